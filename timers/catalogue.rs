@@ -8,7 +8,9 @@ use crate::arch::{arm_counters as arm, riscv_counters as riscv, x86_counters as 
 use crate::null::Null;
 use crate::os::posix::{accounts, clocks as posix_clocks, seconds};
 use crate::os::{apple_timers, linux_ptp, perf_clocks, windows_timers};
-use crate::{Described, Entry, Ticks, Timer, Unavailable, Visitor, quanta_clock, std_time};
+use crate::{
+    Described, Entry, Ticks, Timer, Unavailable, Visitor, failure, quanta_clock, std_time,
+};
 
 /// The id of the timer that reads nothing.
 pub const FLOOR_ID: &str = Null::INFO.id;
@@ -93,7 +95,7 @@ impl Visitor for MakeReader {
     fn visit<T: Timer>(self, timer: T) -> ClockReader {
         Box::new(move || {
             let Ticks(ticks) = timer.ticks(timer.read());
-            timer.failure().map_or(Ok(ticks), Err)
+            failure(T::INFO.id).map_or(Ok(ticks), Err)
         })
     }
 }

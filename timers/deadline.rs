@@ -7,7 +7,7 @@
 use std::time::Duration;
 
 use crate::os::{CommonClock, UndistortedClock, UntrimmedClock, rest};
-use crate::{Ticks, Timer, Unavailable, work};
+use crate::{Ticks, Timer, Unavailable, failure, work};
 
 /// A point in time, in nanoseconds of [`kernel_time`]; `None` if there is no clock.
 #[derive(Clone, Copy, Debug)]
@@ -69,7 +69,7 @@ pub fn kernel_raw_time() -> Option<u64> {
 fn read_ns<T: Timer>() -> Option<u64> {
     let (clock, unit) = open_with_unit::<T>().ok()?;
     let now = nanoseconds(clock.ticks(clock.read()), unit);
-    clock.failure().is_none().then_some(now)
+    failure(T::INFO.id).is_none().then_some(now)
 }
 
 /// Opens a clock of the system. Returns it with its nanoseconds per tick.

@@ -17,7 +17,6 @@
     reason = "this crate is where clocks are read"
 )]
 
-use std::sync::OnceLock;
 use std::{fmt, io};
 
 mod affinity;
@@ -48,6 +47,7 @@ mod work;
 
 mod catalogue;
 mod entry;
+mod failures;
 
 pub use affinity::{Pinned, allowed_cpus, move_process, move_thread, pin_to, unpin};
 pub use arch::fence;
@@ -57,6 +57,7 @@ pub use chain::{CoreFrequencyMeter, CoreSpeed, time_additions, time_multiplicati
 pub use context::Context;
 pub use deadline::{Deadline, kernel_raw_time, kernel_time, pause};
 pub use entry::{Entry, Visitor};
+pub use failures::{failure, record_failure};
 pub use kernel_entry::{KernelEntry, measure_kernel_entry};
 pub use native::{Native, RATE_SOURCES, REFERENCES, find_ns_per_tick, pass};
 pub use os::AffinityError;
@@ -137,45 +138,6 @@ impl Unavailable {
     }
 }
 
-/// The first failed read of an open timer, if one has failed.
-#[derive(Debug, Default)]
-pub(crate) struct Failure(OnceLock<Unavailable>);
-
-impl Failure {
-    /// The failure; `None` if no read has failed.
-    pub(crate) fn get(&self) -> Option<Unavailable> {
-        self.0.get().cloned()
-    }
-
-    /// Records a failure, unless there was one before.
-    pub(crate) fn record(&self, why: impl FnOnce() -> Unavailable) {
-        self.0.get_or_init(why);
-    }
-
-    /// Records the error of a check.
-    pub(crate) fn keep(&self, checked: Result<(), Unavailable>) {
-        if let Err(why) = checked {
-            self.record(|| why);
-        }
-    }
-
-    /// Records a failure of the call `label` unless it `succeeded`.
-    pub(crate) fn check_returned(&self, label: &str, succeeded: bool) {
-        if !succeeded {
-            self.record(|| Unavailable::because(format!("{label} returned -1")));
-        }
-    }
-}
-
-/// Returns an open timer after a first read.
-///
-/// # Errors
-/// When that read fails.
-pub(crate) fn checked<T: Timer>(timer: T) -> Result<T, Unavailable> {
-    timer.ticks(timer.read());
-    timer.failure().map_or(Ok(timer), Err)
-}
-
 /// A reading of a timer in its own unit. Only differences of readings have a meaning.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Ticks(pub u64);
@@ -233,18 +195,12 @@ pub trait Timer: Described + Sized + Send + Sync + 'static {
         None
     }
 
-    /// The reason why a read has failed since the timer was opened; `None` if none has, or none can
-    /// fail. The readings are then worthless. A failed read returns the latest time that it can, so
-    /// that a loop that waits for a time ends.
-    fn failure(&self) -> Option<Unavailable> {
-        None
-    }
-
-    /// Reads the timer: makes the call that is measured and nothing else. Implementations are
-    /// `#[inline(always)]`.
+    /// Reads the timer: makes the call that is measured and nothing else. If that fails, calls
+    /// [`record_failure`]. Implementations are `#[inline(always)]`.
     fn read(&self) -> Self::Reading;
 
-    /// Converts a reading to ticks. Never called in a timed region.
+    /// Converts a reading to ticks, and calls [`record_failure`] if it is none. Never called in a
+    /// timed region.
     fn ticks(&self, reading: Self::Reading) -> Ticks;
 }
 

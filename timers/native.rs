@@ -14,6 +14,7 @@ use std::time::Duration;
 use crate::arch::fence;
 use crate::context::Pieces;
 use crate::deadline::{open_with_unit, pause, spin};
+use crate::failures::unless_failed;
 use crate::os::{CommonClock, UndistortedClock};
 use crate::subject::{Activity, Advance, Answer, Fault, Subject};
 use crate::{Context, Described, Info, Ticks, Timer, Unavailable, arch, context, work};
@@ -45,31 +46,12 @@ impl Native {
             loops: Box::new(T::open()?),
         })
     }
-
-    /// The answer to a question; an error if a read has failed.
-    fn unless_failed<A>(&self, answer: A) -> Answer<A> {
-        unless(self.loops.read_failure(), answer)
-    }
-
-    /// The answer to a question about the timer and a reference; an error if a read of one of them
-    /// has failed.
-    fn unless_one_failed<A>(&self, reference: &OpenReference, answer: A) -> Answer<A> {
-        unless(self.loops.read_failure().or(reference.failure()), answer)
-    }
-}
-
-/// The answer to a question, or the failure that made it worthless.
-pub(crate) fn unless<A>(failure: Option<Unavailable>, answer: A) -> Answer<A> {
-    failure.map_or(Ok(answer), |why| Err(Fault::Refused(why.to_string())))
 }
 
 /// The code of the questions that is compiled for each timer; all other code is compiled once.
 trait Loops: Pieces + Send {
     /// Reads the timer once, in ticks.
     fn now(&self) -> Ticks;
-
-    /// See [`Timer::failure`].
-    fn read_failure(&self) -> Option<Unavailable>;
 
     /// For each element of `deltas`: reads the timer, does `work_units` units of work, reads the
     /// timer again, and stores the difference in ticks.
@@ -98,10 +80,6 @@ trait Loops: Pieces + Send {
 impl<T: Timer> Loops for T {
     fn now(&self) -> Ticks {
         self.ticks(self.read())
-    }
-
-    fn read_failure(&self) -> Option<Unavailable> {
-        self.failure()
     }
 
     fn intervals(&self, work_units: u64, deltas: &mut [i64]) {
@@ -138,8 +116,8 @@ impl<T: Timer> Loops for T {
 /// 40 ms by comparison with the system's clock. `None` if the timer does not move with that clock.
 pub fn find_ns_per_tick<T: Timer>(timer: &T) -> Option<f64> {
     T::ns_per_tick().or_else(|| {
-        let measured = measure_ns_per_tick(&|| timer.ticks(timer.read()));
-        measured.filter(|_| timer.failure().is_none())
+        let measured = measure_ns_per_tick(&|| timer.ticks(timer.read()))?;
+        unless_failed(&[T::INFO.id, CommonClock::INFO.id], measured).ok()
     })
 }
 
@@ -157,8 +135,7 @@ fn measure_ns_per_tick(now: &dyn Fn() -> Ticks) -> Option<f64> {
         *rate = clock.ticks(end).since(clock.ticks(start)) as f64 * unit / ticks as f64;
     }
     rates.sort_by(f64::total_cmp);
-    let rate = Some(rates[MEASUREMENTS / 2]).filter(|_| clock.failure().is_none());
-    rate.filter(|rate| rate.is_finite() && *rate > 0.0)
+    Some(rates[MEASUREMENTS / 2]).filter(|rate| rate.is_finite() && *rate > 0.0)
 }
 
 impl Subject for Native {
@@ -168,18 +145,18 @@ impl Subject for Native {
             self.loops.intervals(amount, &mut deltas);
             deltas
         };
-        self.unless_failed(work.iter().map(row).collect())
+        unless_failed(&[self.info.id], work.iter().map(row).collect())
     }
 
     fn batches(&mut self, reference: &str, calls: u64, repeat: u32) -> Answer<Vec<i64>> {
         let mut deltas = vec![0; repeat as usize];
-        let reference = OpenReference::open(reference)?;
-        self.loops.batches(&reference, calls, &mut deltas);
-        self.unless_one_failed(&reference, deltas)
+        self.loops
+            .batches(&OpenReference::open(reference)?, calls, &mut deltas);
+        unless_failed(&[self.info.id, reference], deltas)
     }
 
     fn readings(&mut self, count: u32) -> Answer<Vec<i64>> {
-        let readings = self.unless_failed(self.loops.readings(count))?;
+        let readings = unless_failed(&[self.info.id], self.loops.readings(count))?;
         Ok(readings.into_iter().map(signed).collect())
     }
 
@@ -191,23 +168,23 @@ impl Subject for Native {
         } else {
             handoffs_on_pairs(&self.info, cpus, &run, count)?
         };
-        self.unless_failed(rows)
+        unless_failed(&[self.info.id], rows)
     }
 
     fn comparisons(&mut self, reference: &str, work: u64, count: u32) -> Answer<Vec<[i64; 3]>> {
-        let reference = OpenReference::open(reference)?;
-        let readings = self.loops.comparisons(&reference, work, count);
-        self.unless_one_failed(&reference, signed_rows(readings))
+        let opened = OpenReference::open(reference)?;
+        let readings = self.loops.comparisons(&opened, work, count);
+        unless_failed(&[self.info.id, reference], signed_rows(readings))
     }
 
     fn advance(&mut self, reference: &str, during: Activity, milliseconds: u32) -> Answer<Advance> {
-        let (span, reference) = (
+        let (span, opened) = (
             Duration::from_millis(milliseconds.into()),
             OpenReference::open(reference)?,
         );
         let now = || self.loops.now();
-        let advance = measure_advance(&now, &|| reference.now(), span, during)?;
-        self.unless_one_failed(&reference, advance)
+        let advance = measure_advance(&now, &|| opened.now(), span, during)?;
+        unless_failed(&[self.info.id, reference], advance)
     }
 
     fn adds(
@@ -217,13 +194,13 @@ impl Subject for Native {
         turns: u32,
         repeat: u32,
     ) -> Answer<Vec<Vec<[i64; 2]>>> {
-        let reference = OpenReference::open(reference)?;
+        let opened = OpenReference::open(reference)?;
         let pairs = |&context: &Context| {
-            let now = || reference.now();
+            let now = || opened.now();
             context::time_pairs(&*self.loops, &now, context, [turns, repeat])
         };
         let rows = contexts.iter().map(pairs).collect::<Answer<_>>()?;
-        self.unless_one_failed(&reference, rows)
+        unless_failed(&[self.info.id, reference], rows)
     }
 }
 

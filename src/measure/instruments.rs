@@ -56,7 +56,7 @@ pub fn measure(
         Instrument::Adaptive => measure_adaptive_batches(&mut trial),
         Instrument::Allocations => Err(TrialError("allocations are counted, not timed".into())),
     };
-    match trial.timed.failure() {
+    match timers::failure(&clock.id) {
         Some(why) => Err(TrialError(why.to_string())),
         None => measured,
     }

@@ -44,6 +44,10 @@ fn check_compares_library_with_kernel() {
         ("slew", "-50000", "problem", "monotonic"),
         ("offset", "86400000000000", "problem", "monotonic"),
         ("fatal", "0", "problem", "SIGABRT"),
+        ("fails", "0", "problem", "clock_gettime(CLOCK_MONOTONIC): "),
+        ("overflow", "0", "problem", "tv_nsec = 1000000005"),
+        // Before the zero of the clock.
+        ("offset", "-100000000000000000", "problem", "monotonic"),
     ] {
         let output = Command::new(program())
             .args(["check", "--format", "json"])
@@ -60,6 +64,89 @@ fn check_compares_library_with_kernel() {
         assert_eq!(found["severity"], severity, "{fault} {by}: {checked}");
         let values = found["values"].to_string();
         assert!(values.contains(reported), "{fault} {by}: {values}");
+    }
+}
+
+/// Runs the program with a fault of the C library's clock. `None` if the test is skipped.
+fn run_wrapped(library: &str, fault: &[(&str, &str)], args: &[&str]) -> (Option<i32>, String) {
+    let output = Command::new(program())
+        .args(args)
+        .env("LD_PRELOAD", library)
+        .envs(fault.iter().copied())
+        .output()
+        .expect("the program starts");
+    let printed = [output.stdout, output.stderr].concat();
+    let printed = String::from_utf8_lossy(&printed).into_owned();
+    assert_ne!(output.status.code(), Some(101), "{args:?}: {printed}");
+    assert!(!printed.contains("panicked"), "{args:?}: {printed}");
+    (output.status.code(), printed)
+}
+
+#[test]
+fn failing_clock_is_no_panic() {
+    let _lock = lock_machine();
+    let folder = tempfile::tempdir().expect("the folder is created");
+    let Some(library) = build_wrapper(&folder) else {
+        return;
+    };
+    let file = folder.path().join("timers.json").display().to_string();
+    for clock in ["0", "1"] {
+        for fault in [("fails", "0"), ("fails", "40"), ("overflow", "0")] {
+            let fault = [("CLOCK", clock), ("FAULT", fault.0), ("BY", fault.1)];
+            for args in [
+                &["list", "-o", &file][..],
+                &["check"],
+                &["watch", "200ms"],
+                &["measure", "--", "true"],
+                &["wait", "--quick", "nanosleep", "std-park-timeout", "spin"],
+            ] {
+                run_wrapped(&library, &fault, args);
+            }
+        }
+    }
+}
+
+#[test]
+fn watch_ends_with_its_clocks() {
+    let _lock = lock_machine();
+    let folder = tempfile::tempdir().expect("the folder is created");
+    let Some(library) = build_wrapper(&folder) else {
+        return;
+    };
+    for (clock, name) in [
+        ("0", "REALTIME"),
+        ("1", "MONOTONIC"),
+        ("4", "MONOTONIC_RAW"),
+    ] {
+        let fault = [("CLOCK", clock), ("FAULT", "fails"), ("BY", "9")];
+        let (code, printed) = run_wrapped(&library, &fault, &["watch", "1h"]);
+        assert_eq!(code, Some(1), "{printed}");
+        let why = format!("because a clock failed: clock_gettime(CLOCK_{name}): ");
+        assert!(
+            printed.contains(&why) && printed.contains("ends: watched for"),
+            "{printed}"
+        );
+    }
+    let (code, printed) = run_wrapped(&library, &[("FAULT", "none")], &["watch", "200ms"]);
+    assert_eq!(code, Some(0), "{printed}");
+}
+
+#[test]
+fn failed_clock_loses_its_row() {
+    for (fault, by, reported) in [
+        ("fails", "300", "clock_gettime(CLOCK_MONOTONIC): "),
+        ("overflow", "0", "tv_nsec = 1000000005"),
+    ] {
+        let Some([row, call]) = probe_wrapped(fault, by) else {
+            return;
+        };
+        assert!(
+            row["status"] == "failed" || row["status"] == "unavailable",
+            "{row}"
+        );
+        assert!(row["reason"].to_string().contains(reported), "{row}");
+        assert!(row["cost_ns"].is_null(), "{row}");
+        assert!(call["cost_ns"]["value"].is_number(), "{call}");
     }
 }
 

@@ -4,7 +4,7 @@ use super::Loops;
 use crate::counters::Counter;
 use crate::os::{CommonClock, UndistortedClock};
 use crate::subject::{Answer, Fault};
-use crate::{Described, Ticks, Timer, Unavailable, Visitor, arch};
+use crate::{Described, Ticks, Timer, Visitor, arch};
 
 /// The processor's counter, read behind a fence.
 type Fenced = Counter<arch::FencedInstruction>;
@@ -62,11 +62,6 @@ impl OpenReference {
                 REFERENCES.join(", ")
             ))),
         }
-    }
-
-    /// See [`Timer::failure`].
-    pub(super) fn failure(&self) -> Option<Unavailable> {
-        with_reference!(self, |reference| reference.failure())
     }
 
     /// Reads the reference once, in ticks.

@@ -16,11 +16,6 @@ pub trait Clock {
     /// The nanoseconds from `first` to `second`; negative if the clock went backwards. Never called
     /// in a timed region.
     fn elapsed_ns(&self, first: Self::Reading, second: Self::Reading) -> f64;
-
-    /// The reason why a read has failed, after which no measurement is valid; `None` if none has.
-    fn failure(&self) -> Option<Unavailable> {
-        None
-    }
 }
 
 /// An open timer of the catalogue with its rate.
@@ -83,10 +78,6 @@ impl<T: Timer> Clock for Registered<T> {
     fn elapsed_ns(&self, first: T::Reading, second: T::Reading) -> f64 {
         self.timer.ticks(second).since(self.timer.ticks(first)) as f64 * self.ns_per_tick
     }
-
-    fn failure(&self) -> Option<Unavailable> {
-        self.timer.failure()
-    }
 }
 
 impl<C: Clock> Clock for &C {
@@ -99,9 +90,5 @@ impl<C: Clock> Clock for &C {
 
     fn elapsed_ns(&self, first: C::Reading, second: C::Reading) -> f64 {
         C::elapsed_ns(self, first, second)
-    }
-
-    fn failure(&self) -> Option<Unavailable> {
-        C::failure(self)
     }
 }

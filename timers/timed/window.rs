@@ -2,7 +2,7 @@
 
 use std::hint::black_box;
 
-use timers::{Timer, Unavailable, work};
+use timers::{Timer, work};
 
 use super::clock::{Clock, ClockError, Registered};
 
@@ -127,9 +127,6 @@ pub trait TimedOperation {
     /// Prepares the data for the next call.
     fn set_up(&mut self);
 
-    /// See [`Clock::failure`].
-    fn failure(&self) -> Option<Unavailable>;
-
     /// Runs the code of the next window without measuring it. Otherwise caches and branch
     /// prediction are cold, and the first reads through the kernel take up to 1 µs longer than
     /// usual. The operation itself is called at most `calls` times, and not at all if it needs a
@@ -174,10 +171,6 @@ impl<C: Clock, O: BatchedOperation + ?Sized> TimedOperation for ClockAndOperatio
 
     fn set_up(&mut self) {
         self.operation.prepare();
-    }
-
-    fn failure(&self) -> Option<Unavailable> {
-        self.clock.failure()
     }
 }
 

@@ -11,10 +11,12 @@ use rand::{RngExt, SeedableRng};
 use super::method::WaitMethod;
 use super::{Expiration, Wait, WaitActivity, WaitEntry, WaitList};
 use crate::deadline::spin;
-use crate::native::{find_ns_per_tick, unless, visit_reference};
+use crate::failures::unless_failed;
+use crate::native::{find_ns_per_tick, visit_reference};
+use crate::os::CommonClock;
 use crate::os::scheduling::{RunDelay, trace_marker};
 use crate::subject::{Answer, Fault};
-use crate::{ClockReader, Subject, Timer, Visitor, reader};
+use crate::{ClockReader, Described, Subject, Timer, Visitor, reader};
 
 /// A wait method with its measuring loops.
 pub(crate) struct MeasuredMethod {
@@ -38,14 +40,20 @@ impl Subject for MeasuredMethod {
             method: &mut *self.method,
             list,
         };
-        visit_reference(reference, waits)?
+        unless_failed(
+            &[reference, CommonClock::INFO.id],
+            visit_reference(reference, waits)?,
+        )
     }
 
     fn arms(&mut self, reference: &str, repeat: u32) -> Answer<Vec<i64>> {
         let reason = "cannot be armed and cancelled without waiting";
         self.require(self.entry.supports.arms, reason)?;
         let method = &mut *self.method;
-        visit_reference(reference, Arms { method, repeat })?
+        unless_failed(
+            &[reference],
+            visit_reference(reference, Arms { method, repeat })?,
+        )
     }
 
     fn periods(
@@ -67,7 +75,8 @@ impl Subject for MeasuredMethod {
             count,
             stalls,
         };
-        visit_reference(reference, periods)?
+        let expirations = visit_reference(reference, periods)??;
+        unless_failed(&[reference, CommonClock::INFO.id], expirations)
     }
 }
 
@@ -79,7 +88,7 @@ struct Waits<'a> {
 }
 
 impl Visitor for Waits<'_> {
-    type Output = Answer<Vec<Wait>>;
+    type Output = Vec<Wait>;
 
     fn visit<R: Timer>(self, reference: R) -> Self::Output {
         let Self {
@@ -105,7 +114,7 @@ impl Visitor for Waits<'_> {
                 break;
             }
         }
-        unless(reference.failure(), waits)
+        waits
     }
 }
 
@@ -210,9 +219,9 @@ struct Arms<'a> {
 }
 
 impl Visitor for Arms<'_> {
-    type Output = Answer<Vec<i64>>;
+    type Output = Vec<i64>;
 
-    fn visit<R: Timer>(self, reference: R) -> Self::Output {
+    fn visit<R: Timer>(self, reference: R) -> Vec<i64> {
         const HOUR_NS: u64 = 3_600_000_000_000;
         let mut differences = Vec::new();
         for _ in 0..self.repeat {
@@ -221,7 +230,7 @@ impl Visitor for Arms<'_> {
             let second = reference.read();
             differences.push(reference.ticks(second).since(reference.ticks(first)));
         }
-        unless(reference.failure(), differences)
+        differences
     }
 }
 
@@ -255,6 +264,6 @@ impl Visitor for Periods<'_> {
             }
         }
         self.method.stop();
-        unless(reference.failure(), expirations)
+        Ok(expirations)
     }
 }

@@ -8,6 +8,7 @@ use timers::os::{discipline, signals};
 use timers::{ClockReader, Family, Unavailable, reader};
 
 use super::super::{CommandError, failed};
+use crate::hosts::children::with_remedy;
 use crate::platform::activity;
 use crate::platform::{Root, Throttling, clock_source, vmclock};
 use crate::watching::{ClockSample, MachineState};
@@ -55,17 +56,19 @@ impl Clocks {
     /// When CLOCK_MONOTONIC cannot be read.
     pub(super) fn open(root: Root) -> Result<Self, CommandError> {
         let mut unreadable = Vec::new();
-        let mut open = |id: &str| match reader(id) {
-            Some(Ok(read)) => Some(read),
-            _ => {
-                unreadable.push(id.to_owned());
-                None
-            }
+        let mut open = |id: &str| {
+            let unknown = || Err(Unavailable::elsewhere("there is no such clock"));
+            let opened = reader(id).unwrap_or_else(unknown);
+            opened.inspect_err(|_| unreadable.push(id.to_owned()))
         };
-        let monotonic = open("monotonic").ok_or_else(|| {
-            failed("CLOCK_MONOTONIC cannot be read here, so no event could be given a time")
+        let monotonic = open("monotonic").map_err(|why| {
+            failed(format!(
+                "no event could be given a time: {}",
+                with_remedy(&why)
+            ))
         })?;
-        let [boottime, raw, realtime] = ["boottime", "monotonic-raw", "realtime"].map(&mut open);
+        let [boottime, raw, realtime] =
+            ["boottime", "monotonic-raw", "realtime"].map(|id| open(id).ok());
         // The first counter in the catalogue that the processor has.
         let counters = timers::catalogue()
             .iter()

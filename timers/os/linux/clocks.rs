@@ -164,8 +164,11 @@ pub fn explain_failure(call: &str, error: &io::Error) -> Unavailable {
             "the kernel is too old for the call, or a seccomp filter (of a container, a sandbox) hides it"
         }
         Some(libc::EPERM | libc::EACCES) => {
-            "a seccomp filter (of a container, a sandbox) may forbid the call; run outside it. 32-bit programs call clock_gettime64, \
-             which Docker allows since 19.03.9 with libseccomp 2.4.2"
+            if cfg!(target_pointer_width = "32") {
+                "a seccomp filter (of a container) may forbid clock_gettime64, which Docker allows since 19.03.9 with libseccomp 2.4.2"
+            } else {
+                "a seccomp filter (of a container, a sandbox) may forbid the call; run outside it"
+            }
         }
         Some(libc::EMFILE) => "raise the limit of open files (`ulimit -n`)",
         _ => return Unavailable::failed_call(call, error),

@@ -13,7 +13,7 @@ use perf_event_open_sys::bindings::{
     PERF_TYPE_SOFTWARE, perf_event_attr,
 };
 
-use crate::{Failure, Unavailable, work};
+use crate::{Unavailable, work};
 
 pub use page::{EventPage, counter_scale};
 
@@ -22,7 +22,7 @@ const CYCLES: (u32, u32) = (PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES);
 const TASK_CLOCK: (u32, u32) = (PERF_TYPE_SOFTWARE, PERF_COUNT_SW_TASK_CLOCK);
 
 /// An event that counts for the calling thread; closed when dropped.
-pub struct OpenEvent(File, Failure);
+pub struct OpenEvent(File);
 
 impl OpenEvent {
     /// Opens an event that counts core cycles or the run time of the thread, and checks that it
@@ -70,8 +70,7 @@ impl OpenEvent {
             return Err(io::Error::last_os_error());
         }
         // SAFETY: the descriptor was just opened and has no other owner.
-        let file = unsafe { File::from_raw_fd(descriptor) };
-        Ok(Self(file, Failure::default()))
+        Ok(Self(unsafe { File::from_raw_fd(descriptor) }))
     }
 
     /// Checks that the count increases: under some hypervisors it never does, and a pinned event
@@ -99,39 +98,20 @@ impl OpenEvent {
         }
     }
 
-    /// Reads the count by `read(2)`; the largest one if that fails.
+    /// Reads the count by `read(2)`; `u64::MAX` if that fails or is at the end of the file.
     #[inline(always)]
     pub fn read(&self) -> u64 {
         let mut count = u64::MAX;
         // SAFETY: the descriptor is open as long as `self` lives, and the pointer is valid for 8
-        // bytes. Not by `Read`, which does more in the timed region.
-        let bytes = unsafe {
+        // bytes. Not by `Read`, which would check the result in the timed region.
+        unsafe {
             libc::read(
                 self.0.as_raw_fd(),
                 (&raw mut count).cast(),
                 size_of::<u64>(),
             )
         };
-        if bytes != size_of::<u64>() as isize {
-            self.fail(bytes);
-        }
         count
-    }
-
-    #[cold]
-    fn fail(&self, bytes: isize) {
-        let error = io::Error::last_os_error();
-        self.1.record(|| match bytes {
-            ..0 => Unavailable::failed_call("read of the event", &error),
-            _ => Unavailable::because(
-                "the event lost its hardware counter: other events use all of them",
-            ),
-        });
-    }
-
-    /// The reason why a read has failed; `None` if none has.
-    pub fn failure(&self) -> Option<Unavailable> {
-        self.1.get()
     }
 }
 

@@ -106,16 +106,16 @@ mod here {
 
     use libc::{clockid_t, timespec};
 
+    use crate::failures::{checked, keep_error};
     use crate::os::clocks::Libc;
     use crate::os::files::open_nonblocking;
     use crate::os::posix::{Route, check_time, latest_time, nanoseconds, word_by_word};
-    use crate::{Failure, Ticks, Timer, Unavailable, checked};
+    use crate::{Described, Ticks, Timer, Unavailable, record_failure};
 
     /// The clock of `/dev/ptpN`. The device stays open as long as this value lives.
     pub(super) struct PtpClock<const N: usize> {
         clock: clockid_t,
         _device: File,
-        failure: Failure,
     }
 
     impl<const N: usize> PtpClock<N> {
@@ -131,25 +131,13 @@ mod here {
             Self {
                 clock: clock_id(device.as_raw_fd()),
                 _device: device,
-                failure: Failure::default(),
             }
-        }
-
-        #[cold]
-        fn fail(&self, status: libc::c_long) -> timespec {
-            self.failure.record(|| {
-                Unavailable::because(format!(
-                    "clock_gettime of /dev/ptp{N}: {}; the device is not a clock, was removed, or its driver allows no further read for a while",
-                    Libc::error(status)
-                ))
-            });
-            latest_time()
         }
     }
 
     impl<const N: usize> Timer for PtpClock<N>
     where
-        Self: crate::Described,
+        Self: Described,
     {
         type Reading = timespec;
 
@@ -162,24 +150,23 @@ mod here {
             Self::open_unread().map(drop)
         }
 
-        fn failure(&self) -> Option<Unavailable> {
-            self.failure.get()
-        }
-
         #[inline(always)]
         fn read(&self) -> timespec {
             let mut time = MaybeUninit::uninit();
             let status = Libc::clock_gettime(self.clock, &mut time);
             if status != 0 {
-                return self.fail(status);
+                record_failure::<Self>(Unavailable::because(format!(
+                    "clock_gettime of /dev/ptp{N}: {}; the device is not a clock, was removed, or its driver allows no further read for a while",
+                    Libc::error(status)
+                )));
+                return latest_time();
             }
             // SAFETY: the call succeeded, so that both fields are written.
             word_by_word(unsafe { time.assume_init() })
         }
 
         fn ticks(&self, time: timespec) -> Ticks {
-            self.failure
-                .keep(check_time("clock_gettime of the device", time));
+            keep_error::<Self>(check_time(Self::INFO.label, time));
             Ticks(nanoseconds(time) as u64)
         }
     }
@@ -206,6 +193,7 @@ mod here {
     #[cfg(test)]
     mod tests {
         use super::*;
+        use crate::failure;
 
         #[test]
         fn descriptors_give_clock_ids() {
@@ -218,13 +206,14 @@ mod here {
         #[test]
         fn failed_read_is_an_error() {
             let device = File::open("/dev/null").expect("there is one");
-            let clock = PtpClock::<0>::of_device(device);
-            assert_eq!(clock.failure(), None);
+            // No machine of a test has this device.
+            let clock = PtpClock::<3>::of_device(device);
+            assert_eq!(failure("ptp3"), None);
             clock.read();
-            let why = clock.failure().expect("the device is no clock");
+            let why = failure("ptp3").expect("the device is no clock");
             let reason = why.reason;
             assert!(
-                reason.starts_with("clock_gettime of /dev/ptp0: "),
+                reason.starts_with("clock_gettime of /dev/ptp3: "),
                 "{reason}"
             );
         }

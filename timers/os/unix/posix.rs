@@ -81,25 +81,21 @@ pub(crate) mod clocks {
 pub(crate) mod seconds {
     use super::*;
     use crate::entry::clocks;
-    use crate::{Described, Failure, Ticks, Timer, Unavailable, checked};
+    use crate::failures::{check_returned, checked};
+    use crate::{Ticks, Timer, Unavailable};
 
     clocks! { "all systems", all();
         Time, "time", "time()", Some(1e9), CALENDAR.unfenced();
     }
 
     /// `time`: whole seconds. On Linux the vDSO returns those of CLOCK_REALTIME_COARSE.
-    #[derive(Default)]
-    pub(crate) struct Time(Failure);
+    pub(crate) struct Time;
 
     impl Timer for Time {
         type Reading = i64;
 
         fn open() -> Result<Self, Unavailable> {
-            checked(Self::default())
-        }
-
-        fn failure(&self) -> Option<Unavailable> {
-            self.0.get()
+            checked(Self)
         }
 
         #[inline(always)]
@@ -108,7 +104,7 @@ pub(crate) mod seconds {
         }
 
         fn ticks(&self, reading: i64) -> Ticks {
-            self.0.check_returned(Self::INFO.label, reading != -1);
+            check_returned::<Self>(reading == -1);
             Ticks(reading as u64)
         }
     }
@@ -156,8 +152,9 @@ mod here {
 
     use super::seconds::Time;
     use crate::arch::{opaque, opaque_reference};
+    use crate::failures::{check_returned, checked, keep_error};
     use crate::os::clocks::*;
-    use crate::{Described, Failure, PairedReads, Ticks, Timer, Unavailable, checked, find};
+    use crate::{Described, PairedReads, Ticks, Timer, Unavailable, failure, find, record_failure};
 
     /// `CLOCK_MONOTONIC`, by libc.
     pub type Monotonic = PosixClock<Libc, CLOCK_MONOTONIC>;
@@ -226,7 +223,9 @@ mod here {
             .into_iter()
             .map(|(before, own, after)| ns(before, own, after))
             .collect();
-        let has_failed = within.failure().or(clock.failure()).is_some();
+        let has_failed = [R::INFO.id, T::INFO.id]
+            .iter()
+            .any(|id| failure(id).is_some());
         (!has_failed).then_some(PairedReads {
             id: T::INFO.id,
             within: R::INFO.id,
@@ -284,19 +283,7 @@ mod here {
     }
 
     /// A clock of `clock_gettime`, read by the route `R`.
-    pub struct PosixClock<R, const CLOCK: clockid_t>(PhantomData<R>, Failure);
-
-    impl<R: Route, const CLOCK: clockid_t> PosixClock<R, CLOCK>
-    where
-        Self: Described,
-    {
-        #[cold]
-        fn fail(&self, status: c_long) -> timespec {
-            self.1
-                .record(|| explain_failure(Self::INFO.label, &R::error(status)));
-            latest_time()
-        }
-    }
+    pub struct PosixClock<R, const CLOCK: clockid_t>(PhantomData<R>);
 
     impl<R: Route, const CLOCK: clockid_t> Timer for PosixClock<R, CLOCK>
     where
@@ -315,12 +302,7 @@ mod here {
 
         fn open() -> Result<Self, Unavailable> {
             R::permitted(CLOCK)?;
-            read_checked::<R>(CLOCK, Self::INFO.label)
-                .map(|_| Self(PhantomData, Failure::default()))
-        }
-
-        fn failure(&self) -> Option<Unavailable> {
-            self.1.get()
+            read_checked::<R>(CLOCK, Self::INFO.label).map(|_| Self(PhantomData))
         }
 
         #[inline(always)]
@@ -329,14 +311,14 @@ mod here {
             let mut time = MaybeUninit::uninit();
             let status = R::clock_gettime(CLOCK, &mut time);
             if status != 0 {
-                return self.fail(status);
+                return fail::<Self>(&R::error(status));
             }
             // SAFETY: the call succeeded, so that both fields are written.
             word_by_word(unsafe { time.assume_init() })
         }
 
         fn ticks(&self, time: timespec) -> Ticks {
-            self.1.keep(check_time(Self::INFO.label, time));
+            keep_error::<Self>(check_time(Self::INFO.label, time));
             Ticks(nanoseconds(time) as u64)
         }
     }
@@ -358,7 +340,8 @@ mod here {
             0 => {
                 // SAFETY: the value was initialised.
                 let time = unsafe { time.assume_init() };
-                check_time(label, time).map(|()| nanoseconds(time))
+                check_time(label, time)?;
+                Ok(nanoseconds(time))
             }
             status => Err(explain_failure(label, &R::error(status))),
         }
@@ -407,26 +390,22 @@ mod here {
             .wrapping_add(widen(time.tv_nsec))
     }
 
-    /// Records the last error of the system as the failure of the call `label`.
+    /// Records a failed read, and returns what stands for it.
     #[cold]
-    fn fail(failure: &Failure, label: &str) {
-        failure.record(|| explain_failure(label, &io::Error::last_os_error()));
+    fn fail<T: Described>(error: &io::Error) -> timespec {
+        record_failure::<T>(explain_failure(T::INFO.label, error));
+        latest_time()
     }
 
     /// `gettimeofday`: CLOCK_REALTIME in microseconds, through the vDSO.
-    #[derive(Default)]
-    pub(crate) struct Gettimeofday(Failure);
+    pub(crate) struct Gettimeofday;
 
     impl Timer for Gettimeofday {
         type Reading = timeval;
 
         fn open() -> Result<Self, Unavailable> {
             vdso_permitted()?;
-            checked(Self::default())
-        }
-
-        fn failure(&self) -> Option<Unavailable> {
-            self.0.get()
+            checked(Self)
         }
 
         #[inline(always)]
@@ -435,11 +414,8 @@ mod here {
             // SAFETY: the pointer is valid for one timeval; the pointer for the time zone may be
             // null.
             if unsafe { libc::gettimeofday(time.as_mut_ptr(), std::ptr::null_mut()) } != 0 {
-                fail(&self.0, Self::INFO.label);
-                return timeval {
-                    tv_sec: latest_time().tv_sec,
-                    tv_usec: 0,
-                };
+                let tv_sec = fail::<Self>(&io::Error::last_os_error()).tv_sec;
+                return timeval { tv_sec, tv_usec: 0 };
             }
             // SAFETY: the call succeeded, so that both fields are written.
             let time = unsafe { time.assume_init() };
@@ -450,11 +426,10 @@ mod here {
         }
 
         fn ticks(&self, time: timeval) -> Ticks {
-            let fraction = widen(time.tv_usec);
-            self.0.keep(check_fraction(
+            keep_error::<Self>(check_fraction(
                 Self::INFO.label,
                 "tv_usec",
-                fraction,
+                widen(time.tv_usec),
                 999_999,
             ));
             microseconds(&[time])
@@ -467,8 +442,7 @@ mod here {
     }
 
     /// `clock`: the CPU time of the process.
-    #[derive(Default)]
-    pub(crate) struct CpuClock(Failure);
+    pub(crate) struct CpuClock;
 
     impl Timer for CpuClock {
         type Reading = clock_t;
@@ -476,11 +450,7 @@ mod here {
         fn open() -> Result<Self, Unavailable> {
             // On Linux, libc reads this clock.
             ProcessCputime::availability()?;
-            checked(Self::default())
-        }
-
-        fn failure(&self) -> Option<Unavailable> {
-            self.0.get()
+            checked(Self)
         }
 
         #[inline(always)]
@@ -490,14 +460,13 @@ mod here {
 
         fn ticks(&self, reading: clock_t) -> Ticks {
             // `!0` is -1 in any integer type.
-            self.0.check_returned(Self::INFO.label, reading != !0);
+            check_returned::<Self>(reading == !0);
             unsigned(reading)
         }
     }
 
     /// `times`: its return value, the elapsed time in clock ticks of 1/100 s (Linux).
-    #[derive(Default)]
-    pub(crate) struct Times(Failure);
+    pub(crate) struct Times;
 
     impl Timer for Times {
         type Reading = clock_t;
@@ -511,11 +480,7 @@ mod here {
         fn open() -> Result<Self, Unavailable> {
             let no_unit = || Unavailable::because("sysconf(_SC_CLK_TCK) reports no unit");
             Self::ns_per_tick().ok_or_else(no_unit)?;
-            checked(Self::default())
-        }
-
-        fn failure(&self) -> Option<Unavailable> {
-            self.0.get()
+            checked(Self)
         }
 
         /// Passes a structure, as programs do: for a null pointer Linux skips a part of the work.
@@ -527,7 +492,7 @@ mod here {
         }
 
         fn ticks(&self, reading: clock_t) -> Ticks {
-            self.0.check_returned(Self::INFO.label, reading != !0);
+            check_returned::<Self>(reading == !0);
             unsigned(reading)
         }
     }
@@ -539,8 +504,7 @@ mod here {
     }
 
     /// `getrusage`: the sum of user and system time.
-    #[derive(Default)]
-    pub(crate) struct Getrusage<const WHO: c_int>(Failure);
+    pub(crate) struct Getrusage<const WHO: c_int>;
 
     impl<const WHO: c_int> Timer for Getrusage<WHO>
     where
@@ -550,11 +514,7 @@ mod here {
         type Reading = [timeval; 2];
 
         fn open() -> Result<Self, Unavailable> {
-            checked(Self::default())
-        }
-
-        fn failure(&self) -> Option<Unavailable> {
-            self.0.get()
+            checked(Self)
         }
 
         #[inline(always)]
@@ -562,7 +522,7 @@ mod here {
             let mut usage = MaybeUninit::<libc::rusage>::uninit();
             // SAFETY: the pointer is valid for one rusage.
             if unsafe { libc::getrusage(WHO, usage.as_mut_ptr()) } != 0 {
-                fail(&self.0, Self::INFO.label);
+                fail::<Self>(&io::Error::last_os_error());
                 usage.write(
                     // SAFETY: a rusage consists of integers, for which zero is a valid value.
                     unsafe { MaybeUninit::zeroed().assume_init() },

@@ -55,15 +55,18 @@ pub(super) fn milliseconds(nanoseconds: u64) -> c_int {
     c_int::try_from(nanoseconds.div_ceil(1_000_000)).unwrap_or(c_int::MAX)
 }
 
-/// Reads a clock in nanoseconds; 0 if the call fails or the clock is before its zero.
+/// Reads a clock in nanoseconds, by the system call if the C library fails; 0 if both fail or the
+/// clock is before its zero.
 #[inline(always)]
 pub(super) fn now(clock: clockid_t) -> u64 {
     let mut time = MaybeUninit::uninit();
-    if Libc::clock_gettime(clock, &mut time) != 0 {
-        return 0;
-    }
-    // SAFETY: the call succeeded, so that it wrote the time.
-    u64::try_from(nanoseconds(unsafe { time.assume_init() })).unwrap_or(0)
+    let ns = if Libc::clock_gettime(clock, &mut time) == 0 {
+        // SAFETY: the call succeeded, so that it wrote the time.
+        nanoseconds(unsafe { time.assume_init() })
+    } else {
+        read_checked::<SystemCall>(clock, "").unwrap_or(0)
+    };
+    u64::try_from(ns).unwrap_or(0)
 }
 
 /// Checks that the C library's clock is not far ahead of the kernel's: a preloaded library may
@@ -74,8 +77,8 @@ pub(super) fn check_deadlines(clock: clockid_t) -> Result<(), Unavailable> {
     const MAX_LEAD_NS: i64 = SECOND_NS as i64;
     Libc::permitted(clock)?;
     let library = read_checked::<Libc>(clock, "clock_gettime() for its deadline")?;
-    let kernel = SystemCall::permitted(clock)
-        .and_then(|()| read_checked::<SystemCall>(clock, "clock_gettime"));
+    let kernel = SystemCall::permitted(clock);
+    let kernel = kernel.and_then(|()| read_checked::<SystemCall>(clock, ""));
     let lead_ns = kernel.map_or(0, |kernel| library.saturating_sub(kernel));
     if lead_ns <= MAX_LEAD_NS {
         return Ok(());

@@ -1,0 +1,63 @@
+//! Failed reads of open timers.
+//!
+//! They are kept for the process and not in the timer, so that a timed read needs no pointer to the
+//! timer: if the call succeeds, it costs a compare and a branch that is not taken.
+
+use std::sync::{Mutex, PoisonError};
+
+use crate::subject::{Answer, Fault};
+use crate::{Described, Timer, Unavailable};
+
+/// The id of each timer of which a read has failed, with the reason of the first failure.
+static FAILURES: Mutex<Vec<(&str, Unavailable)>> = Mutex::new(Vec::new());
+
+/// The reason why a read of the timer with this id has failed in this process, after which its
+/// readings are worthless; `None` if none has.
+#[must_use]
+pub fn failure(id: &str) -> Option<Unavailable> {
+    let failures = FAILURES.lock().unwrap_or_else(PoisonError::into_inner);
+    let found = failures.iter().find(|(failed, _)| *failed == id);
+    found.map(|(_, why)| why.clone())
+}
+
+/// Records why a read of a timer has failed. The read returns the latest time that it can, so that
+/// a loop that waits for a time ends.
+#[cold]
+pub fn record_failure<T: Described>(why: Unavailable) {
+    let mut failures = FAILURES.lock().unwrap_or_else(PoisonError::into_inner);
+    if failures.iter().all(|(id, _)| *id != T::INFO.id) {
+        failures.push((T::INFO.id, why));
+    }
+}
+
+/// Records the error of a check.
+pub(crate) fn keep_error<T: Described>(checked: Result<(), Unavailable>) {
+    if let Err(why) = checked {
+        record_failure::<T>(why);
+    }
+}
+
+/// Records a failure of a call that returned -1.
+pub(crate) fn check_returned<T: Described>(is_minus_one: bool) {
+    if is_minus_one {
+        record_failure::<T>(Unavailable::because(format!(
+            "{} returned -1",
+            T::INFO.label
+        )));
+    }
+}
+
+/// Returns an open timer after a first read.
+///
+/// # Errors
+/// When a read has failed.
+pub(crate) fn checked<T: Timer>(timer: T) -> Result<T, Unavailable> {
+    timer.ticks(timer.read());
+    failure(T::INFO.id).map_or(Ok(timer), Err)
+}
+
+/// The answer to a question about timers, unless a read of one of them has failed.
+pub(crate) fn unless_failed<A>(ids: &[&str], answer: A) -> Answer<A> {
+    let failed = ids.iter().find_map(|id| failure(id));
+    failed.map_or(Ok(answer), |why| Err(Fault::Refused(why.to_string())))
+}
