@@ -61,3 +61,57 @@ pub(crate) fn unless_failed<A>(ids: &[&str], answer: A) -> Answer<A> {
     let failed = ids.iter().find_map(|id| failure(id));
     failed.map_or(Ok(answer), |why| Err(Fault::Refused(why.to_string())))
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicU32, Ordering};
+
+    use super::*;
+    use crate::{Info, Native, Properties, Subject, Ticks};
+
+    /// A clock that fails after `READS` reads.
+    struct Failing<const READS: u32>(AtomicU32);
+
+    impl<const READS: u32> Described for Failing<READS> {
+        const INFO: Info = Info {
+            id: if READS == 0 { "failed" } else { "failing" },
+            label: "a clock that fails",
+            ns_per_tick: Some(1.0),
+            properties: Properties::UNKNOWN,
+        };
+    }
+
+    impl<const READS: u32> Timer for Failing<READS> {
+        type Reading = u32;
+
+        fn open() -> Result<Self, Unavailable> {
+            checked(Self(AtomicU32::new(0)))
+        }
+
+        #[inline(always)]
+        fn read(&self) -> u32 {
+            let number = self.0.fetch_add(1, Ordering::Relaxed);
+            if number >= READS {
+                record_failure::<Self>(Unavailable::because(format!("read {number} failed")));
+            }
+            number
+        }
+
+        fn ticks(&self, reading: u32) -> Ticks {
+            Ticks(reading.into())
+        }
+    }
+
+    #[test]
+    fn answers_fail_after_failed_read() {
+        let failed = Native::open::<Failing<0>>().err();
+        assert_eq!(failed, Some(Unavailable::because("read 0 failed")));
+        let mut clock = Native::open::<Failing<100>>().expect("the first read succeeds");
+        assert_eq!(clock.readings(9).map(|all| all.len()), Ok(9));
+        let refused = Err(Fault::Refused("read 100 failed".into()));
+        assert_eq!(clock.readings(99).map(drop), refused);
+        // The first failure stays the reason.
+        assert_eq!(clock.intervals(&[0], 2).map(drop), refused);
+        assert_eq!(failure("null"), None);
+    }
+}

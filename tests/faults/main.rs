@@ -12,6 +12,8 @@ mod machines;
 mod program;
 #[path = "../skipping/mod.rs"]
 mod skipping;
+#[path = "../stored.rs"]
+mod stored;
 mod wrapped_clock;
 
 use std::path::Path;

@@ -9,6 +9,7 @@ use super::c_compiler::{LIBRARY, compile};
 use super::program::program;
 use super::skipping::emulated;
 use super::{agent_folder, lock_machine, outcome, probe_quickly, row};
+use crate::stored::EPYC;
 
 /// Builds the library in this folder. `None` if the test is skipped.
 fn build_wrapper(folder: &tempfile::TempDir) -> Option<String> {
@@ -98,10 +99,31 @@ fn failing_clock_is_no_panic() {
                 &["check"],
                 &["watch", "200ms"],
                 &["measure", "--", "true"],
-                &["wait", "--quick", "nanosleep", "std-park-timeout", "spin"],
             ] {
                 run_wrapped(&library, &fault, args);
             }
+        }
+    }
+}
+
+#[test]
+#[ignore = "takes some seconds"]
+fn failing_clock_ends_no_measurement() {
+    let _lock = lock_machine();
+    let folder = tempfile::tempdir().expect("the folder is created");
+    let Some(library) = build_wrapper(&folder) else {
+        return;
+    };
+    let chain = ["measure", "chain", "--clock", "instant", "--from", EPYC];
+    for by in ["0", "60", "4000"] {
+        for args in [
+            &["wait", "--quick", "nanosleep", "std-park-timeout", "spin"][..],
+            &["period", "--quick", "spin"],
+            &["check", "--counter"],
+            &["pick", "--quick"],
+            &chain,
+        ] {
+            run_wrapped(&library, &[("FAULT", "fails"), ("BY", by)], args);
         }
     }
 }
@@ -169,6 +191,11 @@ fn deadlines_by_clock_ahead_are_unavailable() {
     let expected = "clock-nanosleep-monotonic-absolute, pthread-cond-timedwait, std-park-timeout, \
                     std-condvar-wait-timeout, std-recv-timeout: it may last 86400 s longer: ";
     assert!(screen.contains(expected), "{screen}");
+    // A clock before its zero is not ahead.
+    let fault = [("FAULT", "offset"), ("BY", "-100000000000000000")];
+    let (code, printed) = run_wrapped(&library, &fault, &["list"]);
+    assert_eq!(code, Some(0), "{printed}");
+    assert!(!printed.contains(" s longer"), "{printed}");
 }
 
 #[test]

@@ -331,11 +331,10 @@ mod here {
         clock: clockid_t,
         label: &str,
     ) -> Result<i64, Unavailable> {
-        // No time, because a seccomp filter can let the call succeed without effect.
-        let mut time = MaybeUninit::new(timespec {
-            tv_nsec: -1,
-            ..latest_time()
-        });
+        // Not a time, because a seccomp filter can let the call succeed without effect.
+        let mut time = latest_time();
+        time.tv_nsec = -1;
+        let mut time = MaybeUninit::new(time);
         match R::clock_gettime(clock, &mut time) {
             0 => {
                 // SAFETY: the value was initialised.
@@ -546,5 +545,61 @@ mod here {
                 .wrapping_add(widen(time.tv_usec))
         });
         Ticks(each.fold(0, i64::wrapping_add) as u64)
+    }
+
+    #[cfg(test)]
+    mod tests {
+        use super::*;
+
+        #[test]
+        fn times_have_less_than_a_second() {
+            let time = |seconds: i32, fraction: i32| {
+                let mut time = latest_time();
+                (time.tv_sec, time.tv_nsec) = (seconds.into(), fraction.into());
+                time
+            };
+            for (fraction, is_time) in [
+                (-1, false),
+                (0, true),
+                (999_999_999, true),
+                (1_000_000_005, false),
+            ] {
+                let checked = check_time("a call", time(1, fraction));
+                assert_eq!(checked.is_ok(), is_time, "{fraction}: {checked:?}");
+            }
+            assert_eq!(nanoseconds(time(-2, 500_000_000)), -1_500_000_000);
+        }
+
+        #[test]
+        fn failed_call_is_not_a_reading() {
+            /// A clock that fails.
+            struct Refused;
+
+            impl Route for Refused {
+                fn clock_gettime(_: clockid_t, _: &mut MaybeUninit<timespec>) -> c_long {
+                    -c_long::from(libc::EPERM)
+                }
+
+                fn permitted(_: clockid_t) -> Result<(), Unavailable> {
+                    Ok(())
+                }
+            }
+
+            impl<const CLOCK: clockid_t> Described for PosixClock<Refused, CLOCK> {
+                const INFO: crate::Info = crate::Info {
+                    id: "refused",
+                    label: "refused()",
+                    ..Monotonic::INFO
+                };
+            }
+
+            type Clock = PosixClock<Refused, CLOCK_MONOTONIC>;
+            let why = Clock::open().map(drop).expect_err("the call fails");
+            assert!(why.reason.starts_with("refused(): "), "{why}");
+            assert_eq!(failure("refused"), None);
+            let clock: Clock = PosixClock(PhantomData);
+            assert_eq!(clock.read().tv_sec, latest_time().tv_sec);
+            assert!(failure("refused").is_some());
+        }
     }
 }
