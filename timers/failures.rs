@@ -3,6 +3,7 @@
 //! They are kept for the process and not in the timer, so that a timed read needs no pointer to the
 //! timer: if the call succeeds, it costs a compare and a branch that is not taken.
 
+use std::fmt;
 use std::sync::{Mutex, PoisonError};
 
 use crate::subject::{Answer, Fault};
@@ -30,21 +31,19 @@ pub fn record_failure<T: Described>(why: Unavailable) {
     }
 }
 
-/// Records the error of a check.
-pub(crate) fn keep_error<T: Described>(checked: Result<(), Unavailable>) {
-    if let Err(why) = checked {
-        record_failure::<T>(why);
-    }
+/// Records that a call returned `value`, with which it reports a failure or which is no time. Not
+/// part of the loops that read clocks, because these are compiled for each timer.
+#[cold]
+#[inline(never)]
+pub(crate) fn record_value<T: Described>(value: impl fmt::Display) {
+    record_failure::<T>(wrong_value(T::INFO.label, value));
 }
 
-/// Records a failure of a call that returned -1.
-pub(crate) fn check_returned<T: Described>(is_minus_one: bool) {
-    if is_minus_one {
-        record_failure::<T>(Unavailable::because(format!(
-            "{} returned -1",
-            T::INFO.label
-        )));
-    }
+/// The failure of the call `label` that returned `value`.
+pub(crate) fn wrong_value(label: &str, value: impl fmt::Display) -> Unavailable {
+    Unavailable::because(format!("{label} returned {value}")).remedy(
+        "find what intercepts the call: a preloaded library (LD_PRELOAD), a sandbox, an emulator",
+    )
 }
 
 /// Returns an open timer after a first read.

@@ -106,10 +106,10 @@ mod here {
 
     use libc::{clockid_t, timespec};
 
-    use crate::failures::{checked, keep_error};
+    use crate::failures::{checked, record_value};
     use crate::os::clocks::Libc;
     use crate::os::files::open_nonblocking;
-    use crate::os::posix::{Route, check_time, latest_time, nanoseconds, word_by_word};
+    use crate::os::posix::{Route, latest_time, nanoseconds, word_by_word, wrong_nanoseconds};
     use crate::{Described, Ticks, Timer, Unavailable, record_failure};
 
     /// The clock of `/dev/ptpN`. The device stays open as long as this value lives.
@@ -166,7 +166,9 @@ mod here {
         }
 
         fn ticks(&self, time: timespec) -> Ticks {
-            keep_error::<Self>(check_time(Self::INFO.label, time));
+            if let Some(wrong) = wrong_nanoseconds(time) {
+                record_value::<Self>(wrong);
+            }
             Ticks(nanoseconds(time) as u64)
         }
     }

@@ -81,7 +81,7 @@ pub(crate) mod clocks {
 pub(crate) mod seconds {
     use super::*;
     use crate::entry::clocks;
-    use crate::failures::{check_returned, checked};
+    use crate::failures::{checked, record_value};
     use crate::{Ticks, Timer, Unavailable};
 
     clocks! { "all systems", all();
@@ -104,7 +104,9 @@ pub(crate) mod seconds {
         }
 
         fn ticks(&self, reading: i64) -> Ticks {
-            check_returned::<Self>(reading == -1);
+            if reading == -1 {
+                record_value::<Self>(-1);
+            }
             Ticks(reading as u64)
         }
     }
@@ -152,7 +154,7 @@ mod here {
 
     use super::seconds::Time;
     use crate::arch::{opaque, opaque_reference};
-    use crate::failures::{check_returned, checked, keep_error};
+    use crate::failures::{checked, record_value, wrong_value};
     use crate::os::clocks::*;
     use crate::{Described, PairedReads, Ticks, Timer, Unavailable, failure, find, record_failure};
 
@@ -311,14 +313,16 @@ mod here {
             let mut time = MaybeUninit::uninit();
             let status = R::clock_gettime(CLOCK, &mut time);
             if status != 0 {
-                return fail::<Self>(&R::error(status));
+                return fail::<Self, R>(status);
             }
             // SAFETY: the call succeeded, so that both fields are written.
             word_by_word(unsafe { time.assume_init() })
         }
 
         fn ticks(&self, time: timespec) -> Ticks {
-            keep_error::<Self>(check_time(Self::INFO.label, time));
+            if let Some(wrong) = wrong_nanoseconds(time) {
+                record_value::<Self>(wrong);
+            }
             Ticks(nanoseconds(time) as u64)
         }
     }
@@ -339,27 +343,28 @@ mod here {
             0 => {
                 // SAFETY: the value was initialised.
                 let time = unsafe { time.assume_init() };
-                check_time(label, time)?;
-                Ok(nanoseconds(time))
+                wrong_nanoseconds(time).map_or(Ok(nanoseconds(time)), |wrong| {
+                    Err(wrong_value(label, wrong))
+                })
             }
             status => Err(explain_failure(label, &R::error(status))),
         }
     }
 
-    /// Checks that the call `label` returned a time.
-    pub(crate) fn check_time(label: &str, time: timespec) -> Result<(), Unavailable> {
-        check_fraction(label, "tv_nsec", widen(time.tv_nsec), 999_999_999)
+    /// The nanoseconds of a time that is none, because they are not less than a second.
+    pub(crate) fn wrong_nanoseconds(time: timespec) -> Option<String> {
+        wrong_fraction("tv_nsec", widen(time.tv_nsec), 999_999_999)
     }
 
-    /// Checks the part of a time that is less than a second.
-    fn check_fraction(label: &str, field: &str, value: i64, most: i64) -> Result<(), Unavailable> {
-        if (0..=most).contains(&value) {
-            return Ok(());
+    /// The part of a time that is not less than a second; `None` if it is.
+    #[inline(always)]
+    fn wrong_fraction(field: &str, value: i64, most: i64) -> Option<String> {
+        #[cold]
+        #[inline(never)]
+        fn describe(field: &str, value: i64, most: i64) -> String {
+            format!("{field} = {value}, which has to be from 0 to {most}")
         }
-        let why = format!("{label} returned {field} = {value}, which has to be from 0 to {most}");
-        Err(Unavailable::because(why).remedy(
-            "find what intercepts the call: a preloaded library (LD_PRELOAD), a sandbox, an emulator",
-        ))
+        (!(0..=most).contains(&value)).then(|| describe(field, value, most))
     }
 
     /// The time that stands for a failed read: it is in the year 2038, so that it fits 32 bits and
@@ -389,10 +394,11 @@ mod here {
             .wrapping_add(widen(time.tv_nsec))
     }
 
-    /// Records a failed read, and returns what stands for it.
+    /// Records a failed read with this status, and returns what stands for it.
     #[cold]
-    fn fail<T: Described>(error: &io::Error) -> timespec {
-        record_failure::<T>(explain_failure(T::INFO.label, error));
+    #[inline(never)]
+    fn fail<T: Described, R: Route>(status: c_long) -> timespec {
+        record_failure::<T>(explain_failure(T::INFO.label, &R::error(status)));
         latest_time()
     }
 
@@ -413,7 +419,7 @@ mod here {
             // SAFETY: the pointer is valid for one timeval; the pointer for the time zone may be
             // null.
             if unsafe { libc::gettimeofday(time.as_mut_ptr(), std::ptr::null_mut()) } != 0 {
-                let tv_sec = fail::<Self>(&io::Error::last_os_error()).tv_sec;
+                let tv_sec = fail::<Self, Libc>(-1).tv_sec;
                 return timeval { tv_sec, tv_usec: 0 };
             }
             // SAFETY: the call succeeded, so that both fields are written.
@@ -425,12 +431,9 @@ mod here {
         }
 
         fn ticks(&self, time: timeval) -> Ticks {
-            keep_error::<Self>(check_fraction(
-                Self::INFO.label,
-                "tv_usec",
-                widen(time.tv_usec),
-                999_999,
-            ));
+            if let Some(wrong) = wrong_fraction("tv_usec", widen(time.tv_usec), 999_999) {
+                record_value::<Self>(wrong);
+            }
             microseconds(&[time])
         }
     }
@@ -459,7 +462,9 @@ mod here {
 
         fn ticks(&self, reading: clock_t) -> Ticks {
             // `!0` is -1 in any integer type.
-            check_returned::<Self>(reading == !0);
+            if reading == !0 {
+                record_value::<Self>(-1);
+            }
             unsigned(reading)
         }
     }
@@ -491,7 +496,9 @@ mod here {
         }
 
         fn ticks(&self, reading: clock_t) -> Ticks {
-            check_returned::<Self>(reading == !0);
+            if reading == !0 {
+                record_value::<Self>(-1);
+            }
             unsigned(reading)
         }
     }
@@ -521,7 +528,7 @@ mod here {
             let mut usage = MaybeUninit::<libc::rusage>::uninit();
             // SAFETY: the pointer is valid for one rusage.
             if unsafe { libc::getrusage(WHO, usage.as_mut_ptr()) } != 0 {
-                fail::<Self>(&io::Error::last_os_error());
+                fail::<Self, Libc>(-1);
                 usage.write(
                     // SAFETY: a rusage consists of integers, for which zero is a valid value.
                     unsafe { MaybeUninit::zeroed().assume_init() },
@@ -564,8 +571,8 @@ mod here {
                 (999_999_999, true),
                 (1_000_000_005, false),
             ] {
-                let checked = check_time("a call", time(1, fraction));
-                assert_eq!(checked.is_ok(), is_time, "{fraction}: {checked:?}");
+                let wrong = wrong_nanoseconds(time(1, fraction));
+                assert_eq!(wrong.is_none(), is_time, "{fraction}: {wrong:?}");
             }
             assert_eq!(nanoseconds(time(-2, 500_000_000)), -1_500_000_000);
         }
