@@ -107,7 +107,7 @@ fn failing_clock_is_no_panic() {
 }
 
 #[test]
-#[ignore = "takes some seconds"]
+#[ignore = "takes a minute"]
 fn failing_clock_ends_no_measurement() {
     let _lock = lock_machine();
     let folder = tempfile::tempdir().expect("the folder is created");
@@ -115,16 +115,13 @@ fn failing_clock_ends_no_measurement() {
         return;
     };
     let chain = ["measure", "chain", "--clock", "instant", "--from", EPYC];
-    for by in ["0", "60", "4000"] {
-        for args in [
-            &["wait", "--quick", "nanosleep", "std-park-timeout", "spin"][..],
-            &["period", "--quick", "spin"],
-            &["check", "--counter"],
-            &["pick", "--quick"],
-            &chain,
-        ] {
-            run_wrapped(&library, &[("FAULT", "fails"), ("BY", by)], args);
-        }
+    for args in [
+        &["wait", "--quick", "nanosleep", "std-park-timeout", "spin"][..],
+        &["period", "--quick", "spin"],
+        &["check", "--counter"],
+        &chain,
+    ] {
+        run_wrapped(&library, &[("FAULT", "fails"), ("BY", "60")], args);
     }
 }
 
