@@ -29,6 +29,7 @@ fn main() -> ExitCode {
     // the counter, which the parent process may have removed; the second saves address space if it
     // is limited.
     timers::os::machine::regain_counter();
+    timers::silence_clock_panics();
     timers::os::limits::share_allocator_arena();
     if let Err(why) = limits::check_memory() {
         return exit_code(Err(CommandError::Failed(why.to_string())));
@@ -44,10 +45,10 @@ fn main() -> ExitCode {
         // These commands run on the first thread, because the parent process binds the first thread
         // of a worker to a CPU and counts its context switches.
         Verb::Agent(_) | Verb::MeasureWorker(_) | Verb::CounterRecipe(_) | Verb::Guard => {
-            exit_code(run(&command))
+            exit_code(run_guarded(&command))
         }
         command => limits::run_on_large_stack(move || {
-            let code = exit_code(prepare(&command).and_then(|()| run(&command)));
+            let code = exit_code(prepare(&command).and_then(|()| run_guarded(&command)));
             if interrupted() && !handles_signals(&command) {
                 // Another thread is ending the process because of the signal.
                 timers::pause(timermeter::commands::SHUTDOWN_LIMIT);
@@ -132,7 +133,6 @@ fn handles_signals(command: &Verb) -> bool {
 }
 
 /// Returns whether a command reads a clock of the kernel, to wait or to record the current time.
-/// The standard library panics in such a command if the process may read no clock.
 fn needs_clock(command: &Verb) -> bool {
     starts_children(command)
         || matches!(
@@ -210,6 +210,12 @@ fn end_children() {
             "process group {group}, which this program started, cannot be ended, because it runs as another user: `sudo kill -9 -- -{group}` ends it"
         ));
     }
+}
+
+/// Runs a command as [`run`] does. That a clock of the standard library fails is an error.
+fn run_guarded(command: &Verb) -> Result<bool, CommandError> {
+    timers::guarded(|| run(command))
+        .unwrap_or_else(|why| Err(CommandError::Failed(children::with_remedy(&why))))
 }
 
 /// Runs a command. Returns whether its result is complete; otherwise the exit status is

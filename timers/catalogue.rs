@@ -8,7 +8,9 @@ use crate::arch::{arm_counters as arm, riscv_counters as riscv, x86_counters as 
 use crate::null::Null;
 use crate::os::posix::{accounts, clocks as posix_clocks, seconds};
 use crate::os::{apple_timers, linux_ptp, perf_clocks, windows_timers};
-use crate::{Described, Entry, Timer, Unavailable, Visitor, quanta_clock, std_time};
+use crate::{
+    Described, Entry, Ticks, Timer, Unavailable, Visitor, failure, quanta_clock, std_time,
+};
 
 /// The id of the timer that reads nothing.
 pub const FLOOR_ID: &str = Null::INFO.id;
@@ -72,8 +74,9 @@ pub fn find(id: &str) -> Option<Entry> {
         .find(|entry| entry.info.id == id)
 }
 
-/// A function that reads a clock, in ticks. Each read costs a dynamic call in addition.
-pub type ClockReader = Box<dyn Fn() -> u64>;
+/// A function that reads a clock, in ticks, or returns the reason why a read has failed. Each read
+/// costs a dynamic call in addition.
+pub type ClockReader = Box<dyn Fn() -> Result<u64, Unavailable>>;
 
 /// Opens the clock with the given id for occasional reads; `None` if there is no clock with this
 /// id.
@@ -90,7 +93,10 @@ impl Visitor for MakeReader {
     type Output = ClockReader;
 
     fn visit<T: Timer>(self, timer: T) -> ClockReader {
-        Box::new(move || timer.ticks(timer.read()).0)
+        Box::new(move || {
+            let Ticks(ticks) = timer.ticks(timer.read());
+            failure(T::INFO.id).map_or(Ok(ticks), Err)
+        })
     }
 }
 
@@ -103,8 +109,8 @@ mod tests {
         let read = reader("monotonic")
             .expect("the clock exists")
             .expect("the clock is readable");
-        let before = read();
-        assert!(read() >= before);
+        let before = read().expect("the clock is readable");
+        assert!(read().expect("the clock is readable") >= before);
         assert!(reader("sundial").is_none());
     }
 }

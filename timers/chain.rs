@@ -7,7 +7,7 @@
 
 use crate::deadline::open_with_unit;
 use crate::os::UndistortedClock;
-use crate::{Timer, Unavailable, arch, work};
+use crate::{Described, Timer, Unavailable, arch, failure, work};
 
 /// The nanoseconds of a chain of `count` dependent additions, measured `repeat` times. `count` is
 /// rounded up to a multiple of 16.
@@ -100,14 +100,15 @@ fn time(chain: impl Fn(), repeat: u32) -> Result<Vec<i64>, Unavailable> {
         ));
     }
     let (clock, unit) = open_with_unit::<UndistortedClock>()?;
-    Ok((0..repeat)
+    let times = (0..repeat)
         .map(|_| {
             let first = clock.read();
             chain();
             let second = clock.read();
             (clock.ticks(second).since(clock.ticks(first)) as f64 * unit) as i64
         })
-        .collect())
+        .collect();
+    failure(UndistortedClock::INFO.id).map_or(Ok(times), Err)
 }
 
 #[cfg(test)]

@@ -7,7 +7,7 @@
 use std::time::Duration;
 
 use crate::os::{CommonClock, UndistortedClock, UntrimmedClock, rest};
-use crate::{Ticks, Timer, Unavailable, work};
+use crate::{Ticks, Timer, Unavailable, failure, work};
 
 /// A point in time, in nanoseconds of [`kernel_time`]; `None` if there is no clock.
 #[derive(Clone, Copy, Debug)]
@@ -21,15 +21,16 @@ impl Deadline {
     }
 
     fn from(now: Option<u64>, span: Duration) -> Self {
-        let span = u64::try_from(span.as_nanos()).unwrap_or(u64::MAX);
-        Self(now.map(|now| now.saturating_add(span)))
+        let span = i64::try_from(span.as_nanos()).unwrap_or(i64::MAX);
+        Self(now.map(|now| now.wrapping_add_signed(span)))
     }
 
     /// The time until the deadline; `None` if it has passed or there is no clock.
     #[must_use]
     pub fn remaining(&self) -> Option<Duration> {
-        let left = self.0?.checked_sub(kernel_time()?);
-        left.filter(|left| *left > 0).map(Duration::from_nanos)
+        // Signed, because a clock may be before its zero.
+        let left = self.0?.wrapping_sub(kernel_time()?) as i64;
+        (left > 0).then(|| Duration::from_nanos(left.unsigned_abs()))
     }
 }
 
@@ -67,7 +68,8 @@ pub fn kernel_raw_time() -> Option<u64> {
 /// Reads a clock once, in nanoseconds; `None` if unreadable.
 fn read_ns<T: Timer>() -> Option<u64> {
     let (clock, unit) = open_with_unit::<T>().ok()?;
-    Some(nanoseconds(clock.ticks(clock.read()), unit))
+    let now = nanoseconds(clock.ticks(clock.read()), unit);
+    failure(T::INFO.id).is_none().then_some(now)
 }
 
 /// Opens a clock of the system. Returns it with its nanoseconds per tick.

@@ -38,6 +38,7 @@ mod paired;
 mod properties;
 mod quanta_clock;
 pub mod raw;
+mod std_panics;
 mod std_time;
 mod subject;
 pub mod timed;
@@ -46,6 +47,7 @@ mod work;
 
 mod catalogue;
 mod entry;
+mod failures;
 
 pub use affinity::{Pinned, allowed_cpus, move_process, move_thread, pin_to, unpin};
 pub use arch::fence;
@@ -55,12 +57,14 @@ pub use chain::{CoreFrequencyMeter, CoreSpeed, time_additions, time_multiplicati
 pub use context::Context;
 pub use deadline::{Deadline, kernel_raw_time, kernel_time, pause};
 pub use entry::{Entry, Visitor};
+pub use failures::{failure, record_failure};
 pub use kernel_entry::{KernelEntry, measure_kernel_entry};
 pub use native::{Native, RATE_SOURCES, REFERENCES, find_ns_per_tick, pass};
 pub use os::AffinityError;
 pub use os::linux_ptp::{MAX_DEVICE_READS_PER_S, allows_many_reads, device_name};
 pub use paired::{PairedReads, paired_reads};
 pub use properties::{Counted, Family, Properties, ReadsBy};
+pub use std_panics::{guarded, receive, silence_clock_panics};
 pub use std_time::date;
 pub use subject::{Activity, Advance, Answer, BackwardSteps, Fault, Subject};
 pub use work::run_chain;
@@ -191,17 +195,12 @@ pub trait Timer: Described + Sized + Send + Sync + 'static {
         None
     }
 
-    /// The reason why a read has failed since the timer was opened; `None` if none has, or none can
-    /// fail. The readings are then worthless.
-    fn failure(&self) -> Option<String> {
-        None
-    }
-
-    /// Reads the timer: makes the call that is measured and nothing else. Implementations are
-    /// `#[inline(always)]`.
+    /// Reads the timer: makes the call that is measured and nothing else. If that fails, calls
+    /// [`record_failure`]. Implementations are `#[inline(always)]`.
     fn read(&self) -> Self::Reading;
 
-    /// Converts a reading to ticks. Never called in a timed region.
+    /// Converts a reading to ticks, and calls [`record_failure`] if it is none. Never called in a
+    /// timed region.
     fn ticks(&self, reading: Self::Reading) -> Ticks;
 }
 

@@ -14,6 +14,7 @@ use std::time::Duration;
 use crate::arch::fence;
 use crate::context::Pieces;
 use crate::deadline::{open_with_unit, pause, spin};
+use crate::failures::unless_failed;
 use crate::os::{CommonClock, UndistortedClock};
 use crate::subject::{Activity, Advance, Answer, Fault, Subject};
 use crate::{Context, Described, Info, Ticks, Timer, Unavailable, arch, context, work};
@@ -45,23 +46,12 @@ impl Native {
             loops: Box::new(T::open()?),
         })
     }
-
-    /// The answer to a question; an error if a read has failed.
-    fn unless_failed<A>(&self, answer: A) -> Answer<A> {
-        match self.loops.read_failure() {
-            Some(why) => Err(Fault::Refused(why)),
-            None => Ok(answer),
-        }
-    }
 }
 
 /// The code of the questions that is compiled for each timer; all other code is compiled once.
 trait Loops: Pieces + Send {
     /// Reads the timer once, in ticks.
     fn now(&self) -> Ticks;
-
-    /// See [`Timer::failure`].
-    fn read_failure(&self) -> Option<String>;
 
     /// For each element of `deltas`: reads the timer, does `work_units` units of work, reads the
     /// timer again, and stores the difference in ticks.
@@ -90,10 +80,6 @@ trait Loops: Pieces + Send {
 impl<T: Timer> Loops for T {
     fn now(&self) -> Ticks {
         self.ticks(self.read())
-    }
-
-    fn read_failure(&self) -> Option<String> {
-        self.failure()
     }
 
     fn intervals(&self, work_units: u64, deltas: &mut [i64]) {
@@ -129,7 +115,10 @@ impl<T: Timer> Loops for T {
 /// The nanoseconds per tick of a timer: the declared value, otherwise a value measured in about
 /// 40 ms by comparison with the system's clock. `None` if the timer does not move with that clock.
 pub fn find_ns_per_tick<T: Timer>(timer: &T) -> Option<f64> {
-    T::ns_per_tick().or_else(|| measure_ns_per_tick(&|| timer.ticks(timer.read())))
+    T::ns_per_tick().or_else(|| {
+        let measured = measure_ns_per_tick(&|| timer.ticks(timer.read()))?;
+        unless_failed(&[T::INFO.id, CommonClock::INFO.id], measured).ok()
+    })
 }
 
 /// The median of several measurements, during which the thread computes.
@@ -156,19 +145,19 @@ impl Subject for Native {
             self.loops.intervals(amount, &mut deltas);
             deltas
         };
-        self.unless_failed(work.iter().map(row).collect())
+        unless_failed(&[self.info.id], work.iter().map(row).collect())
     }
 
     fn batches(&mut self, reference: &str, calls: u64, repeat: u32) -> Answer<Vec<i64>> {
         let mut deltas = vec![0; repeat as usize];
         self.loops
             .batches(&OpenReference::open(reference)?, calls, &mut deltas);
-        self.unless_failed(deltas)
+        unless_failed(&[self.info.id, reference], deltas)
     }
 
     fn readings(&mut self, count: u32) -> Answer<Vec<i64>> {
-        let readings = self.unless_failed(self.loops.readings(count))?;
-        readings.into_iter().map(signed).collect()
+        let readings = unless_failed(&[self.info.id], self.loops.readings(count))?;
+        Ok(readings.into_iter().map(signed).collect())
     }
 
     fn handoffs(&mut self, cpus: &[[u32; 2]], count: u32) -> Answer<Vec<Vec<[i64; 2]>>> {
@@ -179,21 +168,23 @@ impl Subject for Native {
         } else {
             handoffs_on_pairs(&self.info, cpus, &run, count)?
         };
-        self.unless_failed(rows)
+        unless_failed(&[self.info.id], rows)
     }
 
     fn comparisons(&mut self, reference: &str, work: u64, count: u32) -> Answer<Vec<[i64; 3]>> {
-        let reference = OpenReference::open(reference)?;
-        signed_rows(self.unless_failed(self.loops.comparisons(&reference, work, count))?)
+        let opened = OpenReference::open(reference)?;
+        let readings = self.loops.comparisons(&opened, work, count);
+        unless_failed(&[self.info.id, reference], signed_rows(readings))
     }
 
     fn advance(&mut self, reference: &str, during: Activity, milliseconds: u32) -> Answer<Advance> {
-        let (span, reference) = (
+        let (span, opened) = (
             Duration::from_millis(milliseconds.into()),
             OpenReference::open(reference)?,
         );
         let now = || self.loops.now();
-        self.unless_failed(measure_advance(&now, &|| reference.now(), span, during)?)
+        let advance = measure_advance(&now, &|| opened.now(), span, during)?;
+        unless_failed(&[self.info.id, reference], advance)
     }
 
     fn adds(
@@ -203,12 +194,13 @@ impl Subject for Native {
         turns: u32,
         repeat: u32,
     ) -> Answer<Vec<Vec<[i64; 2]>>> {
-        let reference = OpenReference::open(reference)?;
+        let opened = OpenReference::open(reference)?;
         let pairs = |&context: &Context| {
-            let now = || reference.now();
+            let now = || opened.now();
             context::time_pairs(&*self.loops, &now, context, [turns, repeat])
         };
-        self.unless_failed(contexts.iter().map(pairs).collect::<Answer<_>>()?)
+        let rows = contexts.iter().map(pairs).collect::<Answer<_>>()?;
+        unless_failed(&[self.info.id, reference], rows)
     }
 }
 
@@ -335,21 +327,15 @@ fn no_second_thread(error: std::io::Error) -> Fault {
     Fault::Refused(format!("the second thread cannot be started: {error}"))
 }
 
-/// The reading as a signed number.
-fn signed(Ticks(ticks): Ticks) -> Answer<i64> {
-    i64::try_from(ticks)
-        .map_err(|_| Fault::Refused(format!("the reading {ticks} does not fit 63 bits")))
+/// The reading as a signed number, which a clock before its zero returns. A counter of more than 63
+/// bits becomes negative; differences stay right.
+fn signed(Ticks(ticks): Ticks) -> i64 {
+    ticks as i64
 }
 
 /// The readings as signed numbers.
-fn signed_rows<const N: usize>(readings: Vec<[Ticks; N]>) -> Answer<Vec<[i64; N]>> {
-    let mut rows = vec![[0; N]; readings.len()];
-    for (row, readings) in rows.iter_mut().zip(readings) {
-        for (number, ticks) in row.iter_mut().zip(readings) {
-            *number = signed(ticks)?;
-        }
-    }
-    Ok(rows)
+fn signed_rows<const N: usize>(readings: Vec<[Ticks; N]>) -> Vec<[i64; N]> {
+    readings.into_iter().map(|row| row.map(signed)).collect()
 }
 
 #[cfg(test)]

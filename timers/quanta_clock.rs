@@ -16,7 +16,7 @@
 //! [quanta]: https://docs.rs/quanta/0.13
 
 use crate::entry::clocks;
-use crate::os::clocks::vdso_permitted;
+use crate::os::CommonClock;
 use crate::{Properties, Ticks, Timer, Unavailable};
 
 clocks! { "all systems", all();
@@ -35,7 +35,7 @@ impl Timer for Quanta {
     type Reading = quanta::Instant;
 
     fn open() -> Result<Self, Unavailable> {
-        vdso_permitted()?;
+        CommonClock::availability()?;
         let clock = quanta::Clock::new();
         // Documented to be the zero of all instants while quanta's upkeep thread does not run; with
         // that thread it would be a time not later than now.
@@ -44,9 +44,9 @@ impl Timer for Quanta {
     }
 
     /// Checks that reading does not crash, without the calibration, which takes 10 to 200 ms. The
-    /// calibration also reads CLOCK_MONOTONIC, which is permitted if and only if the counter is.
+    /// calibration also reads CLOCK_MONOTONIC, and does not end if that fails.
     fn availability() -> Result<(), Unavailable> {
-        vdso_permitted()
+        CommonClock::availability()
     }
 
     #[inline(always)]
@@ -68,14 +68,14 @@ impl Timer for QuantaRaw {
     type Reading = u64;
 
     fn open() -> Result<Self, Unavailable> {
-        vdso_permitted()?;
+        CommonClock::availability()?;
         Ok(Self {
             clock: quanta::Clock::new(),
         })
     }
 
     fn availability() -> Result<(), Unavailable> {
-        vdso_permitted()
+        CommonClock::availability()
     }
 
     #[inline(always)]

@@ -5,15 +5,14 @@
 //! CLOCK_UPTIME_RAW and CLOCK_REALTIME. At what rate: that of these clocks, in nanoseconds. The
 //! library reads them through libc, so through the vDSO if the clock source allows it. Who may read
 //! them: any process. How they lie: as these clocks do; the cost is theirs plus a check of the
-//! result. `Instant` is documented never to go backwards; `SystemTime` steps when the clock is set.
+//! result, which panics if the call failed ([`guarded`](crate::guarded)). `Instant` is documented never to go backwards; `SystemTime` steps when the clock is set.
 //!
 //! [std::time]: https://doc.rust-lang.org/std/time/struct.Instant.html#underlying-system-calls
 
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use crate::entry::clocks;
-use crate::os::CommonClock;
-use crate::os::clocks::vdso_permitted;
+use crate::os::{CalendarClock, CommonClock};
 use crate::{Described, Properties, Ticks, Timer, Unavailable};
 
 /// The properties of the clock that `Instant` reads, without the id of a timer that reads it by the
@@ -28,10 +27,12 @@ clocks! { "all systems", all();
     StdSystemTime, "system-time", "std::time::SystemTime::now()", Some(1.0), Properties::CALENDAR;
 }
 
-/// The current date and time, for documents; not for measurements.
+/// The current date and time, for documents; not for measurements. 1970 if the clock cannot be read,
+/// or is before 1970, which RFC 3339 cannot express without a sign.
 #[must_use]
 pub fn date() -> SystemTime {
-    SystemTime::now()
+    let now = CalendarClock::open().map(|_| SystemTime::now());
+    now.unwrap_or(UNIX_EPOCH).max(UNIX_EPOCH)
 }
 
 /// `Instant`, in nanoseconds since an origin before all readings, because the type is opaque.
@@ -43,7 +44,7 @@ impl Timer for StdInstant {
     type Reading = Instant;
 
     fn open() -> Result<Self, Unavailable> {
-        vdso_permitted()?;
+        CommonClock::availability()?;
         // The origin is one hour in the past, because differences saturate at zero and would hide a
         // backward step right after opening.
         let now = Instant::now();
@@ -69,8 +70,7 @@ impl Timer for StdSystemTime {
     type Reading = SystemTime;
 
     fn open() -> Result<Self, Unavailable> {
-        vdso_permitted()?;
-        Ok(Self)
+        CalendarClock::availability().map(|()| Self)
     }
 
     #[inline(always)]

@@ -131,7 +131,7 @@ pub trait Subject {
     /// Returns `count` successive readings.
     ///
     /// # Errors
-    /// Refused if a reading does not fit 63 bits.
+    /// See [`Fault`].
     fn readings(&mut self, _count: u32) -> Answer<Vec<i64>> {
         unsupported()
     }

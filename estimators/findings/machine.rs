@@ -12,7 +12,7 @@ pub use restores::{RESTORES, RestoreCase};
 pub use timing::{RTC, RtcCase};
 
 use super::{Rule, RuleSubject, apply_rules, ns, values};
-use crate::model::{Finding, Platform, Severity, Values};
+use crate::model::{Finding, LibraryClocks, Platform, Severity, Values};
 
 impl RuleSubject for Platform {
     type Case<'a> = Self;
@@ -61,12 +61,8 @@ pub(super) fn is_x86(platform: &Platform) -> bool {
     platform.cpu.architecture.starts_with("x86")
 }
 
-/// The clocks as the C library reads them: by how many nanoseconds the worst of them lies outside its
-/// system call, with its id, or the reason why no program can read them.
-pub struct LibraryClocks<'a>(pub Result<(i64, &'a str), String>);
-
-impl RuleSubject for LibraryClocks<'static> {
-    type Case<'a> = LibraryClocks<'a>;
+impl RuleSubject for LibraryClocks {
+    type Case<'a> = Self;
 }
 
 rules! {
@@ -75,13 +71,21 @@ rules! {
     "libc-clock" {
         Problem "<{clock} as the C library reads it differs from its system call by up to {by}><a program that reads clocks by the C library fails: {why}>"
             => "find what intercepts or forbids the reads: a preloaded library (LD_PRELOAD, /etc/ld.so.preload, faketime), a sandbox, or prctl(PR_SET_TSC)",
-            |LibraryClocks(worst)| match worst {
-                Ok((by, clock)) => {
-                    (*by > 0).then(|| values! { clock: *clock, by: ns(*by as f64) })
+            |clocks| {
+                if !clocks.failures.is_empty() {
+                    return Some(values! { why: clocks.failures.join("; ").as_str() });
                 }
-                Err(why) => Some(values! { why: why.as_str() }),
+                let (by, clock) = clocks.worst.as_ref().filter(|(by, _)| *by > 0)?;
+                Some(values! { clock: clock.as_str(), by: ns(*by as f64) })
             };
-        Ok "clocks as the C library reads them agree with their system calls";
+        Note "{clocks} could be compared with nothing, because a sandbox forbids their system calls: they work only while the kernel keeps the vDSO; if the clock source changes, every program here fails to read them"
+            => "allow clock_gettime in the sandbox (its seccomp filter), or make sure that the clock source stays",
+            |clocks| {
+                let alone = &clocks.by_library_only;
+                (!alone.is_empty()).then(|| values! { clocks: alone.join(", ").as_str() })
+            };
+        Ok "clocks as the C library reads them agree with their system calls",
+            |clocks| clocks.worst.is_some().then(Values::new);
     }
 }
 

@@ -3,6 +3,18 @@
 
 use super::Interval;
 
+/// Clocks as the C library reads them, compared with their system calls.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct LibraryClocks {
+    /// The number of nanoseconds by which the worst reading lies outside those of the system call
+    /// around it, at most 0 if none does, and the id of the clock. `None` if none was compared.
+    pub worst: Option<(i64, String)>,
+    /// The reasons why the C library cannot read clocks.
+    pub failures: Vec<String>,
+    /// The ids of the clocks that only the C library can read, because their system calls fail.
+    pub by_library_only: Vec<String>,
+}
+
 /// Frequencies of the CPU.
 #[apply(wire)]
 #[derive(Default)]

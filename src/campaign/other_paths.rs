@@ -3,7 +3,10 @@
 
 use std::time::Duration;
 
+use timers::Unavailable;
+
 use crate::campaign::sampling::CampaignPlan;
+use crate::model::LibraryClocks;
 use crate::trace::OtherPath;
 
 /// Each comparison takes the readings of the order test (`Plan::order_readings`) divided by this
@@ -29,27 +32,42 @@ pub fn compare_paths(ids: &[&str], plan: &CampaignPlan) -> Vec<(&'static str, Ot
 }
 
 /// Clocks that the C library reads, and their system calls, which no preloaded library distorts.
-const BY_LIBRARY: [[&str; 2]; 2] = [
+const BY_LIBRARY: [[&str; 2]; 4] = [
     ["monotonic", "monotonic-syscall"],
     ["realtime", "realtime-syscall"],
+    ["monotonic-raw", "monotonic-raw-syscall"],
+    ["boottime", "boottime-syscall"],
 ];
 
-/// Compares clocks as the C library reads them with their system calls. Returns the id of the clock
-/// that differs most, after the number of nanoseconds by which its reading lies outside those of
-/// the system call around it; at most 0 if none differs. `None` if no such clock can be compared.
+/// Compares clocks as the C library reads them with their system calls.
 #[must_use]
-pub fn compare_with_syscalls() -> Option<(i64, &'static str)> {
+pub fn compare_with_syscalls() -> LibraryClocks {
     /// Time in which a clock with a false rate goes astray, from the start of the process on.
     /// *Judgement*: one that is 0.1 % fast is then 100 µs ahead.
     const PAUSE: Duration = Duration::from_millis(100);
-    let read = |id| Some((timers::find(id)?.open)().ok()?.readings(1).ok()?[0]);
-    let outside = |[id, call]: [&'static str; 2]| {
-        let [before, own, after] = [read(call)?, read(id)?, read(call)?];
-        Some((
-            own.saturating_sub(after).max(before.saturating_sub(own)),
-            id,
-        ))
-    };
     timers::pause(PAUSE);
-    BY_LIBRARY.into_iter().filter_map(outside).max()
+    let mut found = LibraryClocks::default();
+    for [id, call] in BY_LIBRARY {
+        match [call, id, call].map(read) {
+            [Ok(before), Ok(own), Ok(after)] => {
+                let outside = own.saturating_sub(after).max(before.saturating_sub(own));
+                found.worst = found.worst.max(Some((outside, id.into())));
+            }
+            [Err(why), ..] | [_, Err(why), _] if why.elsewhere => {}
+            [_, Err(why), _] => found.failures.push(why.reason),
+            _ => found.by_library_only.push(id.into()),
+        }
+    }
+    found
+}
+
+/// Reads a clock once.
+fn read(id: &str) -> Result<i64, Unavailable> {
+    let unknown = || Unavailable::elsewhere("it is not in the catalogue");
+    let mut clock = (timers::find(id).ok_or_else(unknown)?.open)()?;
+    let readings = clock.readings(1);
+    readings.map_or_else(
+        |why| Err(Unavailable::because(why.to_string())),
+        |all| Ok(all[0]),
+    )
 }

@@ -12,11 +12,10 @@ use crate::cli::CheckArgs;
 use crate::document::FindingText;
 use crate::findings::apply_rules;
 use crate::findings::machine::{
-    LIBRARY_CLOCKS, LibraryClocks, RESTORES, RTC, RestoreCase, RtcCase, WATCH_LOG, WatchLogCase,
-    is_fit, judge,
+    LIBRARY_CLOCKS, RESTORES, RTC, RestoreCase, RtcCase, WATCH_LOG, WatchLogCase, is_fit, judge,
 };
 use crate::hosts::children;
-use crate::model::{Finding, Platform, Severity};
+use crate::model::{Finding, LibraryClocks, Platform, Severity};
 use crate::platform::activity::rtc_s;
 use crate::platform::{self, Root};
 use crate::report::read;
@@ -75,8 +74,8 @@ pub fn run(args: &CheckArgs, output: &mut dyn Write) -> Result<bool, CommandErro
     Ok(checked.fit)
 }
 
-/// The finding about the clocks as the C library reads them; `None` where they cannot be compared.
-/// A child reads them first, because a read may be fatal.
+/// The finding about the clocks as the C library reads them, if this system has them; `None` if no
+/// child can be started, which reads them first, because a read may be fatal.
 fn library_clock_findings() -> Option<Vec<Finding>> {
     let (program, words) = children::this_program().ok()?;
     let mut command = Command::new(program);
@@ -91,11 +90,14 @@ fn library_clock_findings() -> Option<Vec<Finding>> {
     // Not with a time limit, because the standard library waits by the clock in question.
     child.wait_for_exit();
     let status = child.end()?;
-    let worst = LibraryClocks(match status.success() {
-        true => Ok(compare_with_syscalls()?),
-        false => Err(status.to_string()),
-    });
-    Some(apply_rules(LIBRARY_CLOCKS, &worst))
+    let clocks = match status.success() {
+        true => compare_with_syscalls(),
+        false => LibraryClocks {
+            failures: vec![status.to_string()],
+            ..LibraryClocks::default()
+        },
+    };
+    Some(apply_rules(LIBRARY_CLOCKS, &clocks))
 }
 
 /// The finding about the RTC; `None` unless it and the uptime can be read, and the kernel says that no

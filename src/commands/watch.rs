@@ -9,12 +9,14 @@ use std::path::Path;
 use std::sync::mpsc::{self, Sender};
 use std::thread;
 
+use timers::Unavailable;
 use timers::os::signals;
 
 use super::{CommandError, date, failed, usage};
 use crate::cli::WatchArgs;
 use crate::findings::apply_rules;
 use crate::findings::machine::{WATCH_LOG, WatchLogCase};
+use crate::hosts::children::with_remedy;
 use crate::limits::explain_shortage;
 use crate::messages::print_message;
 use crate::platform::{Root, quietest_cpu};
@@ -35,8 +37,8 @@ const NS_PER_SECOND: f64 = 1e9;
 /// Runs the command until the duration ends or a signal arrives. Prints a summary at the end.
 ///
 /// # Errors
-/// When --period is longer than the watch, CLOCK_MONOTONIC cannot be read, no thread can be started,
-/// an event cannot be written, or a signal ended the watch.
+/// When --period is longer than the watch, CLOCK_MONOTONIC cannot be read, a clock fails later, no
+/// thread can be started, an event cannot be written, or a signal ended the watch.
 pub fn run(args: &WatchArgs, output: &mut dyn Write) -> Result<bool, CommandError> {
     if args.period > args.duration {
         return Err(usage(
@@ -132,12 +134,20 @@ fn watch(args: &WatchArgs, lines: &Sender<LogLine>) -> Result<(), CommandError> 
     let mut events = 0;
     let period_ns = (args.period * NS_PER_SECOND) as i64;
     let machine_period_ns = (MACHINE_PERIOD_S * NS_PER_SECOND) as i64;
-    let began = clocks.monotonic();
+    let began = clocks.monotonic().map_err(clock_failed)?;
     let (mut planned, mut next_machine_ns) = (began, began);
     // CLOCK_MONOTONIC stands still during a suspend, so suspends prolong the watch.
     let end_ns = began.saturating_add((args.duration * NS_PER_SECOND) as i64);
+    let mut ended = Ok(());
     while planned <= end_ns && signals::end_request().is_none() {
-        let mut sample = clocks.sample(planned);
+        let mut sample = match clocks.sample(planned) {
+            Ok(sample) => sample,
+            // The other clocks cannot be judged without it.
+            Err(why) => {
+                ended = Err(clock_failed(why));
+                break;
+            }
+        };
         if sample.monotonic >= next_machine_ns || judge.is_late(&sample) {
             sample.machine = Some(clocks.machine(sample.monotonic));
             next_machine_ns = sample.monotonic.saturating_add(machine_period_ns);
@@ -168,7 +178,16 @@ fn watch(args: &WatchArgs, lines: &Sender<LogLine>) -> Result<(), CommandError> 
         ppm_by_rtc: judge.ppm_by_rtc(),
         monotonic_stability,
         counter_stability,
-    }))
+    }))?;
+    ended
+}
+
+/// The error for a clock that failed after the watch had begun.
+fn clock_failed(why: Unavailable) -> CommandError {
+    failed(format!(
+        "the watch ended, because a clock failed: {}",
+        with_remedy(&why)
+    ))
 }
 
 /// The error for a file of events that cannot be opened or written: what failed, and the reason. It

@@ -186,7 +186,7 @@ pub fn serve(
         let is_introduction = matches!(from_bytes(&line), Ok(AgentQuestion::Hello { .. }));
         let _ = question_sender.send(line);
         let mut answer = loop {
-            match answers.recv_timeout(CHECK_INTERVAL) {
+            match timers::receive(&answers, CHECK_INTERVAL) {
                 // A page without an answer only requests a question.
                 Ok(answer) if answer.is_empty() => {}
                 Ok(answer) => break answer,
@@ -296,7 +296,7 @@ fn wait_for_page(
 ) -> Result<RunningProcess, BrowserError> {
     let running = children::start(command, None)?;
     let deadline = Deadline::after(START_TIMEOUT);
-    while answers.recv_timeout(CHECK_INTERVAL).is_err() {
+    while timers::receive(answers, CHECK_INTERVAL).is_err() {
         if running.has_exited() {
             return Err(ended(profile));
         }
@@ -375,7 +375,7 @@ impl PageServer {
                     .questions
                     .lock()
                     .unwrap_or_else(PoisonError::into_inner);
-                let question = questions.recv_timeout(MAX_POLL_TIME);
+                let question = timers::receive(&questions, MAX_POLL_TIME);
                 ("200 OK", question.unwrap_or_default())
             }
             Some(name) if FILES.contains(&name) => {

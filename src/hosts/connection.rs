@@ -253,7 +253,11 @@ impl Connection {
         let line = self.exchange(question)?;
         let reply: Reply = match from_bytes(&line) {
             Ok(reply) => reply,
-            Err(error) => return Err(self.malformed(question, &error.to_string(), &line)),
+            Err(error) => {
+                let why = question.excessive_value(&line);
+                let why = why.unwrap_or_else(|| error.to_string());
+                return Err(self.malformed(question, &why, &line));
+            }
         };
         let cleaned = |text: &String| printable(text.as_bytes(), MAX_ERROR_CHARS);
         self.events = reply.disturbed.iter().map(cleaned).collect();

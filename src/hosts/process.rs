@@ -167,7 +167,7 @@ impl AgentProcess {
     /// # Errors
     /// `Timeout` when nothing arrived in time, `Disconnected` when the output has ended.
     pub(super) fn next(&self, wait: Duration) -> Result<InputLine, RecvTimeoutError> {
-        self.output.recv_timeout(wait)
+        timers::receive(&self.output, wait)
     }
 
     /// Returns a line of output that has already arrived, if any, without waiting.
@@ -205,7 +205,7 @@ impl AgentProcess {
     pub fn last_error_output(&self) -> Option<String> {
         // Returns when the thread that reads standard error ends, because that thread sends
         // nothing.
-        let _ = self.error_output_end.recv_timeout(MAX_ERROR_OUTPUT_DELAY);
+        let _ = timers::receive(&self.error_output_end, MAX_ERROR_OUTPUT_DELAY);
         Some(
             self.last_error_line
                 .lock()

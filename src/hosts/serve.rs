@@ -104,8 +104,8 @@ impl NativeAgent {
             }
             Ok(question) => match question.excess() {
                 Some(excess) => refusal(excess),
-                None => self
-                    .answer(question)
+                None => timers::guarded(|| self.answer(question))
+                    .unwrap_or_else(|why| Err(Fault::Refused(with_remedy(&why))))
                     .unwrap_or_else(|fault| refusal(fault.to_string())),
             },
             Err(error) => refusal(format!(

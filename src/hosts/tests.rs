@@ -187,8 +187,17 @@ fn rejects_answers_of_wrong_shape() {
     );
     assert_lost(
         &readings(r#"{"values":[1,2,9223372036854775808]}"#),
-        &["9223372036854775808"],
+        &[
+            "9223372036854775808 for the timer \"a\"",
+            "the limit of readings, 9223372036854775807",
+        ],
     );
+    assert_lost(
+        &readings(r#"{"values":[-9223372036854775809,2,3]}"#),
+        &["-9223372036854775809 for the timer \"a\""],
+    );
+    // A value of the wrong kind is not one that is too large.
+    assert_lost(&readings(r#"{"values":[1,2,"x"]}"#), &["invalid type"]);
     assert_lost(
         &readings(r#"{"intervals":[[1]]}"#),
         &["there are 0 values, not 3"],

@@ -119,7 +119,7 @@ pub fn run_to_end(command: Command, limit: Duration, max_bytes: u64) -> Result<E
     // A thread waits, because a program that is measured must not share the CPU with a loop that
     // polls.
     let exit = spawn_work(move || process::wait_for_exit(group))?;
-    let took_too_long = exit.recv_timeout(limit).is_err();
+    let took_too_long = timers::receive(&exit, limit).is_err();
     // Ending the program also ends the processes that it left behind.
     let status = running.end();
     if took_too_long {
@@ -127,7 +127,7 @@ pub fn run_to_end(command: Command, limit: Duration, max_bytes: u64) -> Result<E
     }
     let status = status.ok_or(ToolError::StatusUnknown)?;
     let receive_output = |reader: Receiver<Vec<u8>>| {
-        let output = reader.recv_timeout(OUTPUT_GRACE);
+        let output = timers::receive(&reader, OUTPUT_GRACE);
         output.map_err(|_| ToolError::OutputOpen)
     };
     Ok(Ended {

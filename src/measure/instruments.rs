@@ -47,7 +47,7 @@ pub fn measure(
     goal: &Goal,
 ) -> Result<MeasuredOperation, TrialError> {
     let mut trial = Trial::new(timed, clock, goal)?;
-    match instrument {
+    let measured = match instrument {
         Instrument::Macro => measure_single_calls(&mut trial),
         Instrument::Throughput => measure_throughput(&mut trial),
         Instrument::Discrete => measure_edge_crossing(&mut trial),
@@ -55,6 +55,10 @@ pub fn measure(
         Instrument::Micro => measure_varied_batches(&mut trial),
         Instrument::Adaptive => measure_adaptive_batches(&mut trial),
         Instrument::Allocations => Err(TrialError("allocations are counted, not timed".into())),
+    };
+    match timers::failure(&clock.id) {
+        Some(why) => Err(TrialError(why.to_string())),
+        None => measured,
     }
 }
 

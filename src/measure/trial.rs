@@ -138,9 +138,9 @@ impl<'a> Trial<'a> {
             / (self.goal.error - DRIFT)
     }
 
-    /// Returns whether the time limit has passed.
+    /// Returns whether the time limit has passed, or the clock has failed.
     pub(super) fn is_over(&self) -> bool {
-        self.deadline.remaining().is_none()
+        self.deadline.remaining().is_none() || timers::failure(&self.clock.id).is_some()
     }
 
     /// Starts watching for disturbances, unless the goal disables it.

@@ -63,9 +63,12 @@ impl WorkerOutcome {
 /// Carries out a request.
 #[must_use]
 pub fn answer(request: &WorkerRequest) -> WorkerOutcome {
-    measure_request(request).unwrap_or_else(|error| WorkerOutcome::Failed {
-        reason: error.to_string(),
-    })
+    let measured = timers::guarded(|| measure_request(request));
+    let failed = |reason| WorkerOutcome::Failed { reason };
+    measured.map_or_else(
+        |why| failed(why.to_string()),
+        |outcome| outcome.unwrap_or_else(|error| failed(error.to_string())),
+    )
 }
 
 /// The reason why a request cannot be carried out.

@@ -12,6 +12,9 @@ mod machines;
 mod program;
 #[path = "../skipping/mod.rs"]
 mod skipping;
+#[allow(dead_code, reason = "other tests use the other reports")]
+#[path = "../stored.rs"]
+mod stored;
 mod wrapped_clock;
 
 use std::path::Path;

@@ -9,6 +9,7 @@ use super::c_compiler::{LIBRARY, compile};
 use super::program::program;
 use super::skipping::emulated;
 use super::{agent_folder, lock_machine, outcome, probe_quickly, row};
+use crate::stored::EPYC;
 
 /// Builds the library in this folder. `None` if the test is skipped.
 fn build_wrapper(folder: &tempfile::TempDir) -> Option<String> {
@@ -44,6 +45,10 @@ fn check_compares_library_with_kernel() {
         ("slew", "-50000", "problem", "monotonic"),
         ("offset", "86400000000000", "problem", "monotonic"),
         ("fatal", "0", "problem", "SIGABRT"),
+        ("fails", "0", "problem", "clock_gettime(CLOCK_MONOTONIC): "),
+        ("overflow", "0", "problem", "tv_nsec = 1000000005"),
+        // Before the zero of the clock.
+        ("offset", "-100000000000000000", "problem", "monotonic"),
     ] {
         let output = Command::new(program())
             .args(["check", "--format", "json"])
@@ -60,6 +65,107 @@ fn check_compares_library_with_kernel() {
         assert_eq!(found["severity"], severity, "{fault} {by}: {checked}");
         let values = found["values"].to_string();
         assert!(values.contains(reported), "{fault} {by}: {values}");
+    }
+}
+
+/// Runs the program with a fault of the C library's clock. `None` if the test is skipped.
+fn run_wrapped(library: &str, fault: &[(&str, &str)], args: &[&str]) -> (Option<i32>, String) {
+    let output = Command::new(program())
+        .args(args)
+        .env("LD_PRELOAD", library)
+        .envs(fault.iter().copied())
+        .output()
+        .expect("the program starts");
+    let printed = [output.stdout, output.stderr].concat();
+    let printed = String::from_utf8_lossy(&printed).into_owned();
+    assert_ne!(output.status.code(), Some(101), "{args:?}: {printed}");
+    assert!(!printed.contains("panicked"), "{args:?}: {printed}");
+    (output.status.code(), printed)
+}
+
+#[test]
+fn failing_clock_is_no_panic() {
+    let _lock = lock_machine();
+    let folder = tempfile::tempdir().expect("the folder is created");
+    let Some(library) = build_wrapper(&folder) else {
+        return;
+    };
+    let file = folder.path().join("timers.json").display().to_string();
+    for clock in ["0", "1"] {
+        for fault in [("fails", "0"), ("fails", "40"), ("overflow", "0")] {
+            let fault = [("CLOCK", clock), ("FAULT", fault.0), ("BY", fault.1)];
+            for args in [
+                &["list", "-o", &file][..],
+                &["check"],
+                &["watch", "200ms"],
+                &["measure", "--", "true"],
+            ] {
+                run_wrapped(&library, &fault, args);
+            }
+        }
+    }
+}
+
+#[test]
+#[ignore = "takes a minute"]
+fn failing_clock_ends_no_measurement() {
+    let _lock = lock_machine();
+    let folder = tempfile::tempdir().expect("the folder is created");
+    let Some(library) = build_wrapper(&folder) else {
+        return;
+    };
+    let chain = ["measure", "chain", "--clock", "instant", "--from", EPYC];
+    for args in [
+        &["wait", "--quick", "nanosleep", "std-park-timeout", "spin"][..],
+        &["period", "--quick", "spin"],
+        &["check", "--counter"],
+        &chain,
+    ] {
+        run_wrapped(&library, &[("FAULT", "fails"), ("BY", "60")], args);
+    }
+}
+
+#[test]
+fn watch_ends_with_its_clocks() {
+    let _lock = lock_machine();
+    let folder = tempfile::tempdir().expect("the folder is created");
+    let Some(library) = build_wrapper(&folder) else {
+        return;
+    };
+    for (clock, name) in [
+        ("0", "REALTIME"),
+        ("1", "MONOTONIC"),
+        ("4", "MONOTONIC_RAW"),
+    ] {
+        let fault = [("CLOCK", clock), ("FAULT", "fails"), ("BY", "9")];
+        let (code, printed) = run_wrapped(&library, &fault, &["watch", "1h"]);
+        assert_eq!(code, Some(1), "{printed}");
+        let why = format!("because a clock failed: clock_gettime(CLOCK_{name}): ");
+        assert!(
+            printed.contains(&why) && printed.contains("ends: watched for"),
+            "{printed}"
+        );
+    }
+    let (code, printed) = run_wrapped(&library, &[("FAULT", "none")], &["watch", "200ms"]);
+    assert_eq!(code, Some(0), "{printed}");
+}
+
+#[test]
+fn failed_clock_loses_its_row() {
+    for (fault, by, reported) in [
+        ("fails", "300", "clock_gettime(CLOCK_MONOTONIC): "),
+        ("overflow", "0", "tv_nsec = 1000000005"),
+    ] {
+        let Some([row, call]) = probe_wrapped(fault, by) else {
+            return;
+        };
+        assert!(
+            row["status"] == "failed" || row["status"] == "unavailable",
+            "{row}"
+        );
+        assert!(row["reason"].to_string().contains(reported), "{row}");
+        assert!(row["cost_ns"].is_null(), "{row}");
+        assert!(call["cost_ns"]["value"].is_number(), "{call}");
     }
 }
 
@@ -82,6 +188,11 @@ fn deadlines_by_clock_ahead_are_unavailable() {
     let expected = "clock-nanosleep-monotonic-absolute, pthread-cond-timedwait, std-park-timeout, \
                     std-condvar-wait-timeout, std-recv-timeout: it may last 86400 s longer: ";
     assert!(screen.contains(expected), "{screen}");
+    // A clock before its zero is not ahead.
+    let fault = [("FAULT", "offset"), ("BY", "-100000000000000000")];
+    let (code, printed) = run_wrapped(&library, &fault, &["list"]);
+    assert_eq!(code, Some(0), "{printed}");
+    assert!(!printed.contains(" s longer"), "{printed}");
 }
 
 #[test]

@@ -284,6 +284,45 @@ fn deadline_passes_without_clock() {
     );
 }
 
+/// The kernel refuses the system call, ends a process that makes it, or does not execute it.
+#[test]
+fn clock_of_vdso_only_is_reported() {
+    let json = |calls: &str, args: &[&str]| {
+        let command = refusing(calls, &[], &[args, &["--format", "json"]].concat())?;
+        let (status, output) = Run::spawn(command).end();
+        assert!(
+            matches!(status.code(), Some(0 | 3)),
+            "{calls} {args:?}: {output:?}"
+        );
+        Some(serde_json::from_slice::<serde_json::Value>(&output.stdout).expect("JSON"))
+    };
+    for (calls, why) in [
+        ("clock_gettime", "Operation not permitted"),
+        ("clock_gettime=kill", "SIGSYS"),
+        ("clock_gettime=nothing", "tv_nsec = -1"),
+    ] {
+        let Some(checked) = json(calls, &["check"]) else {
+            return;
+        };
+        let findings = checked["findings"].as_array().expect("a list");
+        let mut found = findings
+            .iter()
+            .filter(|finding| finding["code"] == "libc-clock");
+        let found = found.next().expect("the clocks are judged");
+        assert_eq!(found["severity"], "note", "{calls}: {found}");
+        assert!(
+            found["values"]["clocks"].to_string().contains("monotonic"),
+            "{calls}: {found}"
+        );
+        let listed = json(calls, &["list", "monotonic", "monotonic-syscall"]).expect("as before");
+        assert_eq!(listed[0]["available"], true, "{calls}: {listed}");
+        assert!(
+            listed[1]["reason"].to_string().contains(why),
+            "{calls}: {listed}"
+        );
+    }
+}
+
 /// The preloaded library makes `clock_gettime` fail, and the kernel refuses the system call.
 #[test]
 fn reports_missing_clock() {

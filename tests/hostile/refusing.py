@@ -1,16 +1,19 @@
-"""Runs a program to which the kernel refuses system calls (seccomp(2)), as some sandboxes do: CALL[,CALL…] PROGRAM ARGUMENT…"""
+"""Runs a program to which the kernel refuses system calls (seccomp(2)), as some sandboxes do: CALL[,CALL…] PROGRAM ARGUMENT…
+CALL=kill ends a process that makes the call, CALL=nothing returns success without effect."""
 import ctypes, os, platform, struct, sys
 
 PR_SET_NO_NEW_PRIVS, PR_SET_SECCOMP, SECCOMP_MODE_FILTER = 38, 22, 2
 LOAD, IS, RETURN = 0x20, 0x15, 0x06
-ALLOW, EPERM = 0x7FFF0000, 0x00050001
+ALLOW = 0x7FFF0000
+ACTIONS = {"": 0x00050001, "kill": 0x80000000, "nothing": 0x00050000}
 numbers = {
     "x86_64": {"clock_gettime": 228, "clock_nanosleep": 230, "prlimit64": 302},
     "aarch64": {"clock_gettime": 113, "clock_nanosleep": 115, "prlimit64": 261},
 }[platform.machine()]
 steps = [(LOAD, 0, 0, 0)]
-for call in sys.argv[1].split(","):
-    steps += [(IS, 0, 1, numbers[call]), (RETURN, 0, 0, EPERM)]
+for refused in sys.argv[1].split(","):
+    call, _, action = refused.partition("=")
+    steps += [(IS, 0, 1, numbers[call]), (RETURN, 0, 0, ACTIONS[action])]
 steps += [(RETURN, 0, 0, ALLOW)]
 code = ctypes.create_string_buffer(b"".join(struct.pack("HBBI", *step) for step in steps))
 

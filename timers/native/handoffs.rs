@@ -63,17 +63,14 @@ pub(super) fn handoffs_on_pair(
     .map_err(no_second_thread)?;
     // The calling thread read first in handoffs with an even number.
     let readings = own.into_iter().zip(other).enumerate();
-    signed_rows(
-        readings
-            .map(|(number, (own, other))| {
-                if number % 2 == 0 {
-                    [own, other]
-                } else {
-                    [other, own]
-                }
-            })
-            .collect(),
-    )
+    let rows = readings.map(|(number, (own, other))| {
+        if number % 2 == 0 {
+            [own, other]
+        } else {
+            [other, own]
+        }
+    });
+    Ok(signed_rows(rows.collect()))
 }
 
 /// Runs `there` on a new thread and, at the same time, `here` on the calling thread.

@@ -32,6 +32,7 @@ pub mod clocks {
     }
 
     /// Always permitted, as [`tsc_permitted`].
+    #[cfg(unix)]
     pub fn vdso_permitted() -> Result<(), Unavailable> {
         Ok(())
     }

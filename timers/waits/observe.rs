@@ -11,10 +11,12 @@ use rand::{RngExt, SeedableRng};
 use super::method::WaitMethod;
 use super::{Expiration, Wait, WaitActivity, WaitEntry, WaitList};
 use crate::deadline::spin;
+use crate::failures::unless_failed;
 use crate::native::{find_ns_per_tick, visit_reference};
+use crate::os::CommonClock;
 use crate::os::scheduling::{RunDelay, trace_marker};
 use crate::subject::{Answer, Fault};
-use crate::{ClockReader, Subject, Timer, Visitor, reader};
+use crate::{ClockReader, Described, Subject, Timer, Visitor, reader};
 
 /// A wait method with its measuring loops.
 pub(crate) struct MeasuredMethod {
@@ -38,14 +40,20 @@ impl Subject for MeasuredMethod {
             method: &mut *self.method,
             list,
         };
-        visit_reference(reference, waits)
+        unless_failed(
+            &[reference, CommonClock::INFO.id],
+            visit_reference(reference, waits)?,
+        )
     }
 
     fn arms(&mut self, reference: &str, repeat: u32) -> Answer<Vec<i64>> {
         let reason = "cannot be armed and cancelled without waiting";
         self.require(self.entry.supports.arms, reason)?;
         let method = &mut *self.method;
-        visit_reference(reference, Arms { method, repeat })
+        unless_failed(
+            &[reference],
+            visit_reference(reference, Arms { method, repeat })?,
+        )
     }
 
     fn periods(
@@ -67,7 +75,8 @@ impl Subject for MeasuredMethod {
             count,
             stalls,
         };
-        visit_reference(reference, periods)?
+        let expirations = visit_reference(reference, periods)??;
+        unless_failed(&[reference, CommonClock::INFO.id], expirations)
     }
 }
 
@@ -154,7 +163,7 @@ impl Meters {
     }
 
     fn cpu_ns(&self) -> Option<u64> {
-        self.cpu.as_ref().map(|read| read())
+        self.cpu.as_ref()?().ok()
     }
 
     fn run_delay_ns(&self) -> Option<u64> {

@@ -44,7 +44,8 @@ impl Runner {
         thread::Builder::new()
             .name("limit".into())
             .spawn(move || {
-                while stopped.recv_timeout(LIMIT_CHECK_PERIOD) == Err(RecvTimeoutError::Timeout) {
+                let timed_out = Err(RecvTimeoutError::Timeout);
+                while timers::receive(&stopped, LIMIT_CHECK_PERIOD) == timed_out {
                     end_if_late(&shared);
                 }
             })

@@ -5,9 +5,10 @@ use std::time::Duration;
 use timers::os::counters::CounterSource;
 use timers::os::scheduling::RunDelay;
 use timers::os::{discipline, signals};
-use timers::{ClockReader, Family, reader};
+use timers::{ClockReader, Family, Unavailable, reader};
 
 use super::super::{CommandError, failed};
+use crate::hosts::children::with_remedy;
 use crate::platform::activity;
 use crate::platform::{Root, Throttling, clock_source, vmclock};
 use crate::watching::{ClockSample, MachineState};
@@ -59,17 +60,19 @@ impl Clocks {
     /// When CLOCK_MONOTONIC cannot be read.
     pub(super) fn open(root: Root) -> Result<Self, CommandError> {
         let mut unreadable = Vec::new();
-        let mut open = |id: &str| match reader(id) {
-            Some(Ok(read)) => Some(read),
-            _ => {
-                unreadable.push(id.to_owned());
-                None
-            }
+        let mut open = |id: &str| {
+            let unknown = || Err(Unavailable::elsewhere("there is no such clock"));
+            let opened = reader(id).unwrap_or_else(unknown);
+            opened.inspect_err(|_| unreadable.push(id.to_owned()))
         };
-        let monotonic = open("monotonic").ok_or_else(|| {
-            failed("CLOCK_MONOTONIC cannot be read here, so no event could be given a time")
+        let monotonic = open("monotonic").map_err(|why| {
+            failed(format!(
+                "no event could be given a time: {}",
+                with_remedy(&why)
+            ))
         })?;
-        let [boottime, raw, realtime] = ["boottime", "monotonic-raw", "realtime"].map(&mut open);
+        let [boottime, raw, realtime] =
+            ["boottime", "monotonic-raw", "realtime"].map(|id| open(id).ok());
         // The first counter in the catalogue that the processor has.
         let counters = timers::catalogue()
             .iter()
@@ -106,30 +109,36 @@ impl Clocks {
 
     /// The CPU time of this process in seconds; `None` if it cannot be read.
     pub(super) fn cpu_time_s(&self) -> Option<f64> {
-        self.cpu_time.as_ref().map(|read| read() as f64 / 1e9)
+        Some(self.cpu_time.as_ref()?().ok()? as f64 / 1e9)
     }
 
     /// The time of CLOCK_MONOTONIC in nanoseconds.
-    pub(super) fn monotonic(&self) -> i64 {
-        (self.monotonic)() as i64
+    ///
+    /// # Errors
+    /// When the clock cannot be read any more.
+    pub(super) fn monotonic(&self) -> Result<i64, Unavailable> {
+        Ok((self.monotonic)()? as i64)
     }
 
     /// Sleeps until `planned`, in nanoseconds of CLOCK_MONOTONIC, or until a signal asks the watch
     /// to end, and takes a sample of all clocks.
-    pub(super) fn sample(&mut self, planned: i64) -> ClockSample {
+    ///
+    /// # Errors
+    /// When one of the clocks cannot be read any more.
+    pub(super) fn sample(&mut self, planned: i64) -> Result<ClockSample, Unavailable> {
         let mut sleeps_before = None;
-        while let wait @ 1.. = planned.saturating_sub(self.monotonic())
+        while let wait @ 1.. = planned.saturating_sub(self.monotonic()?)
             && signals::end_request().is_none()
         {
             sleeps_before = CounterSource::sleeps_of_this_thread();
             timers::pause(Duration::from_nanos(wait.min(MAX_SLEEP_NS).unsigned_abs()));
         }
-        let mut best = self.single_sample(planned);
+        let mut best = self.single_sample(planned)?;
         for _ in 1..MAX_ATTEMPTS {
             if best.duration_ns <= MAX_SAMPLE_NS {
                 break;
             }
-            let again = self.single_sample(planned);
+            let again = self.single_sample(planned)?;
             if again.duration_ns < best.duration_ns {
                 best = again;
             }
@@ -155,28 +164,29 @@ impl Clocks {
         let trim = discipline::trim().ok();
         best.trim_ppm = trim.map(|trim| trim.frequency_ppm() + trim.tick_ppm());
         best.tai_offset_s = trim.map(|trim| trim.tai_offset_s);
-        best
+        Ok(best)
     }
 
     /// Reads all clocks once, one immediately after the other.
-    fn single_sample(&self, planned: i64) -> ClockSample {
-        let began = self.monotonic();
-        let raw = self.raw.as_ref().map(|read| read() as i64);
-        let counter = self.counter.as_ref().map(|(_, read)| read());
-        let monotonic = self.monotonic();
-        let boottime = self.boottime.as_ref().map(|read| read() as i64);
-        let realtime = self.realtime.as_ref().map(|read| read() as i64);
-        let duration_ns = self.monotonic() - began;
-        ClockSample {
+    fn single_sample(&self, planned: i64) -> Result<ClockSample, Unavailable> {
+        let read = |clock: &Option<ClockReader>| clock.as_ref().map(|read| read()).transpose();
+        let began = self.monotonic()?;
+        let raw = read(&self.raw)?;
+        let counter = self.counter.as_ref().map(|(_, read)| read()).transpose()?;
+        let monotonic = self.monotonic()?;
+        let [boottime, realtime] = [read(&self.boottime)?, read(&self.realtime)?];
+        let duration_ns = self.monotonic()? - began;
+        let signed = |ns: Option<u64>| ns.map(|ns| ns as i64);
+        Ok(ClockSample {
             planned,
             monotonic,
-            boottime,
-            raw,
-            realtime,
+            boottime: signed(boottime),
+            raw: signed(raw),
+            realtime: signed(realtime),
             counter,
             duration_ns,
             ..ClockSample::default()
-        }
+        })
     }
 
     /// Reads the state of the machine after a sample that was taken at this time of CLOCK_MONOTONIC.

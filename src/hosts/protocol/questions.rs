@@ -5,6 +5,7 @@ use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
 use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde_json::value::RawValue;
 use timers::Activity;
 
 use crate::limits::MAX_TIMERS;
@@ -295,6 +296,32 @@ impl AgentQuestion {
     pub fn excess(&self) -> Option<String> {
         let values = self.value_count();
         (values > MAX_VALUES).then(|| format!("{values} values are too many: at most {MAX_VALUES}"))
+    }
+
+    /// The reason why an answer cannot be parsed because an integer needs more than 64 bits; `None`
+    /// if none does.
+    #[must_use]
+    pub fn excessive_value(&self, answer: &[u8]) -> Option<String> {
+        #[derive(Deserialize)]
+        struct Unparsed {
+            values: Vec<Box<RawValue>>,
+        }
+        let is_excessive = |value: &&str| {
+            let digits = value.strip_prefix('-').unwrap_or(value);
+            digits.bytes().all(|byte| byte.is_ascii_digit()) && value.parse::<i64>().is_err()
+        };
+        let answer: Unparsed = serde_json::from_slice(answer).ok()?;
+        let value = answer
+            .values
+            .iter()
+            .map(|value| value.get())
+            .find(is_excessive)?;
+        let question = serde_json::to_value(self).ok()?;
+        let timer = question.get("timer").or(question.get("timers"))?;
+        Some(format!(
+            "{value} for the timer {timer} is beyond the limit of readings, {} (2^63 - 1): subtract a constant, since only differences count",
+            i64::MAX
+        ))
     }
 
     /// The reason why a parsed answer to this question is invalid; `None` if it is valid.

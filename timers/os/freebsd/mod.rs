@@ -3,7 +3,9 @@
 pub(crate) use super::no_perf_event as perf_event;
 pub(crate) use super::other::attempt;
 pub use super::other::{counters, emulator, scheduling};
-pub(crate) use super::posix::{Monotonic as CommonClock, Monotonic as UntrimmedClock};
+pub(crate) use super::posix::{
+    Monotonic as CommonClock, Monotonic as UntrimmedClock, Realtime as CalendarClock,
+};
 pub(crate) use super::unix::portable::affinity;
 pub use super::unix::portable::{discipline, machine, process};
 pub use super::unix::{files, limits, rest, signals};

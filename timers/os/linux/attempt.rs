@@ -1,11 +1,12 @@
-//! Tests whether an instruction can be executed, which kernel or firmware may forbid. The test runs
-//! in a child process, because catching the fault in this process does not work on every processor.
+//! Tests whether an instruction can be executed, which kernel or firmware may forbid, or a system
+//! call made, for which a seccomp filter may end the process. The test runs in a child process,
+//! because catching the fault in this process does not work on every processor.
 
 use std::io;
 use std::time::Duration;
 
 use crate::Unavailable;
-use crate::deadline::Deadline;
+use crate::os::rest;
 
 /// The time limit for a child. It normally ends within 1 ms; on a loaded machine it may wait for a
 /// CPU. Under qemu-user, the child of a multi-threaded process may hang: locks of the emulator stay
@@ -28,6 +29,12 @@ pub fn attempt(label: &str, instruction: fn() -> u64) -> Result<(), Unavailable>
             )));
         }
         Some(0) => return Ok(()),
+        Some(libc::SIGSYS) => {
+            return Err(Unavailable::because(format!(
+                "{label} ends the process (SIGSYS): a seccomp filter forbids it"
+            ))
+            .remedy("allow the call in the sandbox, or run outside it"));
+        }
         Some(signal) => crate::os::process::signal_name(signal)
             .map_or_else(|| format!("signal {signal}"), str::to_owned),
     };
@@ -74,10 +81,10 @@ fn execute_in_child(instruction: fn() -> u64) -> io::Result<Option<libc::c_int>>
 }
 
 /// Waits for a child process and returns its wait status; kills it and returns `None` if it does
-/// not end within `timeout`.
+/// not end within `timeout`, which is counted in pauses because clocks may be what is tested.
 fn wait_or_kill(child: libc::pid_t, timeout: Duration) -> io::Result<Option<libc::c_int>> {
     const PAUSE: Duration = Duration::from_micros(100);
-    let deadline = Deadline::after(timeout);
+    let mut pauses = timeout.as_micros() / PAUSE.as_micros();
     let mut killed = false;
     loop {
         let mut status = 0;
@@ -86,7 +93,10 @@ fn wait_or_kill(child: libc::pid_t, timeout: Duration) -> io::Result<Option<libc
         match unsafe { libc::waitpid(child, &raw mut status, flags) } {
             -1 if io::Error::last_os_error().kind() == io::ErrorKind::Interrupted => {}
             -1 => return Err(io::Error::last_os_error()),
-            0 if deadline.remaining().is_some() => crate::pause(PAUSE),
+            0 if pauses > 0 => {
+                rest::wait(PAUSE);
+                pauses -= 1;
+            }
             0 => {
                 // SAFETY: the call takes no pointers. The child was not reaped yet, so its process
                 // id cannot have been reused.

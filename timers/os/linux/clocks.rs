@@ -17,6 +17,7 @@ pub use libc::{
 };
 use libc::{c_int, c_long, clockid_t, timespec};
 
+use super::attempt::attempt;
 use crate::os::posix::Route;
 pub use crate::os::unix::time;
 use crate::{Unavailable, clock_sources};
@@ -27,13 +28,11 @@ pub struct Libc;
 impl Route for Libc {
     fn permitted(clock: clockid_t) -> Result<(), Unavailable> {
         match clock {
-            // For these clocks the vDSO does not read the counter: it copies the time of the last
-            // timer interrupt, or makes the system call.
-            CLOCK_MONOTONIC_COARSE
-            | CLOCK_REALTIME_COARSE
-            | CLOCK_PROCESS_CPUTIME_ID
-            | CLOCK_THREAD_CPUTIME_ID => Ok(()),
-            _ => vdso_permitted(),
+            // libc makes the system call.
+            CLOCK_PROCESS_CPUTIME_ID | CLOCK_THREAD_CPUTIME_ID => call_permitted(),
+            // The vDSO copies the time of the last timer interrupt and does not read the counter.
+            CLOCK_MONOTONIC_COARSE | CLOCK_REALTIME_COARSE => library_permitted(),
+            _ => vdso_permitted().and_then(|()| library_permitted()),
         }
     }
 }
@@ -129,8 +128,32 @@ impl Route for SystemCall {
     }
 
     fn permitted(_clock: clockid_t) -> Result<(), Unavailable> {
-        Ok(())
+        call_permitted()
     }
+}
+
+/// Checks that the system call that reads clocks does not end this process.
+fn call_permitted() -> Result<(), Unavailable> {
+    static PERMITTED: OnceLock<Result<(), Unavailable>> = OnceLock::new();
+    // SAFETY: the call takes and returns integers.
+    let is_filtered = || unsafe { libc::prctl(libc::PR_GET_SECCOMP) } > 0;
+    let check = || match is_filtered() {
+        true => attempt("the system call clock_gettime", read_in_child::<SystemCall>),
+        false => Ok(()),
+    };
+    PERMITTED.get_or_init(check).clone()
+}
+
+/// Checks that libc, which makes the system call if the vDSO cannot read the clock source, does not
+/// end this process.
+fn library_permitted() -> Result<(), Unavailable> {
+    static PERMITTED: OnceLock<Result<(), Unavailable>> = OnceLock::new();
+    let check = || call_permitted().or_else(|_| attempt("clock_gettime()", read_in_child::<Libc>));
+    PERMITTED.get_or_init(check).clone()
+}
+
+fn read_in_child<R: Route>() -> u64 {
+    R::clock_gettime(CLOCK_MONOTONIC, &mut MaybeUninit::uninit()) as u64
 }
 
 /// Describes a failed call by the system's error message, with a remedy if one is known.
@@ -141,7 +164,11 @@ pub fn explain_failure(call: &str, error: &io::Error) -> Unavailable {
             "the kernel is too old for the call, or a seccomp filter (of a container, a sandbox) hides it"
         }
         Some(libc::EPERM | libc::EACCES) => {
-            "a seccomp filter (of a container, a sandbox) may forbid the call; run outside it"
+            if cfg!(target_pointer_width = "32") {
+                "a seccomp filter (of a container) may forbid clock_gettime64, which Docker allows since 19.03.9 with libseccomp 2.4.2"
+            } else {
+                "a seccomp filter (of a container, a sandbox) may forbid the call; run outside it"
+            }
         }
         Some(libc::EMFILE) => "raise the limit of open files (`ulimit -n`)",
         _ => return Unavailable::failed_call(call, error),

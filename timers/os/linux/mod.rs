@@ -17,7 +17,9 @@ pub(crate) use crate::os::no_perf_event as perf_event;
 pub use super::unix::{files, limits, rest, signals};
 pub(crate) use attempt::attempt;
 
-pub(crate) use super::posix::{Monotonic as CommonClock, MonotonicRaw as UntrimmedClock};
+pub(crate) use super::posix::{
+    Monotonic as CommonClock, MonotonicRaw as UntrimmedClock, Realtime as CalendarClock,
+};
 
 pub(crate) type UndistortedClock =
     super::posix::PosixClock<clocks::SystemCall, { libc::CLOCK_MONOTONIC }>;

@@ -57,7 +57,7 @@ use here::*;
 ))]
 mod here {
     use crate::os::perf_event::{EventPage, OpenEvent};
-    use crate::{Ticks, Timer, Unavailable};
+    use crate::{Ticks, Timer, Unavailable, record_failure};
 
     /// The cycles of the core, or the time that the thread ran, read by `read(2)`.
     pub(super) struct CountedEvent<const CYCLES: bool>(OpenEvent);
@@ -78,6 +78,10 @@ mod here {
         }
 
         fn ticks(&self, reading: u64) -> Ticks {
+            if reading == u64::MAX {
+                let why = "read() of the event fails: other events use all hardware counters";
+                record_failure::<Self>(Unavailable::because(why));
+            }
             Ticks(reading)
         }
     }

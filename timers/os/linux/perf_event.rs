@@ -98,11 +98,10 @@ impl OpenEvent {
         }
     }
 
-    /// Reads the count by `read(2)`.
+    /// Reads the count by `read(2)`; `u64::MAX` if that fails or is at the end of the file.
     #[inline(always)]
     pub fn read(&self) -> u64 {
-        // Initialised, unlike the readings of clocks, because this call may return end of file.
-        let mut count = 0_u64;
+        let mut count = u64::MAX;
         // SAFETY: the descriptor is open as long as `self` lives, and the pointer is valid for 8
         // bytes. Not by `Read`, which would check the result in the timed region.
         unsafe {

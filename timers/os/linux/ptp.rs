@@ -103,21 +103,19 @@ mod here {
     use std::mem::MaybeUninit;
     use std::os::fd::{AsRawFd, RawFd};
     use std::path::Path;
-    use std::sync::atomic::{AtomicI32, Ordering};
 
     use libc::{clockid_t, timespec};
 
+    use crate::failures::{checked, record_value};
     use crate::os::clocks::Libc;
     use crate::os::files::open_nonblocking;
-    use crate::os::posix::{Route, nanoseconds, word_by_word};
-    use crate::{Ticks, Timer, Unavailable};
+    use crate::os::posix::{Route, latest_time, nanoseconds, word_by_word, wrong_nanoseconds};
+    use crate::{Described, Ticks, Timer, Unavailable, record_failure};
 
     /// The clock of `/dev/ptpN`. The device stays open as long as this value lives.
     pub(super) struct PtpClock<const N: usize> {
         clock: clockid_t,
         _device: File,
-        /// The error number of the last read that failed; 0 if none did.
-        failed: AtomicI32,
     }
 
     impl<const N: usize> PtpClock<N> {
@@ -133,30 +131,18 @@ mod here {
             Self {
                 clock: clock_id(device.as_raw_fd()),
                 _device: device,
-                failed: AtomicI32::new(0),
             }
-        }
-
-        #[cold]
-        fn record_failure(&self, status: libc::c_long) {
-            let number = Libc::error(status).raw_os_error().unwrap_or(libc::EIO);
-            self.failed.store(number, Ordering::Relaxed);
         }
     }
 
     impl<const N: usize> Timer for PtpClock<N>
     where
-        Self: crate::Described,
+        Self: Described,
     {
         type Reading = timespec;
 
         fn open() -> Result<Self, Unavailable> {
-            let clock = Self::open_unread()?;
-            clock.read();
-            match clock.failure() {
-                None => Ok(clock),
-                Some(why) => Err(Unavailable::because(why)),
-            }
+            checked(Self::open_unread()?)
         }
 
         /// Does not read the clock, because some drivers allow few reads.
@@ -164,30 +150,26 @@ mod here {
             Self::open_unread().map(drop)
         }
 
-        fn failure(&self) -> Option<String> {
-            let number = self.failed.load(Ordering::Relaxed);
-            (number != 0).then(|| {
-                format!(
-                    "clock_gettime of /dev/ptp{N}: {}; the device is not a clock, was removed, or its driver allows no further read for a while",
-                    io::Error::from_raw_os_error(number)
-                )
-            })
-        }
-
         #[inline(always)]
         fn read(&self) -> timespec {
-            // Initialised, unlike other clocks, because the call may fail.
-            let mut time = MaybeUninit::zeroed();
+            let mut time = MaybeUninit::uninit();
             let status = Libc::clock_gettime(self.clock, &mut time);
             if status != 0 {
-                self.record_failure(status);
+                record_failure::<Self>(Unavailable::because(format!(
+                    "clock_gettime of /dev/ptp{N}: {}; the device is not a clock, was removed, or its driver allows no further read for a while",
+                    Libc::error(status)
+                )));
+                return latest_time();
             }
-            // SAFETY: a timespec of zeros is valid, and the kernel writes a valid one over it.
+            // SAFETY: the call succeeded, so that both fields are written.
             word_by_word(unsafe { time.assume_init() })
         }
 
         fn ticks(&self, time: timespec) -> Ticks {
-            nanoseconds(time)
+            if let Some(wrong) = wrong_nanoseconds(time) {
+                record_value::<Self>(wrong);
+            }
+            Ticks(nanoseconds(time) as u64)
         }
     }
 
@@ -213,6 +195,7 @@ mod here {
     #[cfg(test)]
     mod tests {
         use super::*;
+        use crate::failure;
 
         #[test]
         fn descriptors_give_clock_ids() {
@@ -225,11 +208,16 @@ mod here {
         #[test]
         fn failed_read_is_an_error() {
             let device = File::open("/dev/null").expect("there is one");
-            let clock = PtpClock::<0>::of_device(device);
-            assert_eq!(clock.failure(), None);
+            // No machine of a test has this device.
+            let clock = PtpClock::<3>::of_device(device);
+            assert_eq!(failure("ptp3"), None);
             clock.read();
-            let why = clock.failure().expect("the device is no clock");
-            assert!(why.starts_with("clock_gettime of /dev/ptp0: "), "{why}");
+            let why = failure("ptp3").expect("the device is no clock");
+            let reason = why.reason;
+            assert!(
+                reason.starts_with("clock_gettime of /dev/ptp3: "),
+                "{reason}"
+            );
         }
 
         #[test]

@@ -11,7 +11,10 @@
 //!
 //! Who may read them: any process, unless a seccomp filter forbids the call. libc uses the vDSO,
 //! which reads the clock source in user mode, if the kernel and the clock source allow it
-//! (`vdso(7)`); otherwise, and always for the CPU-time clocks, libc makes the system call.
+//! (`vdso(7)`); otherwise, and always for the CPU-time clocks, libc makes the system call. A clock
+//! can therefore fail after it was opened: when the clock source changes, or by a preloaded library.
+//! Each read tests the status of its call, which costs a compare and a branch that is never taken;
+//! what it returned is checked outside the timed region, where a reading becomes a number.
 //!
 //! How they lie: the vDSO reads the TSC (since Linux 5.3 on x86 after `lfence` or by `rdtscp`), so
 //! it faults if reading the TSC faults. MONOTONIC stops while the machine is suspended, BOOTTIME
@@ -78,6 +81,7 @@ pub(crate) mod clocks {
 pub(crate) mod seconds {
     use super::*;
     use crate::entry::clocks;
+    use crate::failures::{checked, record_value};
     use crate::{Ticks, Timer, Unavailable};
 
     clocks! { "all systems", all();
@@ -91,12 +95,7 @@ pub(crate) mod seconds {
         type Reading = i64;
 
         fn open() -> Result<Self, Unavailable> {
-            match Self.read() {
-                -1 => Err(Unavailable::because(
-                    "time(): the system does not know the date",
-                )),
-                _ => Ok(Self),
-            }
+            checked(Self)
         }
 
         #[inline(always)]
@@ -105,6 +104,9 @@ pub(crate) mod seconds {
         }
 
         fn ticks(&self, reading: i64) -> Ticks {
+            if reading == -1 {
+                record_value::<Self>(-1);
+            }
             Ticks(reading as u64)
         }
     }
@@ -152,8 +154,9 @@ mod here {
 
     use super::seconds::Time;
     use crate::arch::{opaque, opaque_reference};
+    use crate::failures::{checked, record_value, wrong_value};
     use crate::os::clocks::*;
-    use crate::{Described, PairedReads, Ticks, Timer, Unavailable, find};
+    use crate::{Described, PairedReads, Ticks, Timer, Unavailable, failure, find, record_failure};
 
     /// `CLOCK_MONOTONIC`, by libc.
     pub type Monotonic = PosixClock<Libc, CLOCK_MONOTONIC>;
@@ -166,7 +169,8 @@ mod here {
     /// `CLOCK_THREAD_CPUTIME_ID`, by libc.
     pub type ThreadCputime = PosixClock<Libc, CLOCK_THREAD_CPUTIME_ID>;
 
-    type Realtime = PosixClock<Libc, CLOCK_REALTIME>;
+    /// `CLOCK_REALTIME`, by libc.
+    pub(crate) type Realtime = PosixClock<Libc, CLOCK_REALTIME>;
     type RealtimeCoarse = PosixClock<Libc, CLOCK_REALTIME_COARSE>;
 
     /// See [`paired_reads`](crate::paired_reads): the readings of each given timer whose clock
@@ -192,8 +196,8 @@ mod here {
         all.into_iter().flatten().collect()
     }
 
-    /// Reads clock `T` between readings of clock `R`. `None` if one of them is unreadable or its
-    /// unit is not a whole number of nanoseconds.
+    /// Reads clock `T` between readings of clock `R`. `None` if one of them is unreadable, also
+    /// later, or its unit is not a whole number of nanoseconds.
     fn read_pair<R: Timer, T: Timer>(count: u32, busy: bool) -> Option<PairedReads> {
         let (within, clock) = (R::open().ok()?, T::open().ok()?);
         let whole_ns = |ns: Option<f64>| {
@@ -221,7 +225,10 @@ mod here {
             .into_iter()
             .map(|(before, own, after)| ns(before, own, after))
             .collect();
-        Some(PairedReads {
+        let has_failed = [R::INFO.id, T::INFO.id]
+            .iter()
+            .any(|id| failure(id).is_some());
+        (!has_failed).then_some(PairedReads {
             id: T::INFO.id,
             within: R::INFO.id,
             unit_ns,
@@ -292,30 +299,81 @@ mod here {
             let status = unsafe { libc::clock_getres(CLOCK, time.as_mut_ptr()) };
             // SAFETY: the call succeeded, so that both fields are written.
             let time = (status == 0).then(|| unsafe { time.assume_init() })?;
-            Some(nanoseconds(time).0 as f64).filter(|ns| *ns > 0.0)
+            Some(nanoseconds(time) as f64).filter(|ns| *ns > 0.0)
         }
 
         fn open() -> Result<Self, Unavailable> {
             R::permitted(CLOCK)?;
-            match R::clock_gettime(CLOCK, &mut MaybeUninit::uninit()) {
-                0 => Ok(Self(PhantomData)),
-                status => Err(explain_failure(Self::INFO.label, &R::error(status))),
-            }
+            read_checked::<R>(CLOCK, Self::INFO.label).map(|_| Self(PhantomData))
         }
 
         #[inline(always)]
         fn read(&self) -> timespec {
             // Not initialised, because two more stores would add to the cost of the call.
             let mut time = MaybeUninit::uninit();
-            R::clock_gettime(CLOCK, &mut time);
-            // SAFETY: the same call succeeded in `open`. For a known clock and a valid pointer it
-            // cannot fail, so that both fields are written.
+            let status = R::clock_gettime(CLOCK, &mut time);
+            if status != 0 {
+                return fail::<Self, R>(status);
+            }
+            // SAFETY: the call succeeded, so that both fields are written.
             word_by_word(unsafe { time.assume_init() })
         }
 
         fn ticks(&self, time: timespec) -> Ticks {
-            nanoseconds(time)
+            if let Some(wrong) = wrong_nanoseconds(time) {
+                record_value::<Self>(wrong);
+            }
+            Ticks(nanoseconds(time) as u64)
         }
+    }
+
+    /// Reads a clock once, in nanoseconds.
+    ///
+    /// # Errors
+    /// When the call fails, or returns what is no time.
+    pub(crate) fn read_checked<R: Route>(
+        clock: clockid_t,
+        label: &str,
+    ) -> Result<i64, Unavailable> {
+        // Not a time, because a seccomp filter can let the call succeed without effect.
+        let mut time = latest_time();
+        time.tv_nsec = -1;
+        let mut time = MaybeUninit::new(time);
+        match R::clock_gettime(clock, &mut time) {
+            0 => {
+                // SAFETY: the value was initialised.
+                let time = unsafe { time.assume_init() };
+                wrong_nanoseconds(time).map_or(Ok(nanoseconds(time)), |wrong| {
+                    Err(wrong_value(label, wrong))
+                })
+            }
+            status => Err(explain_failure(label, &R::error(status))),
+        }
+    }
+
+    /// The nanoseconds of a time that is none, because they are not less than a second.
+    pub(crate) fn wrong_nanoseconds(time: timespec) -> Option<String> {
+        wrong_fraction("tv_nsec", widen(time.tv_nsec), 999_999_999)
+    }
+
+    /// The part of a time that is not less than a second; `None` if it is.
+    #[inline(always)]
+    fn wrong_fraction(field: &str, value: i64, most: i64) -> Option<String> {
+        #[cold]
+        #[inline(never)]
+        fn describe(field: &str, value: i64, most: i64) -> String {
+            format!("{field} = {value}, which has to be from 0 to {most}")
+        }
+        (!(0..=most).contains(&value)).then(|| describe(field, value, most))
+    }
+
+    /// The time that stands for a failed read: it is in the year 2038, so that it fits 32 bits and
+    /// is after all times that a loop waits for.
+    pub(crate) fn latest_time() -> timespec {
+        // SAFETY: a timespec consists of integers and padding; all-zero bytes are a valid value.
+        let mut time: timespec = unsafe { MaybeUninit::zeroed().assume_init() };
+        time.tv_sec = i32::MAX.into();
+        time
     }
 
     /// Loads seconds and nanoseconds separately, as most programs do. Otherwise the compiler loads
@@ -329,48 +387,42 @@ mod here {
         }
     }
 
-    /// The time in nanoseconds.
-    pub(crate) fn nanoseconds(time: timespec) -> Ticks {
-        Ticks(
-            widen(time.tv_sec)
-                .wrapping_mul(1_000_000_000)
-                .wrapping_add(widen(time.tv_nsec)) as u64,
-        )
+    /// The time in nanoseconds; negative before the zero of the clock.
+    pub(crate) fn nanoseconds(time: timespec) -> i64 {
+        widen(time.tv_sec)
+            .wrapping_mul(1_000_000_000)
+            .wrapping_add(widen(time.tv_nsec))
     }
 
-    /// Returns the last error of the system unless the call `label` succeeded.
-    fn check_call(label: &str, succeeded: bool) -> Result<(), Unavailable> {
-        let failed = || explain_failure(label, &io::Error::last_os_error());
-        succeeded.then_some(()).ok_or_else(failed)
+    /// Records a failed read with this status, and returns what stands for it.
+    #[cold]
+    #[inline(never)]
+    fn fail<T: Described, R: Route>(status: c_long) -> timespec {
+        record_failure::<T>(explain_failure(T::INFO.label, &R::error(status)));
+        latest_time()
     }
 
     /// `gettimeofday`: CLOCK_REALTIME in microseconds, through the vDSO.
     pub(crate) struct Gettimeofday;
-
-    impl Gettimeofday {
-        #[inline(always)]
-        fn call(time: &mut MaybeUninit<timeval>) -> c_int {
-            // SAFETY: the pointer is valid for one timeval; the pointer for the time zone may be
-            // null.
-            unsafe { libc::gettimeofday(time.as_mut_ptr(), std::ptr::null_mut()) }
-        }
-    }
 
     impl Timer for Gettimeofday {
         type Reading = timeval;
 
         fn open() -> Result<Self, Unavailable> {
             vdso_permitted()?;
-            let status = Self::call(&mut MaybeUninit::uninit());
-            check_call(Self::INFO.label, status == 0).map(|()| Self)
+            checked(Self)
         }
 
         #[inline(always)]
         fn read(&self) -> timeval {
             let mut time = MaybeUninit::uninit();
-            Self::call(&mut time);
-            // SAFETY: the call succeeded in `open`, and with a valid pointer it cannot fail, so
-            // that the structure is written.
+            // SAFETY: the pointer is valid for one timeval; the pointer for the time zone may be
+            // null.
+            if unsafe { libc::gettimeofday(time.as_mut_ptr(), std::ptr::null_mut()) } != 0 {
+                let tv_sec = fail::<Self, Libc>(-1).tv_sec;
+                return timeval { tv_sec, tv_usec: 0 };
+            }
+            // SAFETY: the call succeeded, so that both fields are written.
             let time = unsafe { time.assume_init() };
             timeval {
                 tv_sec: opaque(time.tv_sec as usize) as _,
@@ -379,6 +431,9 @@ mod here {
         }
 
         fn ticks(&self, time: timeval) -> Ticks {
+            if let Some(wrong) = wrong_fraction("tv_usec", widen(time.tv_usec), 999_999) {
+                record_value::<Self>(wrong);
+            }
             microseconds(&[time])
         }
     }
@@ -395,8 +450,9 @@ mod here {
         type Reading = clock_t;
 
         fn open() -> Result<Self, Unavailable> {
-            // `!0` is -1 in any integer type, the result on failure.
-            check_call(Self::INFO.label, clock() != !0).map(|()| Self)
+            // On Linux, libc reads this clock.
+            ProcessCputime::availability()?;
+            checked(Self)
         }
 
         #[inline(always)]
@@ -405,6 +461,10 @@ mod here {
         }
 
         fn ticks(&self, reading: clock_t) -> Ticks {
+            // `!0` is -1 in any integer type.
+            if reading == !0 {
+                record_value::<Self>(-1);
+            }
             unsigned(reading)
         }
     }
@@ -422,7 +482,9 @@ mod here {
         }
 
         fn open() -> Result<Self, Unavailable> {
-            check_call(Self::INFO.label, Self::ns_per_tick().is_some()).map(|()| Self)
+            let no_unit = || Unavailable::because("sysconf(_SC_CLK_TCK) reports no unit");
+            Self::ns_per_tick().ok_or_else(no_unit)?;
+            checked(Self)
         }
 
         /// Passes a structure, as programs do: for a null pointer Linux skips a part of the work.
@@ -434,6 +496,9 @@ mod here {
         }
 
         fn ticks(&self, reading: clock_t) -> Ticks {
+            if reading == !0 {
+                record_value::<Self>(-1);
+            }
             unsigned(reading)
         }
     }
@@ -447,14 +512,6 @@ mod here {
     /// `getrusage`: the sum of user and system time.
     pub(crate) struct Getrusage<const WHO: c_int>;
 
-    impl<const WHO: c_int> Getrusage<WHO> {
-        #[inline(always)]
-        fn call(usage: &mut MaybeUninit<libc::rusage>) -> c_int {
-            // SAFETY: the pointer is valid for one rusage.
-            unsafe { libc::getrusage(WHO, usage.as_mut_ptr()) }
-        }
-    }
-
     impl<const WHO: c_int> Timer for Getrusage<WHO>
     where
         Self: Described,
@@ -463,16 +520,21 @@ mod here {
         type Reading = [timeval; 2];
 
         fn open() -> Result<Self, Unavailable> {
-            let status = Self::call(&mut MaybeUninit::uninit());
-            check_call(Self::INFO.label, status == 0).map(|()| Self)
+            checked(Self)
         }
 
         #[inline(always)]
         fn read(&self) -> [timeval; 2] {
-            let mut usage = MaybeUninit::uninit();
-            Self::call(&mut usage);
-            // SAFETY: the call succeeded in `open`, and with a valid pointer it cannot fail, so
-            // that the structure is written.
+            let mut usage = MaybeUninit::<libc::rusage>::uninit();
+            // SAFETY: the pointer is valid for one rusage.
+            if unsafe { libc::getrusage(WHO, usage.as_mut_ptr()) } != 0 {
+                fail::<Self, Libc>(-1);
+                usage.write(
+                    // SAFETY: a rusage consists of integers, for which zero is a valid value.
+                    unsafe { MaybeUninit::zeroed().assume_init() },
+                );
+            }
+            // SAFETY: the call succeeded, or the structure was written here.
             let usage = unsafe { usage.assume_init_ref() };
             [usage.ru_utime, usage.ru_stime]
         }
@@ -490,5 +552,61 @@ mod here {
                 .wrapping_add(widen(time.tv_usec))
         });
         Ticks(each.fold(0, i64::wrapping_add) as u64)
+    }
+
+    #[cfg(test)]
+    mod tests {
+        use super::*;
+
+        #[test]
+        fn times_have_less_than_a_second() {
+            let time = |seconds: i32, fraction: i32| {
+                let mut time = latest_time();
+                (time.tv_sec, time.tv_nsec) = (seconds.into(), fraction.into());
+                time
+            };
+            for (fraction, is_time) in [
+                (-1, false),
+                (0, true),
+                (999_999_999, true),
+                (1_000_000_005, false),
+            ] {
+                let wrong = wrong_nanoseconds(time(1, fraction));
+                assert_eq!(wrong.is_none(), is_time, "{fraction}: {wrong:?}");
+            }
+            assert_eq!(nanoseconds(time(-2, 500_000_000)), -1_500_000_000);
+        }
+
+        #[test]
+        fn failed_call_is_not_a_reading() {
+            /// A clock that fails.
+            struct Refused;
+
+            impl Route for Refused {
+                fn clock_gettime(_: clockid_t, _: &mut MaybeUninit<timespec>) -> c_long {
+                    -c_long::from(libc::EPERM)
+                }
+
+                fn permitted(_: clockid_t) -> Result<(), Unavailable> {
+                    Ok(())
+                }
+            }
+
+            impl<const CLOCK: clockid_t> Described for PosixClock<Refused, CLOCK> {
+                const INFO: crate::Info = crate::Info {
+                    id: "refused",
+                    label: "refused()",
+                    ..Monotonic::INFO
+                };
+            }
+
+            type Clock = PosixClock<Refused, CLOCK_MONOTONIC>;
+            let why = Clock::open().map(drop).expect_err("the call fails");
+            assert!(why.reason.starts_with("refused(): "), "{why}");
+            assert_eq!(failure("refused"), None);
+            let clock: Clock = PosixClock(PhantomData);
+            assert_eq!(clock.read().tv_sec, latest_time().tv_sec);
+            assert!(failure("refused").is_some());
+        }
     }
 }

@@ -13,7 +13,8 @@ pub(crate) use super::no_perf_event as perf_event;
 pub(crate) use super::other::attempt;
 pub use super::other::{counters, emulator, scheduling};
 pub(crate) use super::windows_timers::here::{
-    NtQpc as UndistortedClock, Qpc as CommonClock, Qpc as UntrimmedClock,
+    FileTimePrecise as CalendarClock, NtQpc as UndistortedClock, Qpc as CommonClock,
+    Qpc as UntrimmedClock,
 };
 
 pub mod clocks {

@@ -7,7 +7,7 @@ use libc::{c_int, c_long, clockid_t};
 
 use crate::Unavailable;
 use crate::os::clocks::{Libc, SystemCall, explain_failure};
-use crate::os::posix::{Route, nanoseconds};
+use crate::os::posix::{Route, latest_time, nanoseconds, read_checked};
 use crate::waits::method::WaitMethod;
 
 const SECOND_NS: u64 = 1_000_000_000;
@@ -33,8 +33,7 @@ impl KernelTimespec {
 /// narrow.
 #[allow(clippy::useless_conversion, reason = "seconds have 32 bits or 64")]
 pub(super) fn timespec(nanoseconds: u64) -> libc::timespec {
-    // SAFETY: a timespec consists of integers and padding; all-zero bytes are a valid value.
-    let mut time: libc::timespec = unsafe { MaybeUninit::zeroed().assume_init() };
+    let mut time = latest_time();
     let seconds = (nanoseconds / SECOND_NS).try_into();
     time.tv_sec = seconds.unwrap_or(i32::MAX.into());
     // The remainder is below 10⁹ and fits any `c_long`.
@@ -56,18 +55,18 @@ pub(super) fn milliseconds(nanoseconds: u64) -> c_int {
     c_int::try_from(nanoseconds.div_ceil(1_000_000)).unwrap_or(c_int::MAX)
 }
 
-/// Reads a clock in nanoseconds; 0 if the call fails.
+/// Reads a clock in nanoseconds, by the system call if the C library fails; 0 if both fail or the
+/// clock is before its zero.
 #[inline(always)]
 pub(super) fn now(clock: clockid_t) -> u64 {
-    reading::<Libc>(clock).unwrap_or_default()
-}
-
-/// Reads a clock in nanoseconds; `None` if the call fails.
-#[inline(always)]
-fn reading<R: Route>(clock: clockid_t) -> Option<u64> {
     let mut time = MaybeUninit::uninit();
-    // SAFETY: the call succeeded, so that it wrote the time.
-    (R::clock_gettime(clock, &mut time) == 0).then(|| nanoseconds(unsafe { time.assume_init() }).0)
+    let ns = if Libc::clock_gettime(clock, &mut time) == 0 {
+        // SAFETY: the call succeeded, so that it wrote the time.
+        nanoseconds(unsafe { time.assume_init() })
+    } else {
+        read_checked::<SystemCall>(clock, "").unwrap_or(0)
+    };
+    u64::try_from(ns).unwrap_or(0)
 }
 
 /// Checks that the C library's clock is not far ahead of the kernel's: a preloaded library may
@@ -75,16 +74,18 @@ fn reading<R: Route>(clock: clockid_t) -> Option<u64> {
 /// unless the same library corrects the deadline.
 pub(super) fn check_deadlines(clock: clockid_t) -> Result<(), Unavailable> {
     /// The largest lead, in nanoseconds. *Judgement*: a wait that is late by less is measured.
-    const MAX_LEAD_NS: u64 = SECOND_NS;
+    const MAX_LEAD_NS: i64 = SECOND_NS as i64;
     Libc::permitted(clock)?;
-    let readings = reading::<Libc>(clock).zip(reading::<SystemCall>(clock));
-    let lead_ns = readings.map_or(0, |(library, kernel)| library.saturating_sub(kernel));
+    let library = read_checked::<Libc>(clock, "clock_gettime() for its deadline")?;
+    let kernel = SystemCall::permitted(clock);
+    let kernel = kernel.and_then(|()| read_checked::<SystemCall>(clock, ""));
+    let lead_ns = kernel.map_or(0, |kernel| library.saturating_sub(kernel));
     if lead_ns <= MAX_LEAD_NS {
         return Ok(());
     }
     Err(Unavailable::because(format!(
         "it may last {} s longer: the C library's clock, by which its deadline is computed, is ahead of the kernel's",
-        (lead_ns + SECOND_NS / 2) / SECOND_NS
+        (lead_ns + MAX_LEAD_NS / 2) / MAX_LEAD_NS
     )))
 }
 
