@@ -104,7 +104,7 @@ fn library_clock_findings() -> Option<Vec<Finding>> {
 /// time service has synchronised the time of day.
 fn rtc_findings(platform: &Platform, root: &Root) -> Option<Vec<Finding>> {
     let is_alone = !platform.ntp.as_ref()?.synchronised && platform.limits.time_namespace.is_none();
-    let now_s = |id| Some(timers::reader(id)?.ok()?() as f64 / 1e9);
+    let now_s = |id| Some(timers::reader(id)?.ok()?().ok()? as i64 as f64 / 1e9);
     // The RTC counts whole seconds.
     let rtc_s = rtc_s(root).filter(|_| is_alone)? as f64 + 0.5;
     let case = RtcCase(rtc_s - now_s("realtime")?, now_s("boottime")?);

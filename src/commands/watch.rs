@@ -119,7 +119,7 @@ fn watch(args: &WatchArgs, lines: &Sender<LogLine>) -> Result<(), CommandError> 
     let cpu = quietest_cpu(&timers::allowed_cpus().unwrap_or_default());
     let cpu = cpu.filter(|&cpu| timers::pin_to(cpu).is_ok());
     let mut clocks = Clocks::open(Root::system())?;
-    let now = clocks.monotonic();
+    let now = clocks.monotonic().map_err(clock_failed)?;
     let clock_source = clocks.machine(now).source;
     send(LogLine::Begin(Begin {
         date: date(),

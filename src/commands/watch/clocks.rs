@@ -192,7 +192,7 @@ impl Clocks {
     /// Reads the state of the machine after a sample that was taken at this time of CLOCK_MONOTONIC.
     pub(super) fn machine(&mut self, sampled: i64) -> MachineState {
         let rtc_s = activity::rtc_s(&self.root);
-        let is_late = self.monotonic() - sampled > MAX_RTC_DELAY_NS;
+        let is_late = (self.monotonic()).map_or(true, |now| now - sampled > MAX_RTC_DELAY_NS);
         self.throttling.refresh(&self.root);
         let activity = activity::machine_counts(&self.root);
         let source = clock_source(&self.root);
