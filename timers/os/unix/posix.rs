@@ -149,6 +149,7 @@ mod here {
     use std::io;
     use std::marker::PhantomData;
     use std::mem::MaybeUninit;
+    use std::sync::atomic::{AtomicI32, Ordering};
 
     use libc::{c_int, c_long, clock_t, clockid_t, timespec, timeval};
 
@@ -367,12 +368,12 @@ mod here {
         (!(0..=most).contains(&value)).then(|| describe(field, value, most))
     }
 
-    /// The time that stands for a failed read: it is in the year 2038, so that it fits 32 bits and
+    /// The time that stands for a failed read: it is in the year 2037, so that it fits 32 bits and
     /// is after all times that a loop waits for.
     pub(crate) fn latest_time() -> timespec {
         // SAFETY: a timespec consists of integers and padding; all-zero bytes are a valid value.
         let mut time: timespec = unsafe { MaybeUninit::zeroed().assume_init() };
-        time.tv_sec = i32::MAX.into();
+        time.tv_sec = (i32::MAX - (1 << 24)).into();
         time
     }
 
@@ -398,8 +399,13 @@ mod here {
     #[cold]
     #[inline(never)]
     fn fail<T: Described, R: Route>(status: c_long) -> timespec {
+        /// Later by a second with each failed read, so that a loop ends that began with one.
+        static FAILED_READS: AtomicI32 = AtomicI32::new(0);
         record_failure::<T>(explain_failure(T::INFO.label, &R::error(status)));
-        latest_time()
+        let mut time = latest_time();
+        let failed = FAILED_READS.fetch_add(1, Ordering::Relaxed);
+        time.tv_sec = time.tv_sec.wrapping_add(failed.into());
+        time
     }
 
     /// `gettimeofday`: CLOCK_REALTIME in microseconds, through the vDSO.
@@ -605,7 +611,8 @@ mod here {
             assert!(why.reason.starts_with("refused(): "), "{why}");
             assert_eq!(failure("refused"), None);
             let clock: Clock = PosixClock(PhantomData);
-            assert_eq!(clock.read().tv_sec, latest_time().tv_sec);
+            let [first, second] = [clock.read(), clock.read()];
+            assert!(latest_time().tv_sec <= first.tv_sec && first.tv_sec < second.tv_sec);
             assert!(failure("refused").is_some());
         }
     }
