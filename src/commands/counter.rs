@@ -11,7 +11,7 @@ use crate::campaign::sampling::CampaignPlan;
 use crate::cli::{CheckArgs, RecipeArgs};
 use crate::counter::{CounterInput, CounterJudgement, RecipeOutcome, RecipeRow, judge};
 use crate::findings::counter::CounterCase;
-use crate::hosts::children;
+use crate::hosts::children::{self, with_remedy};
 use crate::hosts::tool::run_within;
 use crate::model::TimerRow;
 use crate::platform;
@@ -67,6 +67,10 @@ pub fn run(args: &CheckArgs, output: &mut dyn Write) -> Result<bool, CommandErro
         .map(|rate| here.counter() as f64 * rate.ns_per_tick * 1e-9);
     let facts = platform::counter(&root, age_s);
     let recipes = try_recipes(&mut here, correction)?;
+    let failure = ThisMachine::clock_ids().into_iter().find_map(timers::failure);
+    if let Some(why) = failure {
+        return Err(failed(with_remedy(&why)));
+    }
     let platform = platform::identify_since(before, cpu);
     drop(here);
     let case = CounterInput {

@@ -36,6 +36,12 @@ impl ThisMachine {
         })
     }
 
+    /// The ids of the clocks that the counter is compared with.
+    #[must_use]
+    pub fn clock_ids() -> [&'static str; 2] {
+        [CommonClock::INFO.id, UntrimmedClock::INFO.id]
+    }
+
     /// The ids of the counter in the catalogue: read by the bare instruction, and behind a fence.
     #[must_use]
     pub fn ids() -> [&'static str; 2] {

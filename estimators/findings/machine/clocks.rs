@@ -33,7 +33,7 @@ rules! {
                     remedy: fast_source_advice(machine),
                 })
             };
-        Note("page") "the clock source is {current}: the vDSO reads the time stamp counter and a page of the hypervisor, which costs some nanoseconds more than the counter alone",
+        Note("page") "the clock source is {current}: the vDSO reads the time stamp counter and a page of the hypervisor, which costs more than the counter alone",
             |machine| matches!(reader(machine)?, Reader::SharedPage).then(|| current(machine));
         Note("conditional") "the clock source is {current}: the vDSO reads it only if the hypervisor declares its counter stable; otherwise `monotonic` costs as much as `monotonic-syscall`"
             => "if the time stamp counter can be trusted: {remedy}",
@@ -98,7 +98,7 @@ rules! {
                 let left = ns(ntp.offset_ns as f64);
                 ntp.slewing.then(|| values! { rate: rate(ntp), left })
             };
-        Note("free") "the clock is not disciplined by NTP (its rate is corrected by {rate}): durations are right to some tens of ppm, the time of day may be wrong"
+        Note("free") "the clock is not disciplined by NTP (its rate is corrected by {rate}): its rate and the time of day may be wrong"
             => "start an NTP client if the time of day matters",
             |machine| {
                 let ntp = machine.ntp.as_ref()?;
