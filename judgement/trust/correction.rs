@@ -17,11 +17,12 @@ pub(super) fn apply(case: &Case, stable: Stable) -> Stable {
         return stable;
     }
     let corrects = correction.in_words();
-    if correction.wrong == WrongClocks::Unknown {
-        return with_verdict(stable, Outcome::NotTested, corrects);
-    }
+    let wrong = correction.wrong;
     match is_corrected(case, &stable, correction) {
-        Some(corrected) if corrected == (correction.wrong == WrongClocks::Corrected) => {
+        // It is wrong whichever of the others are right.
+        None if stable.outcome == Outcome::Fail => stable,
+        _ if wrong == WrongClocks::Unknown => with_verdict(stable, Outcome::NotTested, corrects),
+        Some(corrected) if corrected == (wrong == WrongClocks::Corrected) => {
             let this = if corrected {
                 "corrected"
             } else {

@@ -67,7 +67,9 @@ pub fn run(args: &CheckArgs, output: &mut dyn Write) -> Result<bool, CommandErro
         .map(|rate| here.counter() as f64 * rate.ns_per_tick * 1e-9);
     let facts = platform::counter(&root, age_s);
     let recipes = try_recipes(&mut here, correction)?;
-    let failure = ThisMachine::clock_ids().into_iter().find_map(timers::failure);
+    let failure = ThisMachine::clock_ids()
+        .into_iter()
+        .find_map(timers::failure);
     if let Some(why) = failure {
         return Err(failed(with_remedy(&why)));
     }
