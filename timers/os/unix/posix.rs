@@ -373,7 +373,7 @@ mod here {
     pub(crate) fn latest_time() -> timespec {
         // SAFETY: a timespec consists of integers and padding; all-zero bytes are a valid value.
         let mut time: timespec = unsafe { MaybeUninit::zeroed().assume_init() };
-        time.tv_sec = (i32::MAX - (1 << 24)).into();
+        time.tv_sec = (i32::MAX - (1 << 24)) as _;
         time
     }
 
@@ -404,7 +404,7 @@ mod here {
         record_failure::<T>(explain_failure(T::INFO.label, &R::error(status)));
         let mut time = latest_time();
         let failed = FAILED_READS.fetch_add(1, Ordering::Relaxed);
-        time.tv_sec = time.tv_sec.wrapping_add(failed.into());
+        time.tv_sec = time.tv_sec.wrapping_add(failed as _);
         time
     }
 
@@ -568,7 +568,7 @@ mod here {
         fn times_have_less_than_a_second() {
             let time = |seconds: i32, fraction: i32| {
                 let mut time = latest_time();
-                (time.tv_sec, time.tv_nsec) = (seconds.into(), fraction.into());
+                (time.tv_sec, time.tv_nsec) = (seconds as _, fraction as _);
                 time
             };
             for (fraction, is_time) in [
