@@ -44,6 +44,18 @@ pub struct MachineCase<'a> {
     pub paths: &'a [PathComparison<'a>],
 }
 
+impl<'a> MachineCase<'a> {
+    /// The case of a machine without a large correction, of whose timers no two paths were compared.
+    #[must_use]
+    pub fn of_baselines(baselines: &'a ReadPathBaselines) -> Self {
+        Self {
+            baselines,
+            correction: None,
+            paths: &[],
+        }
+    }
+}
+
 /// Returns all verdicts.
 #[must_use]
 pub fn judge(case: &Case) -> Verdicts {

@@ -84,11 +84,7 @@ fn case<'a>(trace: &'a Trace, profile: &'a Profile, baselines: &'a ReadPathBasel
         properties: &UNDECLARED,
         trace,
         profile,
-        machine: MachineCase {
-            baselines,
-            correction: None,
-            paths: &[],
-        },
+        machine: MachineCase::of_baselines(baselines),
         syscall_variant: None,
     }
 }

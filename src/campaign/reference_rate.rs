@@ -170,9 +170,9 @@ impl RateMeasurement {
 }
 
 /// Returns whether two clocks, each read in nanoseconds between readings of the reference in ticks,
-/// are one clock under two names, which is no witness for itself: from a read of the first to one of the second, only the
-/// time between them passed. Clocks of which the kernel corrects one differ by all corrections since
-/// the boot.
+/// are one clock under two names, which is no witness for itself: from a read of the first to one of
+/// the second, only the time between them passed. Clocks of which the kernel corrects one differ by
+/// all corrections since the boot.
 fn is_same_clock(ns_per_tick: f64, first: &[[f64; 3]], second: &[[f64; 3]]) -> bool {
     let mut pairs = first.iter().zip(second);
     pairs.all(|([before, a, after], [begin, b, end])| {

@@ -167,11 +167,8 @@ impl Recording {
                 .into_iter()
                 .unzip();
         let paths = self.path_comparisons(&profiles);
-        let mut machine = MachineCase {
-            baselines: &self.baselines,
-            correction: None,
-            paths: &paths,
-        };
+        let mut machine = MachineCase::of_baselines(&self.baselines);
+        machine.paths = &paths;
         machine.correction = match &self.platform.ntp {
             Some(ntp) => LargeCorrection::of(ntp),
             None => self.measured_correction(&profiles, machine),
@@ -264,11 +261,7 @@ impl Observation {
     ) -> TimerRow {
         let (mut row, profile) = self.row(frequency);
         if let Some(profile) = &profile {
-            let machine = MachineCase {
-                baselines,
-                correction: None,
-                paths: &[],
-            };
+            let machine = MachineCase::of_baselines(baselines);
             if let Some(verdicts) = self.verdicts(profile, machine, None) {
                 add_verdicts(&mut row, verdicts);
             }

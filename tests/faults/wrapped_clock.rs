@@ -2,8 +2,10 @@
 //! library quantises, offsets, slews or stops the clock, or ends the process.
 
 use std::process::Command;
+use std::sync::RwLockReadGuard;
 
 use serde_json::Value;
+use tempfile::TempDir;
 
 use super::c_compiler::{LIBRARY, compile};
 use super::program::program;
@@ -11,21 +13,23 @@ use super::skipping::emulated;
 use super::{agent_folder, lock_machine, outcome, probe_quickly, row};
 use crate::stored::EPYC;
 
-/// Builds the library in this folder. `None` if the test is skipped.
-fn build_wrapper(folder: &tempfile::TempDir) -> Option<String> {
+/// The library in a new folder, while no other test has the machine for itself. `None` if the test is
+/// skipped.
+fn build_wrapper() -> Option<(TempDir, String, RwLockReadGuard<'static, ()>)> {
     if emulated("a library that is built here cannot be preloaded") {
         return None;
     }
+    let lock = lock_machine();
+    let folder = tempfile::tempdir().expect("the folder is created");
     let library = folder.path().join("wrapper.so").display().to_string();
-    compile(&agent_folder().join("wrapper.c"), library, LIBRARY)
+    let library = compile(&agent_folder().join("wrapper.c"), library, LIBRARY)?;
+    Some((folder, library, lock))
 }
 
 /// The rows of `monotonic` and of its system call with this fault, if a third path is probed as well;
 /// `None` if the test is skipped.
 fn probe_wrapped(fault: &str, by: &str) -> Option<[Value; 2]> {
-    let _lock = lock_machine();
-    let folder = tempfile::tempdir().expect("the folder is created");
-    let library = build_wrapper(&folder)?;
+    let (_folder, library, _lock) = build_wrapper()?;
     let (report, _) = probe_quickly(
         &[],
         &["monotonic", "monotonic-syscall", "monotonic-coarse-syscall"],
@@ -36,9 +40,7 @@ fn probe_wrapped(fault: &str, by: &str) -> Option<[Value; 2]> {
 
 #[test]
 fn check_compares_library_with_kernel() {
-    let _lock = lock_machine();
-    let folder = tempfile::tempdir().expect("the folder is created");
-    let Some(library) = build_wrapper(&folder) else {
+    let Some((_folder, library, _lock)) = build_wrapper() else {
         return;
     };
     for (fault, by, severity, reported) in [
@@ -86,9 +88,7 @@ fn run_wrapped(library: &str, fault: &[(&str, &str)], args: &[&str]) -> (Option<
 
 #[test]
 fn failing_clock_is_no_panic() {
-    let _lock = lock_machine();
-    let folder = tempfile::tempdir().expect("the folder is created");
-    let Some(library) = build_wrapper(&folder) else {
+    let Some((folder, library, _lock)) = build_wrapper() else {
         return;
     };
     let file = folder.path().join("timers.json").display().to_string();
@@ -110,9 +110,7 @@ fn failing_clock_is_no_panic() {
 #[test]
 #[ignore = "takes a minute"]
 fn failing_clock_ends_no_measurement() {
-    let _lock = lock_machine();
-    let folder = tempfile::tempdir().expect("the folder is created");
-    let Some(library) = build_wrapper(&folder) else {
+    let Some((_folder, library, _lock)) = build_wrapper() else {
         return;
     };
     let chain = ["measure", "chain", "--clock", "instant", "--from", EPYC];
@@ -128,9 +126,7 @@ fn failing_clock_ends_no_measurement() {
 
 #[test]
 fn watch_ends_with_its_clocks() {
-    let _lock = lock_machine();
-    let folder = tempfile::tempdir().expect("the folder is created");
-    let Some(library) = build_wrapper(&folder) else {
+    let Some((_folder, library, _lock)) = build_wrapper() else {
         return;
     };
     for (clock, name) in [
@@ -173,9 +169,7 @@ fn failed_clock_loses_its_row() {
 /// The clock is one day ahead, so the kernel would wait for a day.
 #[test]
 fn deadlines_by_clock_ahead_are_unavailable() {
-    let _lock = lock_machine();
-    let folder = tempfile::tempdir().expect("the folder is created");
-    let Some(library) = build_wrapper(&folder) else {
+    let Some((_folder, library, _lock)) = build_wrapper() else {
         return;
     };
     let output = Command::new(program())
