@@ -11,6 +11,7 @@ pub mod help;
 mod inspect;
 pub mod measure;
 mod output;
+mod paths;
 mod pick;
 mod report;
 mod run;
@@ -125,6 +126,12 @@ impl Cli {
         {
             cli = Err(error);
         }
+        let verb = matches.subcommand().and_then(|(name, matches)| {
+            let verb = command.find_subcommand(name)?;
+            Some((verb, matches))
+        });
+        let (verb, matches) = verb.unwrap_or((&command, &matches));
+        let cli = cli.and_then(|cli| paths::check(verb, matches).map(|()| cli));
         cli.map_err(|error| error.format(&mut command))
     }
 }

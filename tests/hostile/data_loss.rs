@@ -1,6 +1,7 @@
 //! Tests that the program keeps files of other programs and removes its own temporary files.
 
 use std::fs;
+use std::os::unix::fs::symlink;
 use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
 use std::process::Command;
@@ -192,4 +193,64 @@ fn oversized_file_leaves_nothing() {
         "{reported}"
     );
     assert_eq!(folder.names(), [""; 0]);
+}
+
+#[test]
+fn an_output_is_neither_an_input_nor_another_output() {
+    let folder = Folder::new();
+    fs::copy(MBP53, folder.file("x.json")).unwrap();
+    let before = fs::read(MBP53).unwrap();
+    fs::create_dir_all(folder.file("home/baselines")).unwrap();
+    fs::create_dir(folder.file("in")).unwrap();
+    fs::hard_link(folder.file("x.json"), folder.file("in/hard.json")).unwrap();
+    symlink("x.json", folder.file("link.json")).unwrap();
+    symlink(".", folder.file("here")).unwrap();
+    let cases = "table x.json -o x.json
+        table link.json -o x.json
+        table x.json -o ./link.json
+        table in -o here/x.json
+        table in/hard.json --columns all -o x.json
+        compare x.json here/../x.json -o x.json
+        compare a.json b.json --history in -o x.json
+        report x.json -o page.html --svg x.json
+        inspect rdtsc --from x.json -o x.json
+        check --from x.json -o x.json
+        pick 1us --from x.json -o x.json
+        watch --from x.json -o x.json
+        analyse x.json -o x.json
+        gate ./x.json -o x.json
+        --from x.json -o x.json
+        probe -o new.json --trace new.json
+        probe -o new.json -o here/new.json
+        wait --trace here/here/new.json -o ./new.json
+        probe --save=new -o here/new.json --trace new.json
+        probe --baseline before -o home/baselines/before.json
+        table - -o x.json";
+    for case in cases.lines().map(str::trim) {
+        let mut command = Command::new(program());
+        command.args(case.split(' ')).current_dir(folder.file(""));
+        command.env("TIMERMETER_HOME", folder.file("home"));
+        command.stdin(fs::File::open(folder.file("x.json")).unwrap());
+        let ended = command.output().unwrap();
+        let errors = String::from_utf8_lossy(&ended.stderr);
+        assert_eq!(ended.status.code(), Some(2), "{case}: {errors}");
+        assert!(fs::read(folder.file("x.json")).unwrap() == before, "{case}");
+    }
+    let to_itself = fs::OpenOptions::new()
+        .append(true)
+        .open(folder.file("x.json"));
+    let mut printed = Command::new(program());
+    printed.arg("table").arg(folder.file("x.json"));
+    let status = printed.stdout(to_itself.unwrap()).status();
+    assert_eq!(status.unwrap().code(), Some(2));
+    let mut twice = Command::new(program());
+    twice
+        .arg("table")
+        .arg(MBP53)
+        .arg("-o")
+        .arg(folder.file("y.csv"));
+    let status = twice
+        .stdout(fs::File::create(folder.file("y.csv")).unwrap())
+        .status();
+    assert_eq!(status.unwrap().code(), Some(2));
 }
