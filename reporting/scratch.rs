@@ -8,6 +8,7 @@
 //!
 //! [flock(2)]: https://man7.org/linux/man-pages/man2/flock.2.html
 
+use std::ffi::OsStr;
 use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -15,7 +16,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::{mem, thread};
 
 use tempfile::{Builder, NamedTempFile, TempDir};
-use timers::os::files;
+use timers::os::files::{self, Folder};
 
 /// How the names of temporary files begin and end.
 const PREFIX: &str = ".timermeter-";
@@ -27,7 +28,10 @@ static UNFINISHED: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
 
 /// A temporary file. Dropping it removes the file.
 #[derive(Debug)]
-pub struct ScratchFile(Option<NamedTempFile>);
+pub struct ScratchFile {
+    file: Option<NamedTempFile>,
+    folder: Folder,
+}
 
 /// A temporary folder. Dropping it removes the folder and its content.
 #[derive(Debug)]
@@ -43,16 +47,18 @@ impl ScratchFile {
     ///
     /// # Errors
     /// When the file cannot be created.
-    pub fn in_folder(folder: &Path) -> io::Result<Self> {
-        remove_stale(folder);
+    pub fn in_folder(folder: Folder) -> io::Result<Self> {
+        let path = folder.path();
+        remove_stale(&path);
         loop {
             // Another process may remove the new file as stale before it is locked; the loop then
             // creates another file.
             let mut unfinished = unfinished();
-            let file = builder(0o666).tempfile_in(folder)?;
+            let file = builder(0o666).tempfile_in(&path)?;
             if lock(file.as_file()) && files::is_linked(file.as_file())? {
                 unfinished.push(file.path().to_owned());
-                return Ok(Self(Some(file)));
+                let file = Some(file);
+                return Ok(Self { file, folder });
             }
         }
     }
@@ -62,27 +68,28 @@ impl ScratchFile {
     /// # Errors
     /// When the file has been persisted.
     pub fn file(&mut self) -> io::Result<&mut File> {
-        self.0
+        self.file
             .as_mut()
             .map(NamedTempFile::as_file_mut)
             .ok_or_else(already_persisted)
     }
 
-    /// Atomically renames the file to `target`, and replaces an existing file.
+    /// Atomically renames the file to `name` in its folder, and replaces an existing file.
     ///
     /// # Errors
     /// When the rename fails; the temporary file is then removed.
-    pub fn persist(mut self, target: &Path) -> io::Result<()> {
+    pub fn persist(mut self, name: &OsStr) -> io::Result<()> {
         let mut unfinished = unfinished();
-        let file = self.0.take().ok_or_else(already_persisted)?;
+        let file = self.file.take().ok_or_else(already_persisted)?;
         forget(&mut unfinished, file.path());
-        file.persist(target).map(drop).map_err(|error| error.error)
+        let moved = file.persist(self.folder.path().join(name));
+        moved.map(drop).map_err(|error| error.error)
     }
 }
 
 impl Drop for ScratchFile {
     fn drop(&mut self) {
-        if let Some(file) = self.0.take() {
+        if let Some(file) = self.file.take() {
             let mut unfinished = unfinished();
             forget(&mut unfinished, file.path());
             drop(file);
@@ -276,9 +283,10 @@ mod tests {
         fs::write(folder.path().join(".timermeter-dead00.tmp"), "half").unwrap();
         fs::create_dir_all(folder.path().join(".timermeter-dead01.tmp/below")).unwrap();
         fs::write(folder.path().join(".timermeter-site"), "not temporary").unwrap();
-        let first = ScratchFile::in_folder(folder.path()).unwrap();
+        let in_folder = || ScratchFile::in_folder(Folder::create(folder.path()).unwrap());
+        let first = in_folder().unwrap();
         let second = ScratchFolder::within(folder.path(), 0o700).unwrap();
-        let third = ScratchFile::in_folder(folder.path()).unwrap();
+        let third = in_folder().unwrap();
         assert!(second.path().is_dir());
         assert_eq!(names(folder.path()).len(), 4, "{:?}", names(folder.path()));
         assert!(

@@ -581,3 +581,50 @@ fn one_type_names_formats() {
     let formats = formats.filter(|line| line.contains("enum ") && line.contains("Format"));
     assert_eq!(formats.count(), 1);
 }
+
+/// What opens, creates or moves a file by a path that somebody may have replaced by a link.
+const WRITERS: [&str; 11] = [
+    "fs::write(",
+    "fs::copy(",
+    "fs::rename(",
+    "fs::create_dir(",
+    "fs::create_dir_all(",
+    "DirBuilder",
+    "File::create",
+    "File::options",
+    "OpenOptions",
+    "tempfile_in(",
+    "tempdir_in(",
+];
+
+/// The files that may do so, and where: in a temporary folder of this process or below an open
+/// folder ([`Folder`](timers::os::files::Folder)); files of the kernel; a file for tests.
+const WRITING: [&str; 11] = [
+    "reporting/scratch",
+    "reporting/report/archive",
+    "reporting/page/site",
+    "reporting/page/site/destination",
+    "reporting/page/site/report_page",
+    "src/commands/completions",
+    "src/hosts/browser",
+    "src/hosts/runtimes",
+    "src/hosts/children/setting",
+    "src/hosts/children/guard",
+    "src/platform",
+];
+
+#[test]
+fn outputs_are_opened_in_one_place() {
+    let folders = ["src", "reporting", "judgement", "estimators"];
+    let writing: BTreeSet<String> = folders
+        .iter()
+        .flat_map(|folder| {
+            let writes = |text: &str| WRITERS.iter().any(|call| text.contains(call));
+            let files = code(folder)
+                .into_iter()
+                .filter(move |(_, text)| writes(text));
+            files.map(move |(module, _)| format!("{folder}/{}", module.join("/")))
+        })
+        .collect();
+    assert_eq!(writing, WRITING.map(str::to_owned).into());
+}

@@ -8,6 +8,8 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::{env, fs};
 
+use timers::os::files::Folder;
+
 use super::machine::name;
 use super::output::{OutputError, WholeFile};
 use super::slug::slug;
@@ -22,9 +24,11 @@ const REPORT_FILE: &str = "report.json";
 /// A folder for a run. Dropping it without [`commit`](Self::commit) leaves no files.
 #[derive(Debug)]
 pub struct Archive {
-    base: PathBuf,
     /// A temporary folder in the base folder, so that a rename moves it into place.
-    folder: ScratchFolder,
+    scratch: ScratchFolder,
+    base: Folder,
+    /// The path that the user named.
+    path: PathBuf,
 }
 
 impl Archive {
@@ -33,18 +37,12 @@ impl Archive {
     /// # Errors
     /// When no folder can be created in `base`.
     pub fn prepare(base: &Path) -> Result<Self, OutputError> {
-        match fs::create_dir(base) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                let parent = base.parent().unwrap_or(Path::new(""));
-                return Err(OutputError::in_folder(base, parent));
-            }
-            Err(error) if !base.exists() => return Err(OutputError::explain(base, base, error)),
-            _ => {}
-        }
-        let folder = ScratchFolder::within(base, 0o777);
+        let explain = |source| OutputError::explain(base, base, source);
+        let folder = Folder::create(base).map_err(explain)?;
         Ok(Self {
-            base: base.to_owned(),
-            folder: folder.map_err(|source| OutputError::explain(base, base, source))?,
+            scratch: ScratchFolder::within(&folder.path(), 0o777).map_err(explain)?,
+            base: folder,
+            path: base.to_owned(),
         })
     }
 
@@ -54,24 +52,25 @@ impl Archive {
     /// # Errors
     /// When the disk is full, or the base folder changed since [`prepare`](Self::prepare).
     pub fn commit(self, report: &Report) -> Result<PathBuf, OutputError> {
-        let platform = self.base.join(slug(&report.platform));
-        let explain = |source| OutputError::explain(&platform, &platform, source);
+        let name_of_platform = slug(&report.platform);
+        let path = self.path.join(&name_of_platform);
+        let explain = |source| OutputError::explain(&path, &path, source);
         let page = format!(
             "# Timers of {}\n\n{}\nEvery figure with all its digits, and what it rests on: [report.json](report.json).\n",
             name(report),
             render(report, Format::Markdown, Style::default())
         );
         write(
-            &self.folder.path().join(REPORT_FILE),
+            &self.scratch.path().join(REPORT_FILE),
             &json::render_compact(report),
         )
         .map_err(explain)?;
-        write(&self.folder.path().join("README.md"), &page).map_err(explain)?;
-        fs::create_dir_all(&platform).map_err(explain)?;
+        write(&self.scratch.path().join("README.md"), &page).map_err(explain)?;
+        let platform = Folder::create(&self.base.name().join(name_of_platform)).map_err(explain)?;
         let date = date(&report.created);
-        let moved = self.folder;
-        let moved = moved.persist_with(|folder| move_to_free(folder, &platform, date));
-        moved.map_err(explain)
+        let moved = self.scratch;
+        let moved = moved.persist_with(|folder| move_to_free(folder, &platform.path(), date));
+        moved.map(|name| path.join(name)).map_err(explain)
     }
 }
 
@@ -92,14 +91,15 @@ fn date(created: &str) -> &str {
     day.filter(is_date).unwrap_or(UNDATED)
 }
 
-/// Moves `folder` to `<platform>/<name>`, or to the first of `<name>-2`, `<name>-3`, … that does
-/// not exist.
-fn move_to_free(folder: &Path, platform: &Path, name: &str) -> io::Result<PathBuf> {
-    let (mut place, mut number) = (platform.join(name), 1);
+/// Moves `folder` to `<platform>/<date>`, or to the first of `<date>-2`, `<date>-3`, … that does
+/// not exist. Returns its new name.
+fn move_to_free(folder: &Path, platform: &Path, date: &str) -> io::Result<String> {
+    let (mut name, mut number) = (date.to_owned(), 1);
     loop {
+        let place = platform.join(&name);
         if fs::symlink_metadata(&place).is_err() {
             match fs::rename(folder, &place) {
-                Ok(()) => return Ok(place),
+                Ok(()) => return Ok(name),
                 // Another process took this name. A rename never replaces a folder that is not
                 // empty.
                 Err(error)
@@ -113,7 +113,7 @@ fn move_to_free(folder: &Path, platform: &Path, name: &str) -> io::Result<PathBu
             }
         }
         number += 1;
-        place = platform.join(format!("{name}-{number}"));
+        name = format!("{date}-{number}");
     }
 }
 
@@ -255,8 +255,7 @@ impl Baselines {
     /// When the baseline cannot be written.
     pub fn prepare(&self, name: &str) -> Result<WholeFile, OutputError> {
         let file = self.file(name);
-        fs::create_dir_all(&self.0)
-            .map_err(|source| OutputError::explain(&file, &self.0, source))?;
+        Folder::create(&self.0).map_err(|source| OutputError::explain(&file, &self.0, source))?;
         WholeFile::prepare(&file)
     }
 

@@ -2,11 +2,12 @@
 //! missing folder is reported before a run of several minutes. A file is written completely or not
 //! at all.
 
-use std::fs::OpenOptions;
+use std::ffi::OsString;
+use std::fs::File;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use timers::os::files;
+use timers::os::files::{self, Folder};
 
 use crate::scratch::ScratchFile;
 
@@ -41,33 +42,32 @@ impl OutputError {
         Self { path, reason }
     }
 
-    /// The error for a file in a folder that does not exist, or in which no file can be created.
-    pub(super) fn in_folder(path: &Path, folder: &Path) -> Self {
-        let reason = if folder.is_dir() {
-            NotWritten::NoNewFiles
-        } else {
-            NotWritten::NoFolder
-        };
-        Self::new(path, reason(folder.to_owned()))
-    }
-
     /// The error for the system error `source` at the output `path`. `place` is the file or folder
     /// that must be writable.
     pub(super) fn explain(path: &Path, place: &Path, source: io::Error) -> Self {
-        match source.kind() {
-            io::ErrorKind::NotFound if place.is_dir() => Self::in_folder(path, place),
+        let reason = match source.kind() {
             io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => {
                 let place = place.to_owned();
-                Self::new(path, NotWritten::Forbidden { place, source })
+                NotWritten::Forbidden { place, source }
             }
-            io::ErrorKind::NotADirectory => Self::in_folder(path, parent(path)),
-            _ => Self::new(path, NotWritten::System(source)),
-        }
+            io::ErrorKind::NotFound | io::ErrorKind::NotADirectory if !path.is_symlink() => {
+                let folder = parent(path).to_owned();
+                if folder.is_dir() {
+                    NotWritten::NoNewFiles(folder)
+                } else {
+                    NotWritten::NoFolder(folder)
+                }
+            }
+            _ => NotWritten::System(source),
+        };
+        Self::new(path, reason)
     }
 }
 
+/// The folder that contains the file at `path`.
 fn parent(path: &Path) -> &Path {
-    path.parent().unwrap_or(Path::new(""))
+    let parent = path.parent().filter(|parent| *parent != Path::new(""));
+    parent.unwrap_or(Path::new("."))
 }
 
 /// An output file. Dropping it without [`commit`](Self::commit) leaves no file behind.
@@ -80,10 +80,10 @@ pub struct WholeFile {
 #[derive(Debug)]
 enum OutputTarget {
     /// A regular file: written to a temporary file in the same folder, then renamed.
-    Whole { file: ScratchFile, path: PathBuf },
+    Whole { file: ScratchFile, name: OsString },
     /// A device, a pipe or a descriptor of this process: it cannot be replaced by a rename, so it
     /// is written directly.
-    Direct,
+    Direct { folder: Folder, name: OsString },
     /// Standard output.
     Stdout,
 }
@@ -120,11 +120,7 @@ impl WholeFile {
     /// Converts a system error to an error with the path and a remedy.
     #[must_use]
     pub fn explain(&self, source: io::Error) -> OutputError {
-        let written = match &self.target {
-            OutputTarget::Whole { path, .. } => path,
-            OutputTarget::Direct | OutputTarget::Stdout => &self.path,
-        };
-        OutputError::explain(&self.path, written, source)
+        OutputError::explain(&self.path, &self.path, source)
     }
 
     /// Makes everything that was written visible at the path.
@@ -132,14 +128,14 @@ impl WholeFile {
     /// # Errors
     /// When the disk is full, or the folder changed since [`prepare`](Self::prepare).
     pub fn finish(self) -> Result<(), OutputError> {
-        let OutputTarget::Whole { mut file, path } = self.target else {
+        let OutputTarget::Whole { mut file, name } = self.target else {
             return Ok(());
         };
         let whole = file
             .file()
             .and_then(|file| file.sync_all())
-            .and_then(|()| file.persist(&path));
-        whole.map_err(|source| OutputError::explain(&self.path, &path, source))
+            .and_then(|()| file.persist(&name));
+        whole.map_err(|source| OutputError::explain(&self.path, &self.path, source))
     }
 }
 
@@ -150,10 +146,7 @@ impl Write for WholeFile {
         match &mut self.target {
             OutputTarget::Whole { file, .. } => file.file()?.write(bytes),
             OutputTarget::Stdout => io::stdout().write(bytes),
-            OutputTarget::Direct => OpenOptions::new()
-                .append(true)
-                .open(&self.path)?
-                .write(bytes),
+            OutputTarget::Direct { folder, name } => folder.append(name)?.write(bytes),
         }
     }
 
@@ -171,47 +164,44 @@ fn prepare(path: &Path) -> Result<OutputTarget, OutputError> {
         return Ok(OutputTarget::Stdout);
     }
     let explain = |source| OutputError::explain(path, path, source);
-    let target = follow_links(path).map_err(explain)?;
-    let existing = match std::fs::metadata(path) {
-        Ok(found) if found.is_dir() => {
-            return Err(OutputError::new(path, NotWritten::IsFolder));
-        }
-        Ok(found) if !found.is_file() => return Ok(OutputTarget::Direct),
-        Ok(found) => Some(found),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => None,
-        Err(error) => return Err(explain(error)),
-    };
-    let Some(target) = target else {
-        // A missing device or descriptor cannot be created.
-        return existing
-            .map(|_| OutputTarget::Direct)
-            .ok_or_else(|| OutputError::in_folder(path, parent(path)));
-    };
-    if ends_in_slash(path) {
+    let (folder, name) = files::find(path, false).map_err(explain)?;
+    let Some(name) = name.filter(|_| !ends_in_slash(path)) else {
         return Err(OutputError::new(path, NotWritten::IsFolder));
-    }
-    let folder = match target.parent() {
-        Some(folder) if !folder.as_os_str().is_empty() => folder,
-        _ => Path::new("."),
     };
-    if !folder.is_dir() {
-        return Err(OutputError::in_folder(path, folder));
-    }
-    if existing.is_some() {
+    let existing = match folder.path().join(&name).metadata() {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => None,
+        found => Some(found.map_err(explain)?),
+    };
+    match &existing {
+        // A missing device or descriptor cannot be created.
+        None if folder.is_of_system() => return Err(explain(io::ErrorKind::NotFound.into())),
+        Some(found) if folder.is_of_system() || !found.is_file() => {
+            return Ok(OutputTarget::Direct { folder, name });
+        }
         // A rename needs permission for the folder only; the check keeps read-only files unchanged.
-        OpenOptions::new()
-            .append(true)
-            .open(&target)
-            .map_err(|source| OutputError::explain(path, &target, source))?;
+        Some(_) => drop(folder.append(&name).map_err(explain)?),
+        None => {}
     }
+    let place = folder.name().to_owned();
     let mut file = ScratchFile::in_folder(folder)
-        .map_err(|source| OutputError::explain(path, folder, source))?;
+        .map_err(|source| OutputError::explain(path, &place, source))?;
     if let Some(existing) = existing {
         file.file()
             .and_then(|file| files::copy_access(&existing, file))
             .map_err(explain)?;
     }
-    Ok(OutputTarget::Whole { file, path: target })
+    Ok(OutputTarget::Whole { file, name })
+}
+
+/// Opens a file to append to it; creates it and missing folders.
+///
+/// # Errors
+/// When the file cannot be opened.
+pub fn append(path: &Path) -> Result<File, OutputError> {
+    let explain = |source| OutputError::explain(path, path, source);
+    let (folder, name) = files::find(path, true).map_err(explain)?;
+    let name = name.ok_or_else(|| OutputError::new(path, NotWritten::IsFolder))?;
+    folder.append(&name).map_err(explain)
 }
 
 fn ends_in_slash(path: &Path) -> bool {
@@ -219,39 +209,6 @@ fn ends_in_slash(path: &Path) -> bool {
         .as_encoded_bytes()
         .last()
         .is_some_and(|last| std::path::is_separator(char::from(*last)))
-}
-
-/// Resolves links in `path`, so that writing keeps the link. `None` if `path` leads through a
-/// descriptor of this process (`/dev/stdout`, `/proc/self/fd/1`), because other processes may hold
-/// the file open. Refuses links that another user put into a folder that everyone may write to.
-fn follow_links(path: &Path) -> io::Result<Option<PathBuf>> {
-    const MAX_LINKS: usize = 40;
-    let mut target = path.to_owned();
-    for _ in 0..MAX_LINKS {
-        let found = std::fs::symlink_metadata(&target);
-        let is_link = found.as_ref().is_ok_and(std::fs::Metadata::is_symlink);
-        if is_link && !files::is_trusted_link(&target)? {
-            return Err(io::Error::other(format!(
-                "'{}' is a symbolic link of another user in a folder that everyone may write to",
-                target.display()
-            )));
-        }
-        if target.starts_with("/dev") || target.starts_with("/proc") {
-            return Ok(None);
-        }
-        match found {
-            Ok(_) if is_link => {
-                let next = std::fs::read_link(&target)?;
-                target = target.parent().unwrap_or(Path::new("")).join(next);
-            }
-            Ok(_) => return Ok(Some(target)),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Some(target)),
-            Err(error) => return Err(error),
-        }
-    }
-    Err(io::Error::other(
-        "it leads through more than 40 symbolic links",
-    ))
 }
 
 #[cfg(test)]

@@ -1,14 +1,17 @@
 //! `completions`: prints a script with which a shell completes commands, flags and values, or writes
 //! manual pages.
 
-use std::io::Write;
+use std::fs::{self, File};
+use std::io::{self, Write};
 use std::path::Path;
 
 use clap_complete::Shell;
 use clap_complete::env::Shells;
+use timers::os::files::Folder;
 
 use super::{CommandError, failed};
 use crate::cli::{CompletionsArgs, help};
+use crate::scratch::ScratchFolder;
 
 /// The environment variable with which the script of a shell asks this program for completions.
 pub const VARIABLE: &str = "TIMERMETER_COMPLETE";
@@ -53,11 +56,20 @@ pub fn script(shell: Shell) -> Vec<u8> {
     text
 }
 
-/// Writes a manual page of the program and of each command to a folder, which is created.
+/// Writes a manual page of the program and of each command to a folder, which is created: all pages,
+/// or none if the disk is full.
 ///
 /// # Errors
 /// When a page cannot be written.
-pub fn write_manual(folder: &Path) -> std::io::Result<()> {
-    std::fs::create_dir_all(folder)?;
-    clap_mangen::generate_to(help::command(), folder)
+pub fn write_manual(folder: &Path) -> io::Result<()> {
+    let folder = Folder::create(folder)?;
+    let scratch = ScratchFolder::within(&folder.path(), 0o700)?;
+    clap_mangen::generate_to(help::command(), scratch.path())?;
+    scratch.persist_with(|pages| {
+        fs::read_dir(pages)?.try_for_each(|page| {
+            let page = page?;
+            File::open(page.path())?.sync_all()?;
+            fs::rename(page.path(), folder.path().join(page.file_name()))
+        })
+    })
 }

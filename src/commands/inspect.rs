@@ -1,9 +1,10 @@
 //! `inspect`: prints the figures, verdicts and warnings of timers, and with -v their plots.
 
-use std::fs;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io::Write;
 use std::path::Path;
+
+use timers::os::files::Folder;
 
 use super::{CommandError, emit, failed, prepare_outputs, probe, wait};
 use crate::campaign::sampling::CampaignPlan;
@@ -25,7 +26,7 @@ use crate::text::first_part;
 pub fn run(args: &InspectArgs, output: &mut dyn Write) -> Result<bool, CommandError> {
     let outputs = prepare_outputs(&args.output)?;
     if let Some(folder) = &args.svg {
-        fs::create_dir_all(folder).map_err(|error| {
+        Folder::create(folder).map_err(|error| {
             let folder = folder.display();
             failed(format!(
                 "cannot create the folder '{folder}': {error}; choose another folder"

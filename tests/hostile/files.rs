@@ -2,13 +2,14 @@
 
 use std::fs;
 use std::io::Write;
-use std::os::unix::fs::symlink;
+use std::os::unix::fs::{PermissionsExt, lchown, symlink};
 use std::process::Command;
 
 use flate2::Compression;
 use flate2::write::GzEncoder;
 
 use super::folder::Folder;
+use super::program::program;
 use super::run::Run;
 use crate::stored::{MBP53, XEON};
 
@@ -179,4 +180,57 @@ fn skips_damaged_files_near_old_report() {
     let text = fs::read_to_string(written).expect("the output is readable");
     let compared: serde_json::Value = serde_json::from_str(&text).expect("the text is JSON");
     assert_eq!(compared["runs"][2], 1, "{}", compared["runs"]);
+}
+
+/// Nothing is written through a link that another user put into a folder that everyone may write to.
+#[test]
+fn links_of_others_lead_no_output_elsewhere() {
+    let folder = Folder::new();
+    let shared = folder.file("shared");
+    fs::create_dir_all(folder.file("theirs/baselines")).expect("the folder is created");
+    fs::create_dir(&shared).expect("the folder is created");
+    fs::set_permissions(&shared, fs::Permissions::from_mode(0o1777)).expect("it is mine");
+    symlink("../theirs", shared.join("link")).expect("the link is created");
+    fs::create_dir(folder.file("reports")).expect("the folder is created");
+    fs::copy(XEON, folder.file("reports/r.json")).expect("the report is copied");
+    if lchown(shared.join("link"), Some(65_531), None).is_err() {
+        let _ = std::io::stderr().write_all(b"skipped: links of others: run the tests as root\n");
+        return;
+    }
+    let cases = "analyse t.tmtrace --save=shared/link
+        analyse t.tmtrace --save=shared/link/new/deep
+        probe --quick --trace=shared/link/t
+        report reports/r.json -o shared/link/r.json
+        report reports/r.json -o shared/link/../theirs/r.json
+        report reports/r.json --svg shared/link/r.svg
+        table reports --columns all -o shared/link/r.csv
+        publish reports -o shared/link
+        publish reports -o shared/link/site
+        publish reports -o shared/link/new/site
+        watch 10ms --save=shared/link/log
+        watch 10ms --save=shared/link/new/log
+        completions --man shared/link
+        completions --man shared/link/man
+        inspect clock_gettime --from reports/r.json --svg shared/link/plots
+        probe --quick --baseline b
+        watch 10ms --save";
+    for case in cases.lines().map(str::trim) {
+        let mut command = Command::new(program());
+        command.args(case.split(' ')).current_dir(folder.file(""));
+        command.env("TIMERMETER_HOME", shared.join("link"));
+        let ended = command.output().expect("the program runs");
+        assert_eq!(ended.status.code(), Some(1), "{case}: {}", stderr(&ended));
+        assert!(
+            stderr(&ended).contains("link of another user"),
+            "{case}: {}",
+            stderr(&ended)
+        );
+        let theirs = fs::read_dir(folder.file("theirs"))
+            .expect("it exists")
+            .count();
+        let stored = fs::read_dir(folder.file("theirs/baselines"))
+            .expect("it exists")
+            .count();
+        assert_eq!((theirs, stored), (1, 0), "{case}");
+    }
 }

@@ -189,6 +189,53 @@ mod unix {
     }
 
     #[test]
+    fn folders_behind_links_of_other_users_are_not_entered() {
+        let (folder, _) = shared_folder(0o644);
+        let (own, link) = (folder.path().join("own"), folder.path().join("link"));
+        fs::create_dir_all(own.join("deep")).unwrap();
+        symlink("own", &link).unwrap();
+        for path in [
+            "link/r.json",
+            "link/deep/r.json",
+            "own/../link/deep/../r.json",
+        ] {
+            let path = folder.path().join(path);
+            prepare(&path).unwrap().commit(b"x").unwrap();
+            if !is_root(lchown(&link, Some(OTHER), None)) {
+                return;
+            }
+            let error = prepare(&path).unwrap_err().to_string();
+            assert!(error.contains("link of another user"), "{error}");
+            let error = super::super::append(&path).unwrap_err().to_string();
+            assert!(error.contains("link of another user"), "{error}");
+            // The owner of the folder may put links into it.
+            lchown(folder.path(), Some(OTHER), None).unwrap();
+            prepare(&path).unwrap();
+            lchown(folder.path(), Some(0), None).unwrap();
+            lchown(&link, Some(0), None).unwrap();
+        }
+        // In a folder of this user alone, links of others are followed, as by the kernel.
+        lchown(&link, Some(OTHER), None).unwrap();
+        fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o755)).unwrap();
+        prepare(&link.join("r.json")).unwrap();
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn a_folder_that_is_replaced_meanwhile_receives_the_file() {
+        let folder = tempfile::tempdir().unwrap();
+        let at = |name: &str| folder.path().join(name);
+        fs::create_dir(at("chosen")).unwrap();
+        fs::create_dir(at("elsewhere")).unwrap();
+        let output = prepare(&at("chosen/r.json")).unwrap();
+        fs::rename(at("chosen"), at("moved")).unwrap();
+        symlink("elsewhere", at("chosen")).unwrap();
+        output.commit(b"x").unwrap();
+        assert_eq!(names_in(&at("moved")), ["r.json"]);
+        assert!(names_in(&at("elsewhere")).is_empty());
+    }
+
+    #[test]
     fn a_link_stays_a_link() {
         let folder = tempfile::tempdir().unwrap();
         fs::create_dir(folder.path().join("deep")).unwrap();

@@ -1,6 +1,6 @@
 //! Writes the lines of a watch to standard output, and appends them to a file.
 
-use std::fs::{self, File, OpenOptions};
+use std::fs::File;
 use std::io::{self, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, UNIX_EPOCH};
@@ -11,7 +11,7 @@ use crate::cli::WatchArgs;
 use crate::input;
 use crate::messages::in_locale;
 use crate::model::{AllanPoint, Interval};
-use crate::report::home;
+use crate::report::{append, home};
 use crate::table::Format;
 use crate::text::numbers::{short_time, significant};
 use crate::text::plain;
@@ -63,21 +63,12 @@ impl<'a> Journal<'a> {
             })?),
             save => save.clone().flatten(),
         };
-        let open = |path: PathBuf| {
-            let folder = path
-                .parent()
-                .filter(|folder| !folder.as_os_str().is_empty());
-            let file = folder
-                .map_or(Ok(()), fs::create_dir_all)
-                .and_then(|()| OpenOptions::new().create(true).append(true).open(&path));
-            file.map_err(|error| write_error(&format!("cannot open '{}'", path.display()), &error))
-                .map(|file| (path, file))
-        };
+        let open = |path: PathBuf| append(&path).map(|file| (path, file));
         Ok(Self {
             stdout,
             outputs: prepare_outputs(&args.output)?,
             is_live: args.from.is_none(),
-            file: path.map(open).transpose()?,
+            file: path.map(open).transpose().map_err(failed)?,
             events: Vec::new(),
         })
     }

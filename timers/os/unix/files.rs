@@ -1,11 +1,18 @@
 //! File operations that differ between systems or that the standard library lacks.
 
+use std::ffi::{OsStr, OsString};
 use std::fs::{File, Metadata, OpenOptions, Permissions};
 use std::io;
+use std::os::fd::{AsRawFd, OwnedFd};
+use std::os::unix::ffi::OsStringExt;
 use std::os::unix::fs::{FileExt, MetadataExt, OpenOptionsExt, PermissionsExt, fchown};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-use rustix::fs::{FlockOperation, OFlags, flock};
+use rustix::fs::{
+    AtFlags, CWD, FileType, FlockOperation, Mode, OFlags, flock, fstat, mkdirat, openat,
+    readlinkat, statat,
+};
+use rustix::io::Errno;
 use rustix::process::geteuid;
 
 /// Opens a file for reading. Unlike the standard library, does not wait for a writer of a named
@@ -80,18 +87,167 @@ pub fn copy_access(old: &Metadata, new: &File) -> io::Result<()> {
     new.set_permissions(Permissions::from_mode(old.mode() & mask))
 }
 
-/// Whether a symbolic link may be followed, by the rule of `fs.protected_symlinks` of Linux: in a
-/// sticky folder that everyone may write to, a link of this user or of the owner of the folder.
+/// A folder for output files. It stays open, so that files are created in it even if somebody
+/// replaces a part of its path.
+#[derive(Debug)]
+pub struct Folder {
+    descriptor: OwnedFd,
+    /// The path without symbolic links.
+    name: PathBuf,
+}
+
+/// Opens a folder only to find files in it, which needs no permission to list them.
+#[cfg(target_os = "linux")]
+const SEARCH: OFlags = OFlags::PATH;
+#[cfg(not(target_os = "linux"))]
+const SEARCH: OFlags = OFlags::RDONLY;
+
+impl Folder {
+    /// Opens a folder; creates it and those that contain it if they are missing. Follows links as
+    /// [`find`].
+    ///
+    /// # Errors
+    /// When a folder cannot be opened or created.
+    pub fn create(path: &Path) -> io::Result<Self> {
+        match find(path, true)? {
+            (folder, None) => Ok(folder),
+            (folder, Some(name)) => folder.create_in(&name),
+        }
+    }
+
+    /// A path of the open folder for this process: through its descriptor if `/proc` is mounted.
+    #[must_use]
+    pub fn path(&self) -> PathBuf {
+        let through = PathBuf::from(format!("/proc/self/fd/{}", self.descriptor.as_raw_fd()));
+        let own = fstat(&self.descriptor).map(|own| (own.st_dev as u64, own.st_ino as u64));
+        match through.metadata() {
+            Ok(found) if own == Ok((found.dev(), found.ino())) => through,
+            _ => self.name().to_owned(),
+        }
+    }
+
+    /// The path without symbolic links, for messages.
+    #[must_use]
+    pub fn name(&self) -> &Path {
+        if self.name == Path::new("") {
+            Path::new(".")
+        } else {
+            &self.name
+        }
+    }
+
+    /// Opens a file of this folder to append to it; creates it if it is missing. Follows no link.
+    ///
+    /// # Errors
+    /// When the file cannot be opened.
+    pub fn append(&self, name: &OsStr) -> io::Result<File> {
+        let mut flags = OFlags::WRONLY | OFlags::APPEND | OFlags::CREATE | OFlags::CLOEXEC;
+        flags.set(OFlags::NOFOLLOW, !self.is_of_system());
+        let mode = Mode::from_raw_mode(0o666);
+        Ok(openat(&self.descriptor, name, flags, mode)?.into())
+    }
+
+    /// Whether the files of this folder are devices or descriptors of processes.
+    #[must_use]
+    pub fn is_of_system(&self) -> bool {
+        let is_in = |folder| self.name.starts_with(folder);
+        is_in("/proc") || is_in("/dev") && !is_in("/dev/shm")
+    }
+
+    /// Opens a folder in this one, but follows no link.
+    fn enter(&self, part: &OsStr) -> rustix::io::Result<Self> {
+        let flags = SEARCH | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        let descriptor = openat(&self.descriptor, part, flags, Mode::empty())?;
+        let mut name = self.name.clone();
+        if part != ".." || name.file_name().is_none() || !name.pop() {
+            name.push(part);
+        }
+        Ok(Self { descriptor, name })
+    }
+
+    /// Opens a folder in this one, which is created if it is missing.
+    fn create_in(&self, part: &OsStr) -> io::Result<Self> {
+        match mkdirat(&self.descriptor, part, Mode::from_raw_mode(0o777)) {
+            Ok(()) | Err(Errno::EXIST) => Ok(self.enter(part)?),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// The target of a symbolic link in this folder, if it may be followed; `None` for other files.
+    fn link(&self, part: &OsStr) -> io::Result<Option<PathBuf>> {
+        const STICKY_FOR_ALL: u32 = 0o1002;
+        let found = statat(&self.descriptor, part, AtFlags::SYMLINK_NOFOLLOW)?;
+        if FileType::from_raw_mode(found.st_mode) != FileType::Symlink {
+            return Ok(None);
+        }
+        let folder = fstat(&self.descriptor)?;
+        if u32::from(folder.st_mode) & STICKY_FOR_ALL == STICKY_FOR_ALL
+            && ![folder.st_uid, geteuid().as_raw()].contains(&found.st_uid)
+        {
+            return Err(io::Error::other(format!(
+                "'{}' is a symbolic link of another user in a folder that everyone may write to",
+                self.name.join(part).display()
+            )));
+        }
+        let target = readlinkat(&self.descriptor, part, Vec::new())?;
+        Ok(Some(OsString::from_vec(target.into_bytes()).into()))
+    }
+}
+
+/// Opens the folder of an output file, and with `create` creates missing folders. Returns it with
+/// the name of the file in it, which need not exist; without a name if `path` is a folder. Follows
+/// symbolic links by the rule of `fs.protected_symlinks` of Linux: in a sticky folder that everyone
+/// may write to, only links of this user or of the owner of that folder. The file itself is no
+/// link, unless its folder [is of the system](Folder::is_of_system).
 ///
 /// # Errors
-/// When the metadata of the link or of its folder cannot be read.
-pub fn is_trusted_link(link: &Path) -> io::Result<bool> {
-    const STICKY_FOR_ALL: u32 = 0o1002;
-    let folder = link.parent().filter(|folder| *folder != Path::new(""));
-    let folder = folder.unwrap_or(Path::new(".")).metadata()?;
-    let owner = link.symlink_metadata()?.uid();
-    Ok(folder.mode() & STICKY_FOR_ALL != STICKY_FOR_ALL
-        || [folder.uid(), geteuid().as_raw()].contains(&owner))
+/// When a folder cannot be opened or created, or a link must not be followed.
+pub fn find(path: &Path, create: bool) -> io::Result<(Folder, Option<OsString>)> {
+    const MAX_LINKS: usize = 40;
+    let parts = |path: &Path| -> Vec<OsString> { path.iter().rev().map(OsStr::to_owned).collect() };
+    let start = openat(CWD, ".", SEARCH | OFlags::CLOEXEC, Mode::empty())?;
+    let mut folder = Folder {
+        descriptor: start,
+        name: PathBuf::new(),
+    };
+    let (mut rest, mut links) = (parts(path), 0);
+    while let Some(part) = rest.pop() {
+        let is_last = rest.is_empty();
+        match folder.enter(&part) {
+            Ok(next) => folder = next,
+            Err(Errno::NOENT) if is_last => return Ok((folder, Some(part))),
+            Err(Errno::NOENT) if create => folder = folder.create_in(&part)?,
+            Err(error @ (Errno::NOTDIR | Errno::LOOP)) => {
+                if is_last && folder.is_of_system() {
+                    return Ok((folder, Some(part)));
+                }
+                match folder.link(&part)? {
+                    Some(_) if links == MAX_LINKS => return Err(Errno::LOOP.into()),
+                    Some(target) => rest.extend(parts(&target)),
+                    None if is_last => return Ok((folder, Some(part))),
+                    None => return Err(error.into()),
+                }
+                links += 1;
+            }
+            Err(error) => return Err(error.into()),
+        }
+    }
+    Ok((folder, None))
+}
+
+/// What identifies a regular file or a file that does not exist, however its path is written;
+/// `None` for others.
+#[must_use]
+pub fn identity(path: &Path) -> Option<(u64, u64, OsString)> {
+    let (found, name) = match path.metadata() {
+        Ok(found) if !found.is_file() => return None,
+        Ok(found) => (found, OsString::new()),
+        Err(_) => {
+            let (folder, name) = find(path, false).ok()?;
+            (folder.path().metadata().ok()?, name?)
+        }
+    };
+    Some((found.dev(), found.ino(), name))
 }
 
 /// Whether a path is a file with an execute permission.

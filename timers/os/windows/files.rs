@@ -1,10 +1,11 @@
 //! File operations that differ between systems or that the standard library lacks.
 
-use std::fs::{File, Metadata, OpenOptions, Permissions};
+use std::ffi::{OsStr, OsString};
+use std::fs::{self, File, Metadata, OpenOptions, Permissions};
 use std::io;
 use std::os::windows::fs::{FileExt, OpenOptionsExt};
 use std::os::windows::io::AsRawHandle;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use windows_sys::Win32::Foundation::HANDLE;
 use windows_sys::Win32::Storage::FileSystem::{
@@ -95,12 +96,73 @@ pub fn copy_access(_old: &Metadata, _new: &File) -> io::Result<()> {
     Ok(())
 }
 
-/// `true`, because Windows has no folders in which everyone may create links.
+/// A folder for output files.
+#[derive(Debug)]
+pub struct Folder(PathBuf);
+
+impl Folder {
+    /// Opens a folder; creates it and those that contain it if they are missing.
+    ///
+    /// # Errors
+    /// When a folder cannot be created.
+    pub fn create(path: &Path) -> io::Result<Self> {
+        fs::create_dir_all(path).map(|()| Self(path.to_owned()))
+    }
+
+    /// The path of the folder.
+    #[must_use]
+    pub fn path(&self) -> PathBuf {
+        self.0.clone()
+    }
+
+    /// The path of the folder, for messages.
+    #[must_use]
+    pub fn name(&self) -> &Path {
+        &self.0
+    }
+
+    /// Opens a file of this folder to append to it; creates it if it is missing.
+    ///
+    /// # Errors
+    /// When the file cannot be opened.
+    pub fn append(&self, name: &OsStr) -> io::Result<File> {
+        let path = self.0.join(name);
+        OpenOptions::new().create(true).append(true).open(path)
+    }
+
+    /// `false`, because devices are in no folder.
+    #[must_use]
+    pub fn is_of_system(&self) -> bool {
+        false
+    }
+}
+
+/// The folder of an output file, with the name of the file in it; without a name if `path` is a
+/// folder. With `create` creates missing folders. Windows has no folders in which everyone may
+/// create links.
 ///
 /// # Errors
-/// None.
-pub fn is_trusted_link(_link: &Path) -> io::Result<bool> {
-    Ok(true)
+/// When the folder cannot be created or does not exist.
+pub fn find(path: &Path, create: bool) -> io::Result<(Folder, Option<OsString>)> {
+    // Writing keeps a link.
+    let path = path.canonicalize().unwrap_or_else(|_| path.to_owned());
+    let Some(name) = path.file_name().filter(|_| !path.is_dir()) else {
+        return Ok((Folder(path), None));
+    };
+    let folder = path.parent().filter(|folder| *folder != Path::new(""));
+    let folder = folder.unwrap_or(Path::new("."));
+    if create {
+        fs::create_dir_all(folder)?;
+    }
+    folder.metadata()?;
+    Ok((Folder(folder.to_owned()), Some(name.to_owned())))
+}
+
+/// What identifies a file, however its path is written.
+#[must_use]
+pub fn identity(path: &Path) -> Option<PathBuf> {
+    let (folder, name) = find(path, false).ok()?;
+    Some(folder.0.canonicalize().ok()?.join(name?))
 }
 
 /// Whether a path is an executable file, according to the extension of its name.
