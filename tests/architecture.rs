@@ -581,3 +581,21 @@ fn one_type_names_formats() {
     let formats = formats.filter(|line| line.contains("enum ") && line.contains("Format"));
     assert_eq!(formats.count(), 1);
 }
+
+/// The standard library hides that standard output cannot be written, and its macros panic if
+/// standard error cannot.
+#[test]
+fn one_type_writes_standard_output() {
+    let writes = [
+        "print!(",
+        "println!(",
+        "stdout().write",
+        "stdout().lock",
+        "stdout())",
+    ];
+    for (module, text) in code("src").iter().chain(&code("reporting")) {
+        let found: Vec<_> = writes.iter().filter(|word| text.contains(**word)).collect();
+        let is_type = *module == ["report", "output"];
+        assert!(found.is_empty() != is_type, "{module:?}: {found:?}");
+    }
+}

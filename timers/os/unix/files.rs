@@ -8,6 +8,8 @@ use std::path::Path;
 use rustix::fs::{FlockOperation, OFlags, flock};
 use rustix::process::geteuid;
 
+pub use super::standard::{check_input, check_output};
+
 /// Opens a file for reading. Unlike the standard library, does not wait for a writer of a named
 /// pipe.
 ///

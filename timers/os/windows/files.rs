@@ -103,6 +103,22 @@ pub fn is_trusted_link(_link: &Path) -> io::Result<bool> {
     Ok(true)
 }
 
+/// Does nothing, because the standard library reports errors of standard input.
+///
+/// # Errors
+/// None.
+pub fn check_input() -> io::Result<()> {
+    Ok(())
+}
+
+/// Does nothing, like [`check_input`].
+///
+/// # Errors
+/// None.
+pub fn check_output() -> io::Result<()> {
+    Ok(())
+}
+
 /// Whether a path is an executable file, according to the extension of its name.
 #[must_use]
 pub fn is_program(path: &Path) -> bool {
