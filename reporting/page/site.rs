@@ -20,6 +20,9 @@ use crate::text::plain;
 /// megabyte.
 const MAX_REPORTS_WITH_PLOTS: usize = 100;
 
+/// The name of the index.
+const INDEX: &str = "index.html";
+
 /// The reason why a site could not be published.
 #[derive(Debug, thiserror::Error)]
 pub enum SiteError {
@@ -27,7 +30,7 @@ pub enum SiteError {
     #[error("'{}' is not a folder; name the folder that contains the reports", .0.display())]
     NoFolder(PathBuf),
     /// The destination contains files, but no site.
-    #[error("'{}' exists and was not made by `timermeter publish` (it has no file {LIST_NAME}); choose another destination, or remove it", .0.display())]
+    #[error("'{}' exists and was not made by `timermeter publish` (it has no list of pages, {LIST_NAME}); choose another destination, or remove it", .0.display())]
     NotASite(PathBuf),
     /// The reports are in the destination, or the destination is among them.
     #[error("one of '{}' and '{}' contains the other; choose a destination outside the reports", .folder.display(), .destination.display())]
@@ -37,8 +40,8 @@ pub enum SiteError {
         /// The destination.
         destination: PathBuf,
     },
-    /// A file of the site would replace a file that no site contained.
-    #[error("'{}' was not made by `timermeter publish`, which has to write a file of that name; move it away", .0.display())]
+    /// A user put something in the place of a page or of its folder.
+    #[error("'{}' was not made by `timermeter publish`, which needs the name for a page or a folder; move it away", .0.display())]
     Foreign(PathBuf),
     /// No report could be read.
     #[error("no report could be read in '{}'; {reason}", .folder.display())]
@@ -101,16 +104,15 @@ pub fn publish(
     } else {
         Extent::Full
     };
-    let found: Collection<Result<PlatformRun, SiteError>> =
-        Collection::read(&[folder], |path, report| {
-            on_report();
-            let href = report_page::write(path, &report, folder, site, extent)?;
-            Ok(PlatformRun::new(&report, href))
-        });
+    let found: Collection<Result<_, SiteError>> = Collection::read(&[folder], |path, report| {
+        on_report();
+        let page = report_page::write(path, &report, folder, site, extent)?;
+        Ok((PlatformRun::new(&report, page.clone()), page))
+    });
     let refused = found.refused.iter().map(ReadError::to_string);
     let left_out: Vec<String> = refused.map(|error| plain(&error)).collect();
     let runs = found.reports.into_iter().map(|kept| kept.content);
-    let runs: Vec<PlatformRun> = runs.collect::<Result<_, _>>()?;
+    let (runs, pages): (Vec<_>, Vec<_>) = runs.collect::<Result<_, _>>()?;
     let reports = runs.len();
     if runs.is_empty() {
         return Err(SiteError::NoReports {
@@ -125,8 +127,11 @@ pub fn publish(
         left_out: &left_out,
         ..WebPage::new(INDEX_TITLE.to_owned(), lead)
     };
-    write(&index, &site.join("index.html"))?;
-    destination::replace(scratch, destination)?;
+    write(&index, &site.join(INDEX))?;
+    let pages = pages.iter().map(Path::new);
+    let files = pages.flat_map(|page| [page.to_owned(), page.with_extension("json")]);
+    let files = files.chain([INDEX.into()]).collect();
+    destination::replace(scratch, &files, destination)?;
     Ok(PublishedSite {
         reports,
         left_out,
