@@ -37,6 +37,7 @@ pub fn read(path: &Path, max_bytes: u64, buffer: &mut Vec<u8>) -> io::Result<()>
 /// When the path cannot be opened or is not a regular file.
 pub fn open(path: &Path) -> io::Result<Box<dyn Read>> {
     if path == Path::new("-") {
+        files::check_input()?;
         return Ok(Box::new(io::stdin().lock()));
     }
     if path == Path::new("/dev/stdin")

@@ -12,8 +12,10 @@ use timermeter::commands::{
 };
 use timermeter::hosts::children::{self, guard};
 use timermeter::messages::{in_locale, print_message};
+use timermeter::report::StandardOutput;
 use timermeter::text::shortened;
 use timermeter::{limits, scratch};
+use timers::os::files;
 use timers::os::signals::{self, EndRequest};
 
 #[cfg(feature = "allocations")]
@@ -38,7 +40,10 @@ fn main() -> ExitCode {
         common,
         answer,
         command,
-    } = limits::run_on_large_stack(parse_arguments);
+    } = match limits::run_on_large_stack(parse_arguments) {
+        Ok(arguments) => arguments,
+        Err(code) => return code,
+    };
     set_common(common);
     let command = command.unwrap_or(Verb::Answer(answer));
     match command {
@@ -59,25 +64,27 @@ fn main() -> ExitCode {
     }
 }
 
-/// Parses the command line. If that fails, prints the error message, with very long words
-/// shortened, and ends the process.
-fn parse_arguments() -> Cli {
+/// Parses the command line. If it is wrong or asks for help, prints the message, with very long
+/// words shortened, and returns the exit status.
+fn parse_arguments() -> Result<Cli, ExitCode> {
     CompleteEnv::with_factory(help::command)
         .var(completions::VARIABLE)
         .complete();
-    Cli::read().unwrap_or_else(|error| {
+    Cli::read().map_err(|error| {
         let message = error.render().to_string();
         let short: Vec<String> = message.split('\n').map(shortened).collect();
         let short = in_locale(short.join("\n"));
-        if short == message {
-            error.exit();
-        }
-        let _ = if error.use_stderr() {
+        let printed = if short == message {
+            error.print()
+        } else if error.use_stderr() {
             write!(std::io::stderr(), "{short}")
         } else {
             write!(std::io::stdout(), "{short}")
         };
-        std::process::exit(error.exit_code());
+        match files::check_output().and(printed) {
+            Err(unwritten) if !error.use_stderr() => exit_code(Err(unwritten.into())),
+            _ => ExitCode::from(error.exit_code() as u8),
+        }
     })
 }
 
@@ -221,7 +228,7 @@ fn run_guarded(command: &Verb) -> Result<bool, CommandError> {
 /// Runs a command. Returns whether its result is complete; otherwise the exit status is
 /// `INCOMPLETE_STATUS`.
 fn run(command: &Verb) -> Result<bool, CommandError> {
-    let mut buffered = BufWriter::new(std::io::stdout().lock());
+    let mut buffered = BufWriter::new(StandardOutput);
     let output = &mut buffered;
     let done = |result: Result<(), CommandError>| result.map(|()| true);
     let is_complete = match command {

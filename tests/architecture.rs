@@ -628,3 +628,21 @@ fn outputs_are_opened_in_one_place() {
         .collect();
     assert_eq!(writing, WRITING.map(str::to_owned).into());
 }
+
+/// The standard library hides that standard output cannot be written, and its macros panic if
+/// standard error cannot.
+#[test]
+fn one_type_writes_standard_output() {
+    let writes = [
+        "print!(",
+        "println!(",
+        "stdout().write",
+        "stdout().lock",
+        "stdout())",
+    ];
+    for (module, text) in code("src").iter().chain(&code("reporting")) {
+        let found: Vec<_> = writes.iter().filter(|word| text.contains(**word)).collect();
+        let is_type = *module == ["report", "output"];
+        assert!(found.is_empty() != is_type, "{module:?}: {found:?}");
+    }
+}

@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use std::{fs, io};
 
 use askama::Template;
+use timers::os::files::find;
 
 use self::destination::LIST_NAME;
 use super::{Extent, INDEX_TITLE, WebPage};
@@ -20,6 +21,9 @@ use crate::text::plain;
 /// megabyte.
 const MAX_REPORTS_WITH_PLOTS: usize = 100;
 
+/// The name of the index.
+const INDEX: &str = "index.html";
+
 /// The reason why a site could not be published.
 #[derive(Debug, thiserror::Error)]
 pub enum SiteError {
@@ -27,7 +31,7 @@ pub enum SiteError {
     #[error("'{}' is not a folder; name the folder that contains the reports", .0.display())]
     NoFolder(PathBuf),
     /// The destination contains files, but no site.
-    #[error("'{}' exists and was not made by `timermeter publish` (it has no file {LIST_NAME}); choose another destination, or remove it", .0.display())]
+    #[error("'{}' exists and was not made by `timermeter publish` (it has no list of pages, {LIST_NAME}); choose another destination, or remove it", .0.display())]
     NotASite(PathBuf),
     /// The reports are in the destination, or the destination is among them.
     #[error("one of '{}' and '{}' contains the other; choose a destination outside the reports", .folder.display(), .destination.display())]
@@ -37,8 +41,8 @@ pub enum SiteError {
         /// The destination.
         destination: PathBuf,
     },
-    /// A file of the site would replace a file that no site contained.
-    #[error("'{}' was not made by `timermeter publish`, which has to write a file of that name; move it away", .0.display())]
+    /// A user put something in the place of a page or of its folder.
+    #[error("'{}' was not made by `timermeter publish`, which needs the name for a page or a folder; move it away", .0.display())]
     Foreign(PathBuf),
     /// No report could be read.
     #[error("no report could be read in '{}'; {reason}", .folder.display())]
@@ -91,26 +95,28 @@ pub fn publish(
         return Err(SiteError::NoFolder(folder.to_owned()));
     }
     destination::check(folder, destination)?;
-    let parent = parent(destination);
-    fs::create_dir_all(parent).map_err(SiteError::write(destination))?;
+    let found = find(destination, true).map_err(SiteError::write(destination));
+    // The site itself if it exists, or the folder that will contain it.
+    let (open, name) = found?;
+    let place = open.path().join(name.unwrap_or_default());
     // A folder on the same file system can be renamed; mode 755 lets all users read it.
-    let scratch = ScratchFolder::within(parent, 0o755).map_err(SiteError::write(destination))?;
+    let scratch = ScratchFolder::within(&open.path(), 0o755);
+    let scratch = scratch.map_err(SiteError::write(destination))?;
     let site = scratch.path();
     let extent = if files(folder).len() > MAX_REPORTS_WITH_PLOTS {
         Extent::WithoutPlots
     } else {
         Extent::Full
     };
-    let found: Collection<Result<PlatformRun, SiteError>> =
-        Collection::read(&[folder], |path, report| {
-            on_report();
-            let href = report_page::write(path, &report, folder, site, extent)?;
-            Ok(PlatformRun::new(&report, href))
-        });
+    let found: Collection<Result<_, SiteError>> = Collection::read(&[folder], |path, report| {
+        on_report();
+        let page = report_page::write(path, &report, folder, site, extent)?;
+        Ok((PlatformRun::new(&report, page.clone()), page))
+    });
     let refused = found.refused.iter().map(ReadError::to_string);
     let left_out: Vec<String> = refused.map(|error| plain(&error)).collect();
     let runs = found.reports.into_iter().map(|kept| kept.content);
-    let runs: Vec<PlatformRun> = runs.collect::<Result<_, _>>()?;
+    let (runs, pages): (Vec<_>, Vec<_>) = runs.collect::<Result<_, _>>()?;
     let reports = runs.len();
     if runs.is_empty() {
         return Err(SiteError::NoReports {
@@ -125,8 +131,11 @@ pub fn publish(
         left_out: &left_out,
         ..WebPage::new(INDEX_TITLE.to_owned(), lead)
     };
-    write(&index, &site.join("index.html"))?;
-    destination::replace(scratch, destination)?;
+    write(&index, &site.join(INDEX))?;
+    let pages = pages.iter().map(Path::new);
+    let files = pages.flat_map(|page| [page.to_owned(), page.with_extension("json")]);
+    let files = files.chain([INDEX.into()]).collect();
+    destination::replace(scratch, &files, &place, destination)?;
     Ok(PublishedSite {
         reports,
         left_out,

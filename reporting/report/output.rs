@@ -88,10 +88,26 @@ enum OutputTarget {
     Stdout,
 }
 
-/// Whether `path` is `-`, which denotes standard output.
+/// Whether `path` denotes standard output.
 #[must_use]
 pub fn is_stdout(path: &Path) -> bool {
-    path == Path::new("-")
+    [Path::new("-"), Path::new("/dev/stdout")].contains(&path)
+}
+
+/// Standard output. Unlike that of the standard library, returns an error if it is closed or open
+/// for reading only.
+#[derive(Debug)]
+pub struct StandardOutput;
+
+impl Write for StandardOutput {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        files::check_output()?;
+        io::stdout().write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        io::stdout().flush()
+    }
 }
 
 impl WholeFile {
@@ -127,7 +143,9 @@ impl WholeFile {
     ///
     /// # Errors
     /// When the disk is full, or the folder changed since [`prepare`](Self::prepare).
-    pub fn finish(self) -> Result<(), OutputError> {
+    pub fn finish(mut self) -> Result<(), OutputError> {
+        let flushed = self.flush();
+        flushed.map_err(|source| self.explain(source))?;
         let OutputTarget::Whole { mut file, name } = self.target else {
             return Ok(());
         };
@@ -145,14 +163,14 @@ impl Write for WholeFile {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         match &mut self.target {
             OutputTarget::Whole { file, .. } => file.file()?.write(bytes),
-            OutputTarget::Stdout => io::stdout().write(bytes),
+            OutputTarget::Stdout => StandardOutput.write(bytes),
             OutputTarget::Direct { folder, name } => folder.append(name)?.write(bytes),
         }
     }
 
     fn flush(&mut self) -> io::Result<()> {
         if let OutputTarget::Stdout = self.target {
-            io::stdout().flush()
+            StandardOutput.flush()
         } else {
             Ok(())
         }

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use clap::error::ErrorKind;
 use clap::{Arg, ArgMatches, Command, Error, ValueHint};
-use timers::os::files::identity;
+use timers::os::files::{check_output, identity};
 
 use crate::report::{Baselines, files, is_stdout};
 
@@ -36,7 +36,8 @@ pub(super) fn check(command: &Command, matches: &ArgMatches) -> Result<(), Error
             _ => path,
         })
     });
-    for path in named.chain(["/dev/stdout".into()]) {
+    let printed = check_output().map(|()| "/dev/stdout".into());
+    for path in named.chain(printed) {
         if let Some(other) = identity(&path).and_then(|file| written.insert(file, path.clone())) {
             let (path, other) = (path.display(), other.display());
             return conflict(format!(
@@ -48,7 +49,7 @@ pub(super) fn check(command: &Command, matches: &ArgMatches) -> Result<(), Error
         argument.get_value_hint() == ValueHint::AnyPath && argument.get_id() != "root"
     });
     for path in inputs.flat_map(|argument| paths(argument, matches)) {
-        let path = if is_stdout(&path) {
+        let path = if path == Path::new("-") {
             "/dev/stdin".into()
         } else {
             Baselines::resolve(baselines.as_ref(), &path).unwrap_or(path)

@@ -5,6 +5,7 @@ use std::io::{self, BufReader, ErrorKind};
 use super::{CommandError, failed, usage};
 use crate::cli::AgentArgs;
 use crate::hosts::serve::serve;
+use crate::report::StandardOutput;
 use crate::selection::select;
 
 /// Serves requests until the input ends or the output is closed.
@@ -38,7 +39,7 @@ pub fn run(args: &AgentArgs) -> Result<(), CommandError> {
         timers::pin_to(cpu).map_err(failed)?;
     }
     let mut input = BufReader::new(io::stdin().lock());
-    match serve(&mut input, &mut io::stdout().lock(), &entries, &waiters) {
+    match serve(&mut input, &mut StandardOutput, &entries, &waiters) {
         Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(()),
         Err(error) => Err(failed(format!(
             "the connection to the measuring program failed: {error}"

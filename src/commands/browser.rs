@@ -6,6 +6,7 @@ use std::io::{self, BufReader};
 use super::{CommandError, failed};
 use crate::cli::BrowserArgs;
 use crate::hosts::browser::{BrowserHost, serve};
+use crate::report::StandardOutput;
 
 /// Relays messages until the input ends.
 ///
@@ -29,7 +30,7 @@ pub fn run(args: &BrowserArgs) -> Result<(), CommandError> {
     serve(
         &host,
         Box::new(BufReader::new(io::stdin())),
-        &mut io::stdout().lock(),
+        &mut StandardOutput,
     )
     .map_err(failed)
 }

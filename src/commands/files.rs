@@ -8,12 +8,11 @@ use super::{
 };
 use crate::cli::RunArgs;
 use crate::fields::{Row, all_rows};
-use crate::messages::is_quiet;
+use crate::messages::{is_quiet, print_message};
 use crate::model::{Report, Status};
 use crate::recording::Recording;
 use crate::report::{Archive, Baselines, WholeFile, is_stdout, json};
 use crate::runs::{FinishedRun, RunError};
-use crate::text::{plain, shortened};
 
 /// The output files of a run. They are checked before anything is measured, and written before the
 /// report is printed, so that no result is lost if standard output is closed.
@@ -95,20 +94,16 @@ impl Files {
         if let Some(archive) = self.archive {
             let folder = archive.commit(&report).map_err(failed)?;
             if !is_quiet() {
-                eprintln!(
-                    "stored in {}",
-                    shortened(&plain(&folder.display().to_string()))
-                );
+                print_message(&format_args!("stored in {}", folder.display()));
             }
         }
         if let Some((name, file)) = self.baseline {
             file.commit(json::render_compact(&report).as_bytes())
                 .map_err(failed)?;
             if !is_quiet() {
-                let name = plain(&name);
-                eprintln!(
+                print_message(&format_args!(
                     "stored as baseline {name}: `timermeter compare {name}` prints what changed since"
-                );
+                ));
             }
         }
         let document = printed_report(&report, args.detail.level());

@@ -76,3 +76,186 @@ fn colours_only_when_requested() {
     ));
     assert!(!coloured(&["--color", "never"], &[("CLICOLOR_FORCE", "1")]));
 }
+
+/// Output that cannot be written is an error wherever something is printed.
+#[cfg(unix)]
+mod unusable {
+    use std::fs::File;
+    use std::process::{Command, Output, Stdio};
+
+    use super::{REPORT, program};
+
+    /// Runs the program with redirections of the shell, in which `$file` is a file with a word.
+    fn redirected(redirection: &str, args: &[&str]) -> Output {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("file");
+        std::fs::write(&file, "kept").unwrap();
+        let ended = Command::new("sh")
+            .args([
+                "-c",
+                &format!("exec \"$0\" \"$@\" {redirection}"),
+                program(),
+            ])
+            .args(args)
+            .env("file", &file)
+            .env("TIMERMETER_HOME", folder.path())
+            .stdin(Stdio::null())
+            .output()
+            .expect("the shell starts");
+        assert_eq!(std::fs::read(&file).unwrap(), b"kept", "{args:?}");
+        ended
+    }
+
+    fn reported(ended: &Output) -> String {
+        String::from_utf8_lossy(&ended.stderr).into_owned()
+    }
+
+    const PRINTING: &[&[&str]] = &[
+        &["--help"],
+        &["--version"],
+        &["help", "probe"],
+        &["list"],
+        &["list", "-f", "json"],
+        &["explain"],
+        &["completions", "bash"],
+        &["platform"],
+        &["table", REPORT],
+        &["table", "--columns", "all", REPORT],
+        &["report", REPORT, "--svg", "-"],
+        &["report", REPORT, "--svg", "/dev/stdout"],
+        &["report", REPORT, "-f", "html"],
+        &["inspect", "monotonic", "--from", REPORT],
+        &["compare", REPORT, REPORT],
+        &["pick", "250ns", "--from", REPORT],
+        &["probe", "--quick", "monotonic"],
+        &["watch", "1s"],
+    ];
+
+    #[test]
+    fn unwritable_output_is_error() {
+        for args in PRINTING {
+            for redirection in ["1<\"$file\"", ">&-"] {
+                let ended = redirected(redirection, args);
+                let reported = reported(&ended);
+                assert_eq!(
+                    ended.status.code(),
+                    Some(1),
+                    "{args:?} {redirection}: {reported}"
+                );
+                assert!(
+                    reported.contains("standard output is not open for writing"),
+                    "{args:?} {redirection}: {reported}"
+                );
+            }
+            if cfg!(target_os = "linux") {
+                let ended = redirected(">/dev/full", args);
+                let reported = reported(&ended);
+                assert_eq!(ended.status.code(), Some(1), "{args:?}: {reported}");
+                assert!(reported.contains("No space left"), "{args:?}: {reported}");
+            }
+        }
+    }
+
+    #[test]
+    fn discarded_output_is_success() {
+        for args in PRINTING {
+            for redirection in [">/dev/null", "1<>/dev/null"] {
+                let ended = redirected(redirection, args);
+                assert_eq!(
+                    ended.status.code(),
+                    Some(0),
+                    "{args:?} {redirection}: {ended:?}"
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn silence_needs_no_output() {
+        let folder = tempfile::tempdir().unwrap();
+        let [plot, manual] = ["plot.svg", "man"].map(|name| folder.path().join(name));
+        let [plot, manual] = [&plot, &manual].map(|path| path.to_str().unwrap());
+        for args in [
+            &["report", REPORT, "--svg", plot][..],
+            &["completions", "--man", manual],
+        ] {
+            for redirection in ["1<\"$file\"", ">&-"] {
+                let ended = redirected(redirection, args);
+                assert_eq!(
+                    ended.status.code(),
+                    Some(0),
+                    "{args:?} {redirection}: {ended:?}"
+                );
+            }
+        }
+        assert!(File::open(plot).is_ok());
+        // Wrong usage is reported as such.
+        let ended = redirected(">&-", &["table", "--no-such-flag"]);
+        assert_eq!(ended.status.code(), Some(2), "{ended:?}");
+    }
+
+    #[test]
+    fn agent_fails_without_output() {
+        let ask = "printf '{\"op\":\"hello\"}\\n' | \"$0\" agent";
+        for (redirection, status) in [("1</dev/null", 1), (">&-", 1), (">/dev/null", 0)] {
+            let mut shell = Command::new("sh");
+            shell.args(["-c", &format!("{ask} {redirection}"), program()]);
+            let ended = shell.output().expect("the shell starts");
+            assert_eq!(
+                ended.status.code(),
+                Some(status),
+                "{redirection}: {ended:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn unreadable_input_is_error() {
+        for args in [
+            &["inspect", "monotonic", "--from", "-"][..],
+            &["table", "-"],
+            &["analyse", "-"],
+            &["watch", "--from", "-"],
+        ] {
+            for redirection in ["<&-", "0>/dev/null"] {
+                let ended = redirected(redirection, args);
+                let reported = reported(&ended);
+                assert_eq!(
+                    ended.status.code(),
+                    Some(1),
+                    "{args:?} {redirection}: {reported}"
+                );
+                assert!(
+                    reported.contains("'-': standard input is not open for reading"),
+                    "{args:?} {redirection}: {reported}"
+                );
+            }
+        }
+        // Without `-`, standard input does not matter.
+        assert!(redirected("<&-", &["table", REPORT]).status.success());
+    }
+
+    /// Messages on a standard error that is full, closed or open for reading only are lost, and the
+    /// status stays.
+    #[test]
+    fn lost_messages_change_no_status() {
+        let full = cfg!(target_os = "linux").then_some("2>/dev/full");
+        let folder = tempfile::tempdir().unwrap();
+        let save = format!("--save={}", folder.path().display());
+        for redirection in ["2<\"$file\"", "2>&-"].into_iter().chain(full) {
+            for (args, status) in [
+                (&["probe", "--quick", "monotonic", "--baseline=mine"][..], 0),
+                (&["probe", "--quick", "monotonic", &save], 0),
+                (&["table", "no-such-report"], 1),
+                (&["no-such-command"], 2),
+            ] {
+                let ended = redirected(redirection, args);
+                assert_eq!(
+                    ended.status.code(),
+                    Some(status),
+                    "{args:?} {redirection}: {ended:?}"
+                );
+            }
+        }
+    }
+}

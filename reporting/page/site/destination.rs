@@ -5,8 +5,10 @@ use std::collections::BTreeSet;
 use std::path::{Component, Path, PathBuf};
 use std::{fs, io};
 
+use timers::os::files::find;
+
 use super::{SiteError, parent};
-use crate::scratch::ScratchFolder;
+use crate::scratch::{self, ScratchFolder};
 
 /// The name of the list of files; a folder without this list is not replaced.
 pub(super) const LIST_NAME: &str = ".timermeter-site";
@@ -18,10 +20,14 @@ const LIST_HEADING: &str =
 /// destination inside `folder`, because the data of its pages would be read as reports, and one
 /// that contains `folder`, because replacing the site could delete reports.
 pub(super) fn check(folder: &Path, destination: &Path) -> Result<(), SiteError> {
+    // In an empty folder, a run that was killed can have left temporary files.
+    if let Ok((open, None)) = find(destination, false) {
+        scratch::remove_stale(&open.path());
+    }
     let is_usable = match fs::read_dir(destination) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => true,
         Err(_) => false,
-        Ok(mut entries) => destination.join(LIST_NAME).is_file() || entries.next().is_none(),
+        Ok(mut entries) => read_list(destination).is_some() || entries.next().is_none(),
     };
     if !is_usable {
         return Err(SiteError::NotASite(destination.to_owned()));
@@ -41,86 +47,92 @@ pub(super) fn check(folder: &Path, destination: &Path) -> Result<(), SiteError> 
     Ok(())
 }
 
-/// Moves the site in `scratch` to `destination`. If `destination` contains a site, files are moved
-/// one by one, the index last. Fails before moving anything if a file that the old site does not list
-/// would be lost.
-pub(super) fn replace(scratch: ScratchFolder, destination: &Path) -> Result<(), SiteError> {
-    let failed = || SiteError::write(destination);
-    let files = list_files(scratch.path()).map_err(failed())?;
-    write_list(scratch.path(), &files).map_err(failed())?;
-    let old = match fs::read_to_string(destination.join(LIST_NAME)) {
-        Ok(text) => parse_list(&text),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => BTreeSet::new(),
-        Err(error) => return Err(failed()(error)),
-    };
-    let mut added = files.difference(&old).map(|path| destination.join(path));
-    if let Some(foreign) = added.find(|path| fs::symlink_metadata(path).is_ok()) {
-        return Err(SiteError::Foreign(foreign));
+/// Moves the `files` of the site in `scratch` to `place`, the path of `destination` for this process.
+/// If it contains a site, files are moved one by one, the index last. Fails before moving anything
+/// if something in the place of a file is foreign.
+pub(super) fn replace(
+    scratch: ScratchFolder,
+    files: &BTreeSet<PathBuf>,
+    place: &Path,
+    destination: &Path,
+) -> Result<(), SiteError> {
+    let old = read_list(place).unwrap_or_default();
+    let foreign = |path| foreign(place, path, &old);
+    if let Some(path) = files.iter().find_map(|path| foreign(path)) {
+        return Err(SiteError::Foreign(destination.join(path)));
     }
-    scratch
-        .persist_with(|new| {
-            if fs::symlink_metadata(destination).is_err() {
-                return fs::rename(new, destination);
+    let put_in_place = |new: &Path| {
+        let new_list = new.join(LIST_NAME);
+        write_list(&new_list, files)?;
+        if fs::symlink_metadata(place).is_err() {
+            return fs::rename(new, place);
+        }
+        // Until the new site is complete, the list names the files of both, so that the next run
+        // replaces whatever a run that is killed leaves.
+        let (list, both) = (place.join(LIST_NAME), new.join("both"));
+        write_list(&both, files.union(&old))?;
+        fs::rename(both, &list)?;
+        // In this order, the index comes after the pages.
+        for path in files.iter().rev() {
+            let target = place.join(path);
+            target.parent().map_or(Ok(()), fs::create_dir_all)?;
+            fs::rename(new.join(path), target)?;
+        }
+        for name in old.difference(files) {
+            let path = place.join(name);
+            if foreign(name).is_some() {
+                continue;
             }
-            let index = Path::new("index.html");
-            let pages = files.iter().map(PathBuf::as_path);
-            let pages = pages.filter(|path| *path != index);
-            for path in pages.chain([Path::new(LIST_NAME), index]) {
-                let target = destination.join(path);
-                target.parent().map_or(Ok(()), fs::create_dir_all)?;
-                fs::rename(new.join(path), target)?;
+            if fs::symlink_metadata(&path).is_ok() {
+                fs::remove_file(&path)?;
             }
-            for name in old.difference(&files) {
-                let path = destination.join(name);
-                match fs::remove_file(&path) {
-                    Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
-                    _ => {}
-                }
-                // Folders that contain other files are kept.
-                let folders = path.ancestors().skip(1);
-                let mut folders = folders.take_while(|folder| *folder != destination);
-                while folders
-                    .next()
-                    .is_some_and(|folder| fs::remove_dir(folder).is_ok())
-                {}
-            }
-            Ok(())
-        })
-        .map_err(failed())
+            // Folders that contain other files are kept.
+            let folders = path.ancestors().skip(1);
+            let mut folders = folders.take_while(|folder| *folder != place);
+            while folders
+                .next()
+                .is_some_and(|folder| fs::remove_dir(folder).is_ok())
+            {}
+        }
+        fs::rename(new_list, list)
+    };
+    let replaced = scratch.persist_with(put_in_place);
+    replaced.map_err(SiteError::write(destination))
 }
 
-fn write_list(site: &Path, files: &BTreeSet<PathBuf>) -> io::Result<()> {
+/// What users put in the place of `path` or of one of its folders: what exists there, but is no file
+/// in the list `old` or no folder, respectively.
+fn foreign<'a>(site: &Path, path: &'a Path, old: &BTreeSet<PathBuf>) -> Option<&'a Path> {
+    path.ancestors().find_map(|part| {
+        let kind = fs::symlink_metadata(site.join(part)).ok()?.file_type();
+        let is_expected = if part == path {
+            kind.is_file() && old.contains(path)
+        } else {
+            kind.is_dir()
+        };
+        (!is_expected).then_some(part)
+    })
+}
+
+fn write_list<'a>(list: &Path, files: impl IntoIterator<Item = &'a PathBuf>) -> io::Result<()> {
     // The names of pages are valid UTF-8 because the site creates them.
-    let names = files.iter().filter_map(|path| path.to_str());
+    let names = files.into_iter().filter_map(|path| path.to_str());
     let lines: Vec<&str> = [LIST_HEADING].into_iter().chain(names).collect();
-    fs::write(site.join(LIST_NAME), lines.join("\n") + "\n")
+    fs::write(list, lines.join("\n") + "\n")
 }
 
-/// Parses a list of files. Paths outside the site are ignored, because a user may have edited the
-/// list.
-fn parse_list(text: &str) -> BTreeSet<PathBuf> {
+/// Reads the list of files; `None` if there is none, or it is damaged. Paths outside the site are
+/// ignored, because a user may have edited the list.
+fn read_list(destination: &Path) -> Option<BTreeSet<PathBuf>> {
     let is_within = |path: &PathBuf| {
         let mut parts = path.components();
         parts.all(|part| matches!(part, Component::Normal(_)))
     };
-    let lines = text.lines().skip_while(|line| *line != LIST_HEADING);
-    let paths = lines.skip(1).map(PathBuf::from);
-    paths.filter(is_within).collect()
-}
-
-/// The paths of all files in and below `folder`, relative to `folder`.
-fn list_files(folder: &Path) -> io::Result<BTreeSet<PathBuf>> {
-    let (mut found, mut folders) = (BTreeSet::new(), vec![PathBuf::new()]);
-    while let Some(subfolder) = folders.pop() {
-        for entry in fs::read_dir(folder.join(&subfolder))? {
-            let entry = entry?;
-            let path = subfolder.join(entry.file_name());
-            if entry.file_type()?.is_dir() {
-                folders.push(path);
-            } else {
-                found.insert(path);
-            }
-        }
-    }
-    Ok(found)
+    let list = destination.join(LIST_NAME);
+    let text = list.is_file().then(|| fs::read_to_string(list))?.ok()?;
+    let (_, names) = text.split_once(LIST_HEADING)?;
+    let paths = names
+        .lines()
+        .map(|name| Path::new(name).components().collect());
+    Some(paths.filter(is_within).collect())
 }

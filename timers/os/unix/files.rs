@@ -15,6 +15,8 @@ use rustix::fs::{
 use rustix::io::Errno;
 use rustix::process::geteuid;
 
+pub use super::standard::{check_input, check_output};
+
 /// Opens a file for reading. Unlike the standard library, does not wait for a writer of a named
 /// pipe.
 ///

@@ -165,6 +165,22 @@ pub fn identity(path: &Path) -> Option<PathBuf> {
     Some(folder.0.canonicalize().ok()?.join(name?))
 }
 
+/// Does nothing, because the standard library reports errors of standard input.
+///
+/// # Errors
+/// None.
+pub fn check_input() -> io::Result<()> {
+    Ok(())
+}
+
+/// Does nothing, like [`check_input`].
+///
+/// # Errors
+/// None.
+pub fn check_output() -> io::Result<()> {
+    Ok(())
+}
+
 /// Whether a path is an executable file, according to the extension of its name.
 #[must_use]
 pub fn is_program(path: &Path) -> bool {

@@ -1,0 +1,370 @@
+//! Tests that `publish` repairs what a killed run or a user left of a site, and loses no file of
+//! the user.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::os::unix::fs::symlink;
+use std::os::unix::process::ExitStatusExt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use super::c_compiler::{LIBRARY, compile};
+use super::folder::Folder;
+use super::program::program;
+use super::skipping::emulated;
+use crate::stored::MBP53;
+
+/// Another small report, whose pages are quickly made.
+const REDIS: &str = concat!(
+    env!("CARGO_MANIFEST_DIR"),
+    "/reports/redis-10604-c6g-large/2022-04-21/report.json"
+);
+
+/// What the paths below a folder contain: text, the target of a link, or nothing for a folder.
+type Tree = BTreeMap<PathBuf, Vec<u8>>;
+
+fn tree(folder: &Path) -> Tree {
+    let mut found = Tree::new();
+    let mut folders = vec![folder.to_owned()];
+    while let Some(next) = folders.pop() {
+        for entry in fs::read_dir(next).unwrap() {
+            let path = entry.unwrap().path();
+            let kind = path.symlink_metadata().unwrap().file_type();
+            let content = if kind.is_symlink() {
+                fs::read_link(&path)
+                    .unwrap()
+                    .into_os_string()
+                    .into_encoded_bytes()
+            } else if kind.is_dir() {
+                folders.push(path.clone());
+                Vec::new()
+            } else {
+                fs::read(&path).unwrap()
+            };
+            found.insert(path.strip_prefix(folder).unwrap().to_owned(), content);
+        }
+    }
+    found
+}
+
+fn write(path: PathBuf, text: &str) {
+    fs::create_dir_all(path.parent().unwrap()).unwrap();
+    fs::write(path, text).unwrap();
+}
+
+/// A folder with two sets of reports, `old` and `new`, and the sites that they make.
+struct Reports {
+    folder: Folder,
+    sites: BTreeMap<&'static str, Tree>,
+}
+
+impl Reports {
+    fn new() -> Self {
+        let folder = Folder::new();
+        for (report, name) in [
+            (MBP53, "old/same.json"),
+            (MBP53, "old/changed.json"),
+            (MBP53, "old/gone.json"),
+            (MBP53, "old/lost/sub/gone.json"),
+            (MBP53, "new/same.json"),
+            (REDIS, "new/changed.json"),
+            (REDIS, "new/added/sub/added.json"),
+        ] {
+            write(folder.file(name), &fs::read_to_string(report).unwrap());
+        }
+        let mut reports = Self {
+            folder,
+            sites: BTreeMap::new(),
+        };
+        for set in ["old", "new"] {
+            assert!(reports.publish(set).status.success());
+            reports.sites.insert(set, tree(&reports.site()));
+            fs::remove_dir_all(reports.site()).unwrap();
+        }
+        reports
+    }
+
+    fn site(&self) -> PathBuf {
+        self.folder.file("site")
+    }
+
+    fn command(&self, set: &str) -> Command {
+        let mut command = Command::new(program());
+        command.args([
+            "publish",
+            &self.folder.arg(set),
+            "-o",
+            &self.folder.arg("site"),
+        ]);
+        command
+    }
+
+    fn publish(&self, set: &str) -> Output {
+        self.command(set).output().expect("the program starts")
+    }
+
+    /// Publishes the site of `set`, which has to become complete; `users` are other files in it.
+    #[track_caller]
+    fn assert_published(&self, set: &str, users: &[(&str, &[u8])], context: &str) {
+        let ended = self.publish(set);
+        assert!(ended.status.success(), "{context}: {ended:?}");
+        let mut expected = self.sites[set].clone();
+        expected.extend(
+            users
+                .iter()
+                .map(|(name, text)| (name.into(), text.to_vec())),
+        );
+        let found = tree(&self.site());
+        let differs = |path: &&PathBuf| found.get(*path) != expected.get(*path);
+        let all = found.keys().chain(expected.keys());
+        assert_eq!(
+            all.filter(differs).collect::<Vec<_>>(),
+            [""; 0],
+            "{context}"
+        );
+        assert_eq!(self.folder.names(), ["new", "old", "site"], "{context}");
+    }
+
+    /// Makes the site of `old` and some files of the user.
+    fn begin(&self) {
+        let _ = fs::remove_dir_all(self.site());
+        assert!(self.publish("old").status.success());
+        for (name, text) in USERS {
+            if !text.is_empty() {
+                fs::write(self.site().join(name), text).unwrap();
+            }
+        }
+    }
+}
+
+/// Files of the user in the site; the last folder stays only because of a file.
+const USERS: &[(&str, &[u8])] = &[
+    ("CNAME", b"clocks.example"),
+    ("reports/lost", b""),
+    ("reports/lost/notes.txt", b"mine"),
+];
+
+#[test]
+fn next_run_completes_killed_one() {
+    if emulated("libraries of this machine cannot be preloaded") {
+        return;
+    }
+    let reports = Reports::new();
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/hostile/kill_at.c");
+    let libraries = Folder::new();
+    let Some(library) = compile(&source, libraries.arg("kill_at.so"), LIBRARY) else {
+        return;
+    };
+    let mut kills = 0;
+    for at in 1.. {
+        reports.begin();
+        let killed = reports
+            .command("new")
+            .env("LD_PRELOAD", &library)
+            .env("KILL_AT", at.to_string())
+            .output()
+            .unwrap();
+        if killed.status.success() {
+            break;
+        }
+        assert_eq!(killed.status.signal(), Some(9), "{killed:?}");
+        kills += 1;
+        let left = tree(&reports.site());
+        for (path, text) in &left {
+            let (old, new) = (
+                reports.sites["old"].get(path),
+                reports.sites["new"].get(path),
+            );
+            let users = USERS.iter().find(|(name, _)| Path::new(name) == path);
+            let is_list = path.ends_with(".timermeter-site");
+            let is_whole = [old, new].contains(&Some(text)) || users.is_some() || is_list;
+            assert!(is_whole, "{at}: {} is half", path.display());
+        }
+        for (name, text) in USERS {
+            assert_eq!(
+                left.get(Path::new(name)).map(Vec::as_slice),
+                Some(*text),
+                "{at}: {name}"
+            );
+        }
+        // The next run has the same reports, or others.
+        let next = if at % 2 == 0 { "new" } else { "old" };
+        let users = if next == "new" {
+            USERS
+        } else {
+            &[USERS[0], USERS[2]]
+        };
+        reports.assert_published(next, users, &format!("killed at {at}, then {next}"));
+    }
+    assert!(kills > 25, "the library counts {kills} operations");
+}
+
+#[test]
+fn restores_what_was_deleted() {
+    let reports = Reports::new();
+    for deleted in [
+        "reports/same.html",
+        "reports/gone.html",
+        "reports/changed.json",
+        "reports/lost/sub/gone.html",
+        "index.html",
+    ] {
+        reports.begin();
+        fs::remove_file(reports.site().join(deleted)).unwrap();
+        reports.assert_published("new", USERS, deleted);
+    }
+    reports.begin();
+    fs::remove_dir_all(reports.site().join("reports/lost/sub")).unwrap();
+    reports.assert_published("new", USERS, "folder of stale pages");
+    fs::remove_dir_all(reports.site().join("reports")).unwrap();
+    reports.assert_published("new", &USERS[..1], "folder of all pages");
+}
+
+/// Puts something of the user at a path.
+type Replacement<'a> = &'a dyn Fn(&Path);
+
+/// The user put something of another kind in the place of a page or of a folder of pages.
+#[test]
+fn keeps_what_replaced_pages() {
+    let reports = Reports::new();
+    let elsewhere = Folder::new();
+    write(elsewhere.file("sub/gone.html"), "mine");
+    let target = elsewhere.arg("sub/gone.html");
+    // In the place of a page that is needed: an error, before anything is moved.
+    let as_folder = |place: &Path| write(place.join("notes.txt"), "mine");
+    let as_link = |place: &Path| symlink(&target, place).unwrap();
+    let as_file = |place: &Path| fs::write(place, "mine").unwrap();
+    let of_folder = |place: &Path| symlink(elsewhere.file(""), place).unwrap();
+    let cases: [(&str, Replacement); 8] = [
+        ("reports/same.html", &as_folder),
+        ("reports/same.html", &as_link),
+        ("index.html", &as_folder),
+        ("index.html", &as_link),
+        ("reports/added", &as_file),
+        ("reports/added", &of_folder),
+        ("reports/added/sub/added.json", &as_folder),
+        ("reports", &of_folder),
+    ];
+    for (name, replace) in cases {
+        reports.begin();
+        let place = reports.site().join(name);
+        let _ = fs::remove_file(&place);
+        let _ = fs::remove_dir_all(&place);
+        fs::create_dir_all(place.parent().unwrap()).unwrap();
+        replace(&place);
+        let before = tree(&reports.site());
+        let ended = reports.publish("new");
+        let reported = String::from_utf8_lossy(&ended.stderr);
+        assert_eq!(ended.status.code(), Some(1), "{name}: {reported}");
+        assert!(
+            reported.contains(&format!("{name}' was not made by")),
+            "{reported}"
+        );
+        assert_eq!(tree(&reports.site()), before, "{name}");
+    }
+    // In the place of a stale page: it stays, and the site is complete.
+    let gone = PathBuf::from("reports/gone.html");
+    reports.begin();
+    fs::remove_file(reports.site().join(&gone)).unwrap();
+    as_link(&reports.site().join(&gone));
+    let link: (&str, &[u8]) = ("reports/gone.html", target.as_bytes());
+    reports.assert_published("new", &[USERS, &[link]].concat(), "link");
+    reports.begin();
+    fs::remove_file(reports.site().join(&gone)).unwrap();
+    as_folder(&reports.site().join(&gone));
+    let users: [(&str, &[u8]); 2] = [
+        ("reports/gone.html", b""),
+        ("reports/gone.html/notes.txt", b"mine"),
+    ];
+    reports.assert_published("new", &[USERS, &users].concat(), "folder");
+    reports.begin();
+    fs::remove_dir_all(reports.site().join("reports/lost")).unwrap();
+    of_folder(&reports.site().join("reports/lost"));
+    let folder = elsewhere.arg("");
+    let link: (&str, &[u8]) = ("reports/lost", folder.as_bytes());
+    reports.assert_published("new", &[USERS[0], link], "link in place of a folder");
+    assert_eq!(fs::read_to_string(&target).unwrap(), "mine");
+}
+
+#[test]
+fn damaged_list_loses_nothing() {
+    let reports = Reports::new();
+    let list = reports.site().join(".timermeter-site");
+    reports.begin();
+    let listed = fs::read(&list).unwrap();
+    // Without a list, nothing says which files may be replaced.
+    for damaged in [
+        None,
+        Some(&b""[..]),
+        Some(b"reports/same.html\n"),
+        Some(b"\xff\xfe\0\0"),
+    ] {
+        fs::remove_file(&list).unwrap();
+        if let Some(text) = damaged {
+            fs::write(&list, text).unwrap();
+        }
+        let before = tree(&reports.site());
+        let ended = reports.publish("new");
+        let reported = String::from_utf8_lossy(&ended.stderr);
+        assert_eq!(ended.status.code(), Some(1), "{damaged:?}: {reported}");
+        assert!(reported.contains("it has no list of pages"), "{reported}");
+        assert_eq!(tree(&reports.site()), before);
+        fs::write(&list, &listed).unwrap();
+    }
+    // Lines that name no page are ignored.
+    let long = format!("reports/{}", "long".repeat(100));
+    for line in [
+        "",
+        ".",
+        "..",
+        "../new/same.json",
+        "/dev/null",
+        "reports",
+        "reports/gone.html/",
+        "\0",
+        &long,
+    ] {
+        reports.begin();
+        let text = [&listed[..], line.as_bytes(), b"\n"].concat();
+        fs::write(&list, text).unwrap();
+        reports.assert_published("new", USERS, line);
+    }
+}
+
+#[test]
+fn failed_run_changes_nothing() {
+    let reports = Reports::new();
+    reports.begin();
+    let before = tree(&reports.site());
+    let mut limited = Command::new("sh");
+    let arguments = [
+        "publish",
+        &reports.folder.arg("new"),
+        "-o",
+        &reports.folder.arg("site"),
+    ];
+    limited
+        .args(["-c", "ulimit -f 16; exec \"$0\" \"$@\"", program()])
+        .args(arguments);
+    let ended = limited.output().unwrap();
+    assert_eq!(ended.status.code(), Some(1), "{ended:?}");
+    assert_eq!(tree(&reports.site()), before);
+    reports.assert_published("new", USERS, "after a failed run");
+}
+
+/// The working folder is empty but for what a killed run left.
+#[test]
+fn publishes_into_working_folder() {
+    let reports = Reports::new();
+    write(
+        reports.site().join(".timermeter-killed.tmp/index.html"),
+        "half",
+    );
+    let mut command = Command::new(program());
+    command
+        .args(["publish", "../new", "-o", "."])
+        .current_dir(reports.site());
+    let ended = command.output().unwrap();
+    assert!(ended.status.success(), "{ended:?}");
+    assert_eq!(tree(&reports.site()), reports.sites["new"]);
+}
