@@ -204,7 +204,6 @@ fn links_of_others_lead_no_output_elsewhere() {
         report reports/r.json -o shared/link/../theirs/r.json
         report reports/r.json --svg shared/link/r.svg
         table reports --columns all -o shared/link/r.csv
-        publish reports -o shared/link
         publish reports -o shared/link/site
         publish reports -o shared/link/new/site
         watch 10ms --save=shared/link/log

@@ -79,20 +79,16 @@ pub(super) fn replace(
             fs::rename(new.join(path), target)?;
         }
         for name in old.difference(files) {
-            let path = place.join(name);
             if foreign(name).is_some() {
                 continue;
             }
+            let path = place.join(name);
             if fs::symlink_metadata(&path).is_ok() {
                 fs::remove_file(&path)?;
             }
-            // Folders that contain other files are kept.
-            let folders = path.ancestors().skip(1);
-            let mut folders = folders.take_while(|folder| *folder != place);
-            while folders
-                .next()
-                .is_some_and(|folder| fs::remove_dir(folder).is_ok())
-            {}
+            // Folders that contain other files are kept: the last is the site, which contains the list.
+            let mut folders = name.ancestors().skip(1);
+            let _ = folders.all(|folder| fs::remove_dir(place.join(folder)).is_ok());
         }
         fs::rename(new_list, list)
     };
