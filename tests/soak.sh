@@ -1,17 +1,20 @@
 #!/usr/bin/env bash
 # Disturbs probes repeatedly: by signals, by killing or suspending a worker, by a full disk, by busy CPUs. After each probe, checks that
-# no process, no temporary file and no incomplete report is left.
+# no process, no temporary file and no incomplete report is left. Then kills each command that writes files at random moments, and checks
+# after each kill that all files are whole, that the next run succeeds, and that no temporary file is left after it.
 #
-#   tests/soak.sh [PROBES [PROGRAM [SEED]]]
+#   tests/soak.sh [PROBES [PROGRAM [SEED [MOMENTS]]]]
 #
-# Defaults: 200 PROBES, PROGRAM target/release/timermeter. The script prints a table of disturbances and exit statuses, and exits with 1
-# if a check failed. The full disk is a small tmpfs, which needs root; without root it is left out.
+# Defaults: 200 PROBES, PROGRAM target/release/timermeter, 200 MOMENTS for each command. The script prints a table of disturbances and exit
+# statuses and a table of killed commands, and exits with 1 if a check failed. The full disk is a small tmpfs, which needs root; without
+# root it is left out, as is the Parquet file with a program without it.
 set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 probes=${1:-200}
 program=$(realpath "${2:-target/release/timermeter}")
 RANDOM=${3:-1}
+moments=${4:-200}
 timers=(monotonic monotonic-raw realtime boottime rdtsc rdtsc-lfence instant system-time thread-cputime gettimeofday)
 
 [ -x "$program" ] || { echo "there is no $program: build it, or name another" >&2; exit 2; }
@@ -47,7 +50,7 @@ worker() {
 declare -A disturbed ended
 bad=0
 complain() {
-    echo "probe $1 ($2): $3" >&2
+    echo "run $1 ($2): $3" >&2
     bad=$((bad + 1))
 }
 
@@ -138,4 +141,128 @@ for kind in "${!disturbed[@]}"; do
     printf '%-12s %6d  %s\n' "$kind" "${disturbed[$kind]}" "$statuses"
 done | sort
 echo "$((probes)) probes, $bad complaints"
+
+# The second part: a command runs in the folder $work, a copy of $place/KIND, which holds the files of an earlier run. In between, the
+# reports have changed from $place/reports.0 to $place/reports.1.
+work=$place/work
+declare -A killed over
+
+# Replaces this process by the command of a kind.
+write_files() {
+    cd "$work" || exit
+    case $1 in
+    output) set -- probe --quick --output report.json --trace run.trace monotonic ;;
+    save) set -- probe --quick --save=saved monotonic ;;
+    baseline) set -- probe --quick --baseline kept monotonic ;;
+    watch) set -- watch 0.3s --pause 1ms --save=watch.log ;;
+    publish) set -- publish reports -o site ;;
+    parquet) set -- table reports --output all.parquet ;;
+    esac
+    TIMERMETER_HOME=$work/home exec "$program" "$@" --quiet >/dev/null 2>"$place/errors"
+}
+
+# Waits until the command $2 of the kind $1 has ended or has written the beginning of its last file.
+until_it_writes() {
+    local files file
+    case $1 in
+    save) files='saved/.timermeter-*.tmp/README.md' ;;
+    baseline) files='home/baselines/.timermeter-*.tmp' ;;
+    publish) files='.timermeter-*.tmp/.timermeter-site' ;;
+    *) files='.timermeter-*.tmp' ;;
+    esac
+    while kill -0 "$2" 2>/dev/null; do
+        for file in "$work"/$files; do
+            [ -s "$file" ] && return
+        done
+    done
+}
+
+# Whether a file of the kind $1 that differs from the earlier one is complete.
+is_whole() {
+    local file=$work/$2
+    case $1/$2 in
+    *.json) "$program" table "$file" >/dev/null 2>&1 ;;
+    *.trace) "$program" analyse "$file" >/dev/null 2>&1 ;;
+    *.md) [ "$(tail -c 1 "$file" | wc -l)" = 1 ] ;;
+    # The earlier lines stay.
+    watch/*) head -c "$(wc -c <"$place/watch/$2")" "$file" | cmp -s - "$place/watch/$2" ;;
+    *) cmp -s "$file" "$place/$1.new/$2" ;;
+    esac
+}
+
+# Runs the command of the kind $1 to its end.
+next_run() {
+    (write_files "$1")
+    local status=$?
+    [ "$status" = 0 ] || echo "the next run ended with status $status: $(head -c 300 "$place/errors")"
+}
+
+# Prints what is wrong in $work after the command of the kind $1 was killed.
+what_is_wrong() {
+    local file
+    (cd "$place/$1" && find . -type f) | while IFS= read -r file; do
+        [ -e "$work/$file" ] || echo "lost: $file"
+    done
+    (cd "$work" && find . -type f ! -path '*/.timermeter-*.tmp*') | while IFS= read -r file; do
+        cmp -s "$work/$file" "$place/$1/$file" || is_whole "$1" "$file" || echo "half a file: $file"
+    done
+    next_run "$1"
+    find "$work" -name '.timermeter-*.tmp*' -printf 'left unfinished: %P\n'
+    case $1 in
+    publish | parquet) diff -r "$work" "$place/$1.new" ;;
+    watch) "$program" watch --from "$work/watch.log" 2>&1 >/dev/null ;;
+    *) find "$work" -empty -printf 'empty: %P\n' ;;
+    esac
+}
+
+for state in 0 1; do
+    mkdir "$place/reports.$state"
+    cp -R reports/icpe2011-* reports/redis-* "$place/reports.$state"
+done
+find "$place/reports.1" -name report.json -exec sed -i 's/\("created": "....-..-..T..:..:\)../\159/' {} +
+
+kinds=(output save baseline watch publish)
+if "$program" table reports --output "$place/all.parquet" 2>/dev/null; then
+    kinds+=(parquet)
+else
+    echo "left out: table as Parquet, because $program was built without it"
+fi
+for kind in "${kinds[@]}"; do
+    [ "$moments" -gt 0 ] || break
+    mkdir "$work"
+    cp -R "$place/reports.0" "$work/reports"
+    next_run "$kind"
+    rm -rf "$work/reports" && cp -R "$place/reports.1" "$work/reports"
+    cp -a "$work" "$place/$kind"
+    # How long a run takes that is not killed, in milliseconds.
+    began=$(date +%s%3N)
+    next_run "$kind"
+    length=$(($(date +%s%3N) - began + 1))
+    mv "$work" "$place/$kind.new"
+    for ((number = 1; number <= moments; number++)); do
+        rm -rf "$work" && cp -a "$place/$kind" "$work"
+        write_files "$kind" &
+        writer=$!
+        # Every second run is killed when it writes, because that may be a thousandth of a run. `watch` writes all the time.
+        if ((number % 2)) || [ "$kind" = watch ]; then
+            wait=$((RANDOM * length / 32768))
+            sleep "$((wait / 1000)).$(printf %03d $((wait % 1000)))"
+        else
+            until_it_writes "$kind" "$writer"
+            for ((wait = RANDOM % 2000; wait > 0; wait--)); do :; done
+        fi
+        kill -s KILL "$writer" 2>/dev/null
+        wait "$writer" 2>/dev/null
+        if [ $? = 137 ]; then killed[$kind]=$((${killed[$kind]:-0} + 1)); else over[$kind]=$((${over[$kind]:-0} + 1)); fi
+        wrong=$(what_is_wrong "$kind")
+        [ -z "$wrong" ] || complain "$number" "$kind" "$wrong"
+    done
+    rm -rf "$work"
+done
+
+printf '\n%-12s %6s %13s\n' writer killed 'ended before'
+for kind in "${kinds[@]}"; do
+    printf '%-12s %6d %13d\n' "$kind" "${killed[$kind]:-0}" "${over[$kind]:-0}"
+done
+echo "$bad complaints"
 [ "$bad" = 0 ]
