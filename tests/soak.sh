@@ -3,11 +3,11 @@
 # no process, no temporary file and no incomplete report is left. Then kills each command that writes files at random moments, and checks
 # after each kill that all files are whole, that the next run succeeds, and that no temporary file is left after it.
 #
-#   tests/soak.sh [PROBES [PROGRAM [SEED [MOMENTS]]]]
+#   tests/soak.sh [PROBES [PROGRAM [SEED [MOMENTS [WRITER...]]]]]
 #
-# Defaults: 200 PROBES, PROGRAM target/release/timermeter, 200 MOMENTS for each command. The script prints a table of disturbances and exit
-# statuses and a table of killed commands, and exits with 1 if a check failed. The full disk is a small tmpfs, which needs root; without
-# root it is left out, as is the Parquet file with a program without it.
+# Defaults: 200 PROBES, PROGRAM target/release/timermeter, 200 MOMENTS for each command, all WRITERs: output, save, baseline, watch, publish,
+# parquet. The script prints a table of disturbances and exit statuses and a table of killed commands, and exits with 1 if a check failed.
+# The full disk is a small tmpfs, which needs root; without root it is left out, as is the Parquet file with a program without it.
 set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
@@ -15,6 +15,8 @@ probes=${1:-200}
 program=$(realpath "${2:-target/release/timermeter}")
 RANDOM=${3:-1}
 moments=${4:-200}
+writers=(output save baseline watch publish parquet)
+[ $# -lt 5 ] || writers=("${@:5}")
 timers=(monotonic monotonic-raw realtime boottime rdtsc rdtsc-lfence instant system-time thread-cputime gettimeofday)
 
 [ -x "$program" ] || { echo "there is no $program: build it, or name another" >&2; exit 2; }
@@ -142,10 +144,10 @@ for kind in "${!disturbed[@]}"; do
 done | sort
 echo "$((probes)) probes, $bad complaints"
 
-# The second part: a command runs in the folder $work, a copy of $place/KIND, which holds the files of an earlier run. In between, the
-# reports have changed from $place/reports.0 to $place/reports.1.
+# The second part: a command runs in the folder $work, a copy of $place/KIND, which holds the files of an earlier run. The reports change from
+# reports.0 for that run to reports.1 for the run that is killed and to reports.2 for the next one. Without a kill, $place/KIND.1 and
+# $place/KIND.2 are what these runs make.
 work=$place/work
-declare -A killed over
 
 # Replaces this process by the command of a kind.
 write_files() {
@@ -186,15 +188,16 @@ is_whole() {
     *.md) [ "$(tail -c 1 "$file" | wc -l)" = 1 ] ;;
     # The earlier lines stay.
     watch/*) head -c "$(wc -c <"$place/watch/$2")" "$file" | cmp -s - "$place/watch/$2" ;;
-    *) cmp -s "$file" "$place/$1.new/$2" ;;
+    *) cmp -s "$file" "$place/$1.1/$2" ;;
     esac
 }
 
-# Runs the command of the kind $1 to its end.
-next_run() {
+# Runs the command of the kind $1 with the reports of the state $2.
+run_to_end() {
+    ln -sfn "$place/reports.$2" "$work/reports"
     (write_files "$1")
     local status=$?
-    [ "$status" = 0 ] || echo "the next run ended with status $status: $(head -c 300 "$place/errors")"
+    [ "$status" = 0 ] || echo "the run with reports.$2 ended with status $status: $(head -c 300 "$place/errors")"
 }
 
 # Prints what is wrong in $work after the command of the kind $1 was killed.
@@ -206,39 +209,47 @@ what_is_wrong() {
     (cd "$work" && find . -type f ! -path '*/.timermeter-*.tmp*') | while IFS= read -r file; do
         cmp -s "$work/$file" "$place/$1/$file" || is_whole "$1" "$file" || echo "half a file: $file"
     done
-    next_run "$1"
+    run_to_end "$1" 2
     find "$work" -name '.timermeter-*.tmp*' -printf 'left unfinished: %P\n'
     case $1 in
-    publish | parquet) diff -r "$work" "$place/$1.new" ;;
+    publish | parquet) diff -r "$work" "$place/$1.2" ;;
     watch) "$program" watch --from "$work/watch.log" 2>&1 >/dev/null ;;
     *) find "$work" -empty -printf 'empty: %P\n' ;;
     esac
 }
 
-for state in 0 1; do
-    mkdir "$place/reports.$state"
-    cp -R reports/icpe2011-* reports/redis-* "$place/reports.$state"
+# Many reports, so that the pages of a site take a while to move.
+for state in 0 1 2; do
+    for copy in {1..6}; do
+        mkdir -p "$place/reports.$state/$copy"
+        cp -R reports/icpe2011-* reports/redis-* "$place/reports.$state/$copy"
+    done
+    find "$place/reports.$state" -name report.json -exec sed -i 's/\("created": "....-..-..T..:..:\)../\15'"$state/" {} +
 done
-find "$place/reports.1" -name report.json -exec sed -i 's/\("created": "....-..-..T..:..:\)../\159/' {} +
 
-kinds=(output save baseline watch publish)
-if "$program" table reports --output "$place/all.parquet" 2>/dev/null; then
-    kinds+=(parquet)
-else
-    echo "left out: table as Parquet, because $program was built without it"
-fi
-for kind in "${kinds[@]}"; do
-    [ "$moments" -gt 0 ] || break
+printf '\n%-12s %6s %13s %11s\n' writer killed 'ended before' complaints
+for kind in "${writers[@]}"; do
     mkdir "$work"
-    cp -R "$place/reports.0" "$work/reports"
-    next_run "$kind"
-    rm -rf "$work/reports" && cp -R "$place/reports.1" "$work/reports"
+    wrong=$(run_to_end "$kind" 0)
+    case $wrong in
+    '') ;;
+    *'without the feature `parquet`'*)
+        echo "left out: table as Parquet, because $program was built without it"
+        rm -rf "$work"
+        continue
+        ;;
+    *) complain 0 "$kind" "$wrong" ;;
+    esac
+    ln -sfn "$place/reports.1" "$work/reports"
     cp -a "$work" "$place/$kind"
     # How long a run takes that is not killed, in milliseconds.
     began=$(date +%s%3N)
-    next_run "$kind"
+    run_to_end "$kind" 1
     length=$(($(date +%s%3N) - began + 1))
-    mv "$work" "$place/$kind.new"
+    cp -a "$work" "$place/$kind.1"
+    run_to_end "$kind" 2
+    mv "$work" "$place/$kind.2"
+    killed=0 before=$bad
     for ((number = 1; number <= moments; number++)); do
         rm -rf "$work" && cp -a "$place/$kind" "$work"
         write_files "$kind" &
@@ -249,20 +260,16 @@ for kind in "${kinds[@]}"; do
             sleep "$((wait / 1000)).$(printf %03d $((wait % 1000)))"
         else
             until_it_writes "$kind" "$writer"
-            for ((wait = RANDOM % 2000; wait > 0; wait--)); do :; done
+            for ((wait = RANDOM % (1 << RANDOM % 12); wait > 0; wait--)); do :; done
         fi
         kill -s KILL "$writer" 2>/dev/null
         wait "$writer" 2>/dev/null
-        if [ $? = 137 ]; then killed[$kind]=$((${killed[$kind]:-0} + 1)); else over[$kind]=$((${over[$kind]:-0} + 1)); fi
+        [ $? != 137 ] || killed=$((killed + 1))
         wrong=$(what_is_wrong "$kind")
         [ -z "$wrong" ] || complain "$number" "$kind" "$wrong"
     done
     rm -rf "$work"
-done
-
-printf '\n%-12s %6s %13s\n' writer killed 'ended before'
-for kind in "${kinds[@]}"; do
-    printf '%-12s %6d %13d\n' "$kind" "${killed[$kind]:-0}" "${over[$kind]:-0}"
+    printf '%-12s %6d %13d %11d\n' "$kind" "$killed" "$((moments - killed))" "$((bad - before))"
 done
 echo "$bad complaints"
 [ "$bad" = 0 ]
