@@ -5,9 +5,9 @@
 #
 # The report contains the name NODE, without USER@. RUN/NODE/<platform>/<date>/ holds the report. RUN/NODE/status holds one line: state,
 # node, host, begin, end (seconds since 1970), exit status, message. If the folder NODE exists (two nodes with the same name, or a second
-# attempt), the script uses NODE.2, NODE.3 and so on. It also prints the line, because the shared disk may be full. It exits with 0 even
-# if the probe fails, because launchers would stop the other nodes; status.sh reports failures. On TERM, INT or HUP it stops its probe
-# before it exits.
+# attempt), the script uses NODE.2, NODE.3 and so on. RUN/nodes is the list of the launcher, so a node `nodes` uses RUN/node.nodes. The
+# script also prints the line, because the shared disk may be full. It exits with 0 even if the probe fails, because launchers would stop
+# the other nodes; status.sh reports failures. On TERM, INT or HUP it stops its probe before it exits.
 #
 # TIMERMETER: the program (default: timermeter). LIMIT: timeout of the probe in seconds (default: 900).
 # REMOTE: a command that reaches the node, such as `ssh node7`; it is split at blanks. The probe then runs on the node, as one command line
@@ -33,7 +33,7 @@ case $1 in /*) run=$1 ;; *) run=./$1 ;; esac
 host=$2
 node=$(printf %s "$2" | LC_ALL=C tr -c 'A-Za-z0-9._-' _)
 shift 2
-case $node in '' | .*) node=node$node ;; esac
+case $node in '' | .*) node=node$node ;; nodes) node=node.nodes ;; esac
 # The name of the machine in reports. It stays the same if the folder is called NODE.2.
 name_in_report=$(printf %s "${host##*@}" | LC_ALL=C tr -c 'A-Za-z0-9._-' _)
 began=$(date +%s) host=$(uname -n | plain) state=running code=- message=- folder='' over=''

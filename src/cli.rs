@@ -293,9 +293,9 @@ pub enum Verb {
     /// is decided or 60 s are over, and prints one line. A condition that holds is confirmed by
     /// further probes.
     ///
-    /// Exit status 3: a condition holds. Exit status 4: undecided, because the baseline is
-    /// unreadable, of another CPU model or of an unknown one, or without native clocks, or because
-    /// the time did not suffice.
+    /// Exit status 1: the baseline is unreadable, or the machine cannot be probed. Exit status 3: a
+    /// condition holds. Exit status 4: undecided, because the baseline is of another CPU model or of
+    /// an unknown one, or without native clocks, or because the time did not suffice.
     ///
     /// Examples:
     ///   timermeter gate before                      the recommended clock

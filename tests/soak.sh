@@ -1,17 +1,22 @@
 #!/usr/bin/env bash
 # Disturbs probes repeatedly: by signals, by killing or suspending a worker, by a full disk, by busy CPUs. After each probe, checks that
-# no process, no temporary file and no incomplete report is left.
+# no process, no temporary file and no incomplete report is left. Then kills each command that writes files at random moments, and checks
+# after each kill that all files are whole, that the next run succeeds, and that no temporary file is left after it.
 #
-#   tests/soak.sh [PROBES [PROGRAM [SEED]]]
+#   tests/soak.sh [PROBES [PROGRAM [SEED [MOMENTS [WRITER...]]]]]
 #
-# Defaults: 200 PROBES, PROGRAM target/release/timermeter. The script prints a table of disturbances and exit statuses, and exits with 1
-# if a check failed. The full disk is a small tmpfs, which needs root; without root it is left out.
+# Defaults: 200 PROBES, PROGRAM target/release/timermeter, 200 MOMENTS for each command, all WRITERs: output, save, baseline, watch, publish,
+# parquet. The script prints a table of disturbances and exit statuses and a table of killed commands, and exits with 1 if a check failed.
+# The full disk is a small tmpfs, which needs root; without root it is left out, as is the Parquet file with a program without it.
 set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 probes=${1:-200}
 program=$(realpath "${2:-target/release/timermeter}")
 RANDOM=${3:-1}
+moments=${4:-200}
+writers=(output save baseline watch publish parquet)
+[ $# -lt 5 ] || writers=("${@:5}")
 timers=(monotonic monotonic-raw realtime boottime rdtsc rdtsc-lfence instant system-time thread-cputime gettimeofday)
 
 [ -x "$program" ] || { echo "there is no $program: build it, or name another" >&2; exit 2; }
@@ -47,7 +52,7 @@ worker() {
 declare -A disturbed ended
 bad=0
 complain() {
-    echo "probe $1 ($2): $3" >&2
+    echo "run $1 ($2): $3" >&2
     bad=$((bad + 1))
 }
 
@@ -138,4 +143,133 @@ for kind in "${!disturbed[@]}"; do
     printf '%-12s %6d  %s\n' "$kind" "${disturbed[$kind]}" "$statuses"
 done | sort
 echo "$((probes)) probes, $bad complaints"
+
+# The second part: a command runs in the folder $work, a copy of $place/KIND, which holds the files of an earlier run. The reports change from
+# reports.0 for that run to reports.1 for the run that is killed and to reports.2 for the next one. Without a kill, $place/KIND.1 and
+# $place/KIND.2 are what these runs make.
+work=$place/work
+
+# Replaces this process by the command of a kind.
+write_files() {
+    cd "$work" || exit
+    case $1 in
+    output) set -- probe --quick --output report.json --trace run.trace monotonic ;;
+    save) set -- probe --quick --save=saved monotonic ;;
+    baseline) set -- probe --quick --baseline kept monotonic ;;
+    watch) set -- watch 0.3s --pause 1ms --save=watch.log ;;
+    publish) set -- publish reports -o site ;;
+    parquet) set -- table reports --output all.parquet ;;
+    esac
+    TIMERMETER_HOME=$work/home exec "$program" "$@" --quiet >/dev/null 2>"$place/errors"
+}
+
+# Waits until the command $2 of the kind $1 has ended or has written the beginning of its last file.
+until_it_writes() {
+    local files file
+    case $1 in
+    save) files='saved/.timermeter-*.tmp/README.md' ;;
+    baseline) files='home/baselines/.timermeter-*.tmp' ;;
+    publish) files='.timermeter-*.tmp/.timermeter-site' ;;
+    *) files='.timermeter-*.tmp' ;;
+    esac
+    while kill -0 "$2" 2>/dev/null; do
+        for file in "$work"/$files; do
+            [ -s "$file" ] && return
+        done
+    done
+}
+
+# Whether a file of the kind $1 that differs from the earlier one is complete.
+is_whole() {
+    local file=$work/$2
+    case $1/$2 in
+    *.json) "$program" table "$file" >/dev/null 2>&1 ;;
+    *.trace) "$program" analyse "$file" >/dev/null 2>&1 ;;
+    *.md) [ "$(tail -c 1 "$file" | wc -l)" = 1 ] ;;
+    # The earlier lines stay.
+    watch/*) head -c "$(wc -c <"$place/watch/$2")" "$file" | cmp -s - "$place/watch/$2" ;;
+    *) cmp -s "$file" "$place/$1.1/$2" ;;
+    esac
+}
+
+# Runs the command of the kind $1 with the reports of the state $2.
+run_to_end() {
+    ln -sfn "$place/reports.$2" "$work/reports"
+    (write_files "$1")
+    local status=$?
+    [ "$status" = 0 ] || echo "the run with reports.$2 ended with status $status: $(head -c 300 "$place/errors")"
+}
+
+# Prints what is wrong in $work after the command of the kind $1 was killed.
+what_is_wrong() {
+    local file
+    (cd "$place/$1" && find . -type f) | while IFS= read -r file; do
+        [ -e "$work/$file" ] || echo "lost: $file"
+    done
+    (cd "$work" && find . -type f ! -path '*/.timermeter-*.tmp*') | while IFS= read -r file; do
+        cmp -s "$work/$file" "$place/$1/$file" || is_whole "$1" "$file" || echo "half a file: $file"
+    done
+    run_to_end "$1" 2
+    find "$work" -name '.timermeter-*.tmp*' -printf 'left unfinished: %P\n'
+    case $1 in
+    publish | parquet) diff -r "$work" "$place/$1.2" ;;
+    watch) "$program" watch --from "$work/watch.log" 2>&1 >/dev/null ;;
+    *) find "$work" -empty -printf 'empty: %P\n' ;;
+    esac
+}
+
+# Many reports, so that the pages of a site take a while to move.
+for state in 0 1 2; do
+    for copy in {1..6}; do
+        mkdir -p "$place/reports.$state/$copy"
+        cp -R reports/icpe2011-* reports/redis-* "$place/reports.$state/$copy"
+    done
+    find "$place/reports.$state" -name report.json -exec sed -i 's/\("created": "....-..-..T..:..:\)../\15'"$state/" {} +
+done
+
+printf '\n%-12s %6s %13s %11s\n' writer killed 'ended before' complaints
+for kind in "${writers[@]}"; do
+    mkdir "$work"
+    wrong=$(run_to_end "$kind" 0)
+    case $wrong in
+    '') ;;
+    *'without the feature `parquet`'*)
+        echo "left out: table as Parquet, because $program was built without it"
+        rm -rf "$work"
+        continue
+        ;;
+    *) complain 0 "$kind" "$wrong" ;;
+    esac
+    ln -sfn "$place/reports.1" "$work/reports"
+    cp -a "$work" "$place/$kind"
+    # How long a run takes that is not killed, in milliseconds.
+    began=$(date +%s%3N)
+    run_to_end "$kind" 1
+    length=$(($(date +%s%3N) - began + 1))
+    cp -a "$work" "$place/$kind.1"
+    run_to_end "$kind" 2
+    mv "$work" "$place/$kind.2"
+    killed=0 before=$bad
+    for ((number = 1; number <= moments; number++)); do
+        rm -rf "$work" && cp -a "$place/$kind" "$work"
+        write_files "$kind" &
+        writer=$!
+        # Every second run is killed when it writes, because that may be a thousandth of a run. `watch` writes all the time.
+        if ((number % 2)) || [ "$kind" = watch ]; then
+            wait=$((RANDOM * length / 32768))
+            sleep "$((wait / 1000)).$(printf %03d $((wait % 1000)))"
+        else
+            until_it_writes "$kind" "$writer"
+            for ((wait = RANDOM % (1 << RANDOM % 12); wait > 0; wait--)); do :; done
+        fi
+        kill -s KILL "$writer" 2>/dev/null
+        wait "$writer" 2>/dev/null
+        [ $? != 137 ] || killed=$((killed + 1))
+        wrong=$(what_is_wrong "$kind")
+        [ -z "$wrong" ] || complain "$number" "$kind" "$wrong"
+    done
+    rm -rf "$work"
+    printf '%-12s %6d %13d %11d\n' "$kind" "$killed" "$((moments - killed))" "$((bad - before))"
+done
+echo "$bad complaints"
 [ "$bad" = 0 ]

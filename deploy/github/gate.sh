@@ -19,7 +19,8 @@ trap 'rm -f "$errors"' EXIT
 result=$("$(dirname "$0")/../gate.sh" "$@" 2>"$errors")
 status=$?
 cat "$errors" >&2
-[ -n "$result" ] || result=$(tail -n 1 "$errors")
+# A failure has all messages as its result, because the last line of wrong usage does not name the cause. The result is one line.
+result=$(printf %s "${result:-$(cat "$errors")}" | tr -s '\r\n' ' ')
 kind='' heading=passed
 case $status in
 0) ;;

@@ -13,7 +13,9 @@ case $1 in /*) run=$1 ;; *) run=./$1 ;; esac
 case $2 in /*) nodes=$2 ;; *) nodes=./$2 ;; esac
 deploy=$(cd -- "$(dirname -- "$0")/.." && pwd) || exit 1
 shift 2
-mkdir -p "$run" && LC_ALL=C tr -c 'A-Za-z0-9._\n-' _ <"$nodes" >"$run/nodes" || exit 1
+mkdir -p "$run" || exit 1
+# NODES may be the list of an earlier run in the same folder.
+[ "$nodes" -ef "$run/nodes" ] || LC_ALL=C tr -c 'A-Za-z0-9._\n-' _ <"$nodes" >"$run/nodes" || exit 1
 export REMOTE="${SSH:-ssh -o BatchMode=yes -o ConnectTimeout=10}"
 stopped=''
 stop() {

@@ -24,7 +24,7 @@ const CONFIRMING_RUNS: usize = 3;
 /// Runs the command. Returns `true` if no condition holds.
 ///
 /// # Errors
-/// When the machine cannot be probed, a condition could not be decided, or the output cannot be
+/// When the baseline cannot be read or the machine cannot be probed, a condition could not be decided, or the output cannot be
 /// written.
 pub fn run(args: &GateArgs, output: &mut dyn Write) -> Result<bool, CommandError> {
     let outputs = prepare_outputs(&args.output)?;
@@ -70,9 +70,13 @@ fn seconds() -> f64 {
 /// Probes this machine until all conditions are decided or the time budget is spent.
 fn judge(args: &GateArgs, start: f64) -> Result<Judgement, CommandError> {
     let mut open = Vec::new();
-    let mut old = read(std::slice::from_ref(&args.baseline), &mut open)?;
+    // A baseline that stays unreadable would stay undecided, so the command fails.
+    let mut old = match read(std::slice::from_ref(&args.baseline), &mut open) {
+        Err(CommandError::Undecided(why)) => return Err(failed(why)),
+        old => old?,
+    };
     if let Some(why) = open.pop() {
-        return Err(CommandError::Undecided(why));
+        return Err(failed(why));
     }
     let here = Report {
         platform: platform::identify(None),

@@ -180,12 +180,12 @@ fn judges_folder_of_runs() {
             .is_some_and(|passed| passed.starts_with("cost>10% does not hold (")),
         "{found}"
     );
-    // A report that cannot be read leaves everything undecided.
+    // One damaged report makes the whole baseline unreadable.
     fs::write(folder.file("runs/c.json"), "{}").unwrap();
     timermeter(&args)
-        .code(4)
-        .stdout(starts_with("gate: undecided: ").and(contains("not all reports could be read")))
-        .stderr(contains("c.json"));
+        .code(1)
+        .stdout("")
+        .stderr(contains("c.json").and(contains("not all reports could be read")));
     fs::remove_file(folder.file("runs/c.json")).unwrap();
     write(&folder, "runs/c.json", |report| {
         report["created"] = "2032-01-01T00:00:00Z".into();
@@ -195,6 +195,42 @@ fn judges_folder_of_runs() {
         .code(2)
         .stdout("")
         .stderr(contains("not of the same machine"));
+}
+
+/// A baseline that is undecided in every run would hide that nothing is compared.
+#[test]
+fn unreadable_baseline_fails() {
+    let folder = Folder::new();
+    let whole = write(&folder, "whole.json", |_| ());
+    let text = fs::read_to_string(&whole).unwrap();
+    for (name, text) in [
+        ("cut.json", &text[..text.len() / 2]),
+        ("empty.json", ""),
+        ("newer.json", &text.replace("report.v2", "report.v3")),
+        ("binary.json", "\u{1f}\u{8b}\0\0"),
+    ] {
+        fs::write(folder.file(name), text).unwrap();
+    }
+    fs::create_dir(folder.file("none")).unwrap();
+    fs::create_dir(folder.file("damaged")).unwrap();
+    fs::write(folder.file("damaged/a.json"), "{").unwrap();
+    fs::write(folder.file("damaged/b.json"), "{").unwrap();
+    for (name, words) in [
+        ("cut.json", "is not a report"),
+        ("empty.json", "is not a report"),
+        ("newer.json", "timermeter.report.v3"),
+        ("binary.json", "is not a report"),
+        ("absent.json", "No such file"),
+        ("none", "there is no report in the folder"),
+        ("damaged", "no report could be read"),
+    ] {
+        for format in ["table", "json"] {
+            timermeter(&["gate", &folder.arg(name), "--format", format])
+                .code(1)
+                .stdout("")
+                .stderr(contains(words).and(contains(name)));
+        }
+    }
 }
 
 #[test]
@@ -212,13 +248,10 @@ fn leaves_unlike_baselines_undecided() {
         report["timers"][0]["runtime"] = "java".into();
         report["timers"][0]["id"] = "java:nanoTime".into();
     });
-    fs::write(folder.file("cut.json"), "{").unwrap();
     for (baseline, words) in [
         (other.as_str(), "another CPU: Another CPU"),
         (&unknown, "does not name its CPU"),
         (&hosted, "no native clock"),
-        (&folder.arg("cut.json"), "cut.json"),
-        (&folder.arg("none.json"), "none.json"),
         ("reports/icpe2011-mbp53", "published"),
     ] {
         let undecided = run(&format!("gate {baseline}"))

@@ -1,6 +1,7 @@
 //! Fuzzes all readers of input with mutated valid files. No reader may panic, accept impossible
 //! values or print control characters. `corpus/` contains the valid files.
-//! `TIMERMETER_FUZZ_TIMES=100` runs 100 times as many cases.
+//! `TIMERMETER_FUZZ_TIMES=100` runs 100 times as many cases. `TIMERMETER_FUZZ_SECONDS=300` repeats
+//! each test until as many seconds have passed, `TIMERMETER_FUZZ_SEED=7` with the same files again.
 //!
 //! Proptest minimises a failing file and stores it in `proptest-regressions/`.
 
@@ -18,7 +19,7 @@ use flate2::Compression;
 use flate2::write::GzEncoder;
 use mutation::{Change, change, changed};
 use proptest::prelude::*;
-use proptest::test_runner::{Config, TestRunner};
+use proptest::test_runner::{Config, RngSeed, TestRunner};
 use timermeter::choice::waits::{Punctuality, WaitChoice, choose};
 use timermeter::cli::Cli;
 use timermeter::comparison::Comparison;
@@ -57,34 +58,49 @@ fn corpus(name: &str) -> Vec<Vec<u8>> {
         .collect()
 }
 
+/// The number in the environment variable `TIMERMETER_FUZZ_…`.
+fn variable(name: &str) -> Option<u64> {
+    let value = std::env::var(format!("TIMERMETER_FUZZ_{name}")).ok()?;
+    Some(value.parse().unwrap_or_else(|_| panic!("{name}: {value}")))
+}
+
+/// The time in seconds.
+fn seconds() -> u64 {
+    timers::kernel_time().expect("the system has a clock") / 1_000_000_000
+}
+
 /// Runs a reader over `times` mutated files. `read` returns whether the file was accepted.
 fn fuzz(name: &str, times: u32, read: impl Fn(&[u8]) -> bool) {
     let files = corpus(name);
     for file in &files {
         read(file);
     }
-    let more = std::env::var("TIMERMETER_FUZZ_TIMES")
-        .ok()
-        .and_then(|times| times.parse().ok())
-        .unwrap_or(1);
-    let config = Config {
-        cases: times * more,
-        max_shrink_iters: 2_000,
-        ..Config::with_source_file(file!())
-    };
+    let seed = variable("SEED");
     let strategy = (
         prop::sample::select(files),
         prop::collection::vec(change(), 1..4),
     );
     let (read_well, all) = (std::cell::Cell::new(0_u32), std::cell::Cell::new(0_u32));
-    let ended =
-        TestRunner::new(config).run(&strategy, |(file, changes): (Vec<u8>, Vec<Change>)| {
-            all.set(all.get() + 1);
-            read_well.set(read_well.get() + u32::from(read(&changed(&file, &changes))));
-            Ok(())
-        });
-    if let Err(error) = ended {
-        panic!("{name}: {error}");
+    let end = seconds() + variable("SECONDS").unwrap_or(0);
+    for round in 0.. {
+        let config = Config {
+            cases: times * variable("TIMES").unwrap_or(1) as u32,
+            max_shrink_iters: 2_000,
+            rng_seed: seed.map_or(RngSeed::Random, |seed| RngSeed::Fixed(seed + round)),
+            ..Config::with_source_file(file!())
+        };
+        let ended =
+            TestRunner::new(config).run(&strategy, |(file, changes): (Vec<u8>, Vec<Change>)| {
+                all.set(all.get() + 1);
+                read_well.set(read_well.get() + u32::from(read(&changed(&file, &changes))));
+                Ok(())
+            });
+        if let Err(error) = ended {
+            panic!("{name}: {error}");
+        }
+        if seconds() >= end {
+            break;
+        }
     }
     println!(
         "{name}: {} files, {} of them were read",

@@ -88,6 +88,24 @@ fn build_step_builds_its_own_checkout() {
 /// exit status, standard output, and the text that the step appended to outputs and summary.
 fn run_gate(line: &str, code: i32, undecided: &str) -> (Option<i32>, [String; 3]) {
     let sandbox = Sandbox::new();
+    fs::write(sandbox.file("line"), line).expect("the file is written");
+    let gate = format!("cat \"$SANDBOX/line\"; exit {code}");
+    let conditions = "\n  cost[a *]>5%\n$(touch PWNED)\n\n";
+    let ended = run_step(&sandbox, &gate, conditions, undecided);
+    let arguments = sandbox.arguments_of("timermeter");
+    let asked = "<gate>\n<--fail-if>\n<cost[a *]>5%>\n<--fail-if>\n<$(touch PWNED)>\n<./kept/p>\n";
+    assert!(arguments.contains(asked), "{arguments}");
+    ended
+}
+
+/// Runs the last step with `gate_script` in place of `gate` and with an existing folder `kept/p` of
+/// baselines. Returns the same as [`run_gate`].
+fn run_step(
+    sandbox: &Sandbox,
+    gate_script: &str,
+    conditions: &str,
+    undecided: &str,
+) -> (Option<i32>, [String; 3]) {
     let report = crate::stored::MBP53;
     sandbox.add_program(
         TIMERMETER,
@@ -95,13 +113,12 @@ fn run_gate(line: &str, code: i32, undecided: &str) -> (Option<i32>, [String; 3]
             r#"{}
 case ${{1-}} in
 probe) mkdir -p "${{3#--save=}}/p/d" && cp '{report}' "${{3#--save=}}/p/d/report.json" ;;
-gate) cat "$SANDBOX/line"; exit {code} ;;
+gate) {gate_script} ;;
 '') printf 'clock source tsc\n# no heading\n' ;;
 esac"#,
             record_arguments("timermeter")
         ),
     );
-    fs::write(sandbox.file("line"), line).expect("the file is written");
     fs::create_dir_all(sandbox.file("kept/p")).expect("the folder is created");
     let before = "kept: yes\n";
     for name in ["output", "summary"] {
@@ -110,16 +127,13 @@ esac"#,
     let output = sandbox
         .deploy_script("github/gate.sh", &[])
         .env("BASELINES", "kept")
-        .env("FAIL_IF", "\n  cost[a *]>5%\n$(touch PWNED)\n\n")
+        .env("FAIL_IF", conditions)
         .env("UNDECIDED", undecided)
         .env("GITHUB_OUTPUT", sandbox.file("output"))
         .env("GITHUB_STEP_SUMMARY", sandbox.file("summary"))
         .output()
         .expect("the script starts");
     sandbox.assert_nothing_injected();
-    let arguments = sandbox.arguments_of("timermeter");
-    let asked = "<gate>\n<--fail-if>\n<cost[a *]>5%>\n<--fail-if>\n<$(touch PWNED)>\n<./kept/p>\n";
-    assert!(arguments.contains(asked), "{arguments}");
     let appended = |name| {
         let text = fs::read_to_string(sandbox.file(name)).expect(name);
         text.strip_prefix(before)
@@ -161,6 +175,55 @@ fn gate_step_fails_or_warns() {
         assert_eq!(outputs, format!("status={code}\nresult={line}\n"));
         let first = format!("## Clocks of this runner: {heading}\n\n    gate: failed: ");
         assert!(summary.starts_with(&first), "{summary}");
+    }
+}
+
+#[test]
+fn gate_step_writes_cause_of_failure() {
+    let program = format!("exec '{}' \"$@\"", env!("CARGO_BIN_EXE_timermeter"));
+    for (conditions, report, code, words) in [
+        (
+            "cost>5%\ncost",
+            "{",
+            2,
+            &["for '--fail-if <CONDITION>'", "`cost` has no operator"][..],
+        ),
+        ("cost[x\u{1b}[2J>5%", "{", 2, &["has no `]` for its `[`"]),
+        ("cost>5%", "{", 1, &["'./kept/p/a.json' is not a report"]),
+        (
+            "",
+            "",
+            1,
+            &[
+                "'./kept/p/a.json'",
+                "'./kept/p/b.json' is not a report",
+                "no report could be read",
+            ],
+        ),
+    ] {
+        let sandbox = Sandbox::new();
+        fs::create_dir_all(sandbox.file("kept/p")).expect("the folder is created");
+        fs::write(sandbox.file("kept/p/a.json"), report).expect("the file is written");
+        if report.is_empty() {
+            fs::write(sandbox.file("kept/p/b.json"), report).expect("the file is written");
+        }
+        let (status, [stdout, outputs, summary]) = run_step(&sandbox, &program, conditions, "pass");
+        assert_eq!(status, Some(code), "{conditions}: {stdout}");
+        let result = outputs
+            .strip_prefix(&format!("status={code}\nresult="))
+            .and_then(|rest| rest.strip_suffix('\n'))
+            .unwrap_or_else(|| panic!("{outputs}"));
+        assert!(!result.contains(char::is_control), "{result:?}");
+        let annotation =
+            format!("::error title=clocks not measured::{result}\n").replace('%', "%25");
+        assert_eq!(stdout, format!("{result}\n{annotation}"));
+        for words in words {
+            assert!(result.contains(words), "{words}: {result}");
+        }
+        assert!(
+            summary.starts_with("## Clocks of this runner: not measured\n"),
+            "{summary}"
+        );
     }
 }
 

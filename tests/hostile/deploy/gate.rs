@@ -101,6 +101,13 @@ fn gate_refuses_baseline_of_other_cpu() {
     );
     let (_, errors) = run_gate(&sandbox, &program, &["cost<-200%"], 2);
     assert!(errors.contains("never holds"), "{errors}");
+    // A damaged baseline fails the job until somebody removes it.
+    fs::write(&report, &text[..text.len() / 2]).unwrap();
+    let (output, errors) = run_gate(&sandbox, &program, &[], 1);
+    assert!(
+        output.is_empty() && errors.contains("is not a report"),
+        "{output}{errors}"
+    );
 }
 
 /// Neither run finds a baseline, because each probe waits until both runs have started.

@@ -137,3 +137,47 @@ fn launchers_pass_names_unchanged() {
     }
     sandbox.assert_nothing_injected();
 }
+
+/// The launchers write the list of the nodes to `RUN/nodes`.
+#[test]
+fn nodes_named_like_list_are_probed() {
+    let sandbox = Sandbox::new();
+    let names = "nodes\nn1\nnode.nodes\nnodes\n";
+    fs::write(sandbox.file("list"), names).expect("the file is written");
+    let count = |output: &str, state: &str| {
+        let lines = output.lines();
+        lines.filter(|line| line.starts_with(state)).count()
+    };
+    let (code, output) = run_to_end(sandbox.deploy_script("ssh/parallel.sh", &["run", "list"]));
+    assert_eq!((code, count(&output, "done\t")), (Some(0), 8), "{output}");
+    let arguments = sandbox.arguments_of("timermeter");
+    assert_eq!(arguments.matches("<--node>\n<nodes>\n").count(), 2);
+    // The list of the earlier run is the list of this one.
+    let (code, output) =
+        run_to_end(sandbox.deploy_script("ssh/parallel.sh", &["run", "run/nodes"]));
+    assert_eq!((code, count(&output, "done\t")), (Some(0), 12), "{output}");
+    let kept = fs::read_to_string(sandbox.file("run/nodes")).expect("the list is readable");
+    assert_eq!(kept, names);
+    // Without the node of that name, its row is `lost`.
+    fs::remove_dir_all(sandbox.file("run/node.nodes.3")).expect("the folder is removed");
+    let (code, output) = run_to_end(sandbox.deploy_script("status.sh", &["run"]));
+    assert_eq!(
+        (code, count(&output, "lost\tnode.nodes.3\t")),
+        (Some(3), 1),
+        "{output}"
+    );
+    sandbox.add_program("scontrol", "cat \"$SANDBOX/list\"");
+    sandbox.add_program(
+        "srun",
+        r#"while [ "$1" != sh ]; do shift; done
+while read -r node; do SLURMD_NODENAME=$node "$@"; done <"$SANDBOX/list""#,
+    );
+    let mut command = sandbox.deploy_script("slurm/srun.sh", &["slurm"]);
+    let deploy = concat!(env!("CARGO_MANIFEST_DIR"), "/deploy");
+    command.env("SLURM_JOB_NODELIST", "nodes,n1");
+    let (code, output) = run_to_end({
+        command.env("TIMERMETER_DEPLOY", deploy);
+        command
+    });
+    assert_eq!((code, count(&output, "done\t")), (Some(0), 8), "{output}");
+}

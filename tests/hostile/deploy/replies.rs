@@ -124,3 +124,44 @@ fn keeps_report_of_exit_3() {
         "{output}"
     );
 }
+
+/// The number of processes that read files does not grow with the number of nodes.
+#[test]
+fn many_nodes_are_read_in_one_pass() {
+    const NODES: usize = 90;
+    let sandbox = Sandbox::new();
+    let names = ["it's \"x\"", "-n", "a b", "$(touch PWNED)", "a=b", "\\t\\1"];
+    let numbered = (names.len()..NODES).map(|number| format!("n{number}"));
+    for name in names.map(str::to_owned).into_iter().chain(numbered) {
+        let folder = sandbox.file("-run").join(&name);
+        fs::create_dir_all(folder.join("p/d")).expect("the folder is created");
+        fs::copy(MBP53, folder.join("p/d/report.json")).expect("the report is copied");
+        let status = format!("done\t{name}\th\t1\t2\t0\t-\n");
+        fs::write(folder.join("status"), status).expect("the file is written");
+    }
+    let count = |limit: usize| {
+        let _ = fs::remove_file(sandbox.file("calls"));
+        sandbox.add_program(
+            "timeout",
+            &format!(
+                r#"echo >>"$SANDBOX/calls"; [ $# -le {limit} ] || exit 124; PATH=${{PATH#*:}}; exec timeout "$@""#
+            ),
+        );
+        let (code, output) = run_to_end(sandbox.deploy_script("status.sh", &["-run"]));
+        assert_eq!(
+            (code, output.lines().count()),
+            (Some(0), NODES + 1),
+            "{output}"
+        );
+        assert!(
+            output.contains("\ndone\t\\t\\1\t") && output.contains("\t-\t1\n"),
+            "{output}"
+        );
+        sandbox.assert_nothing_injected();
+        let calls = fs::read_to_string(sandbox.file("calls")).expect("files are read");
+        calls.lines().count()
+    };
+    assert!(count(1_000) < NODES / 10);
+    // If a file takes too long, the others are read nevertheless.
+    assert!(count(4) > NODES);
+}
