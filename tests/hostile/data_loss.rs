@@ -4,7 +4,7 @@ use std::fs;
 use std::os::unix::fs::symlink;
 use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
-use std::process::Command;
+use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
@@ -240,10 +240,14 @@ fn an_output_is_neither_an_input_nor_another_output() {
         .append(true)
         .open(folder.file("x.json"));
     let mut printed = Command::new(program());
-    printed.arg("table").arg(folder.file("x.json"));
+    printed
+        .arg("table")
+        .arg(folder.file("x.json"))
+        .stderr(Stdio::null());
     let status = printed.stdout(to_itself.unwrap()).status();
     assert_eq!(status.unwrap().code(), Some(2));
     let mut twice = Command::new(program());
+    twice.stderr(Stdio::null());
     twice
         .arg("table")
         .arg(MBP53)

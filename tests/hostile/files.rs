@@ -206,13 +206,13 @@ fn links_of_others_lead_no_output_elsewhere() {
         table reports --columns all -o shared/link/r.csv
         publish reports -o shared/link/site
         publish reports -o shared/link/new/site
-        watch 10ms --save=shared/link/log
-        watch 10ms --save=shared/link/new/log
+        watch 1s --save=shared/link/log
+        watch 1s --save=shared/link/new/log
         completions --man shared/link
         completions --man shared/link/man
         inspect clock_gettime --from reports/r.json --svg shared/link/plots
         probe --quick --baseline b
-        watch 10ms --save";
+        watch 1s --save";
     for case in cases.lines().map(str::trim) {
         let mut command = Command::new(program());
         command.args(case.split(' ')).current_dir(folder.file(""));

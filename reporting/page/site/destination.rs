@@ -88,7 +88,10 @@ pub(super) fn replace(
             }
             // Folders that contain other files are kept: the last is the site, which contains the list.
             let mut folders = name.ancestors().skip(1);
-            let _ = folders.all(|folder| fs::remove_dir(place.join(folder)).is_ok());
+            let _ = folders.all(|folder| match fs::remove_dir(place.join(folder)) {
+                Err(error) => error.kind() == io::ErrorKind::NotFound,
+                Ok(()) => true,
+            });
         }
         fs::rename(new_list, list)
     };
