@@ -5,8 +5,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::ClockEvent;
 use super::series::SeriesFinder;
+use super::{ClockEvent, EventKind};
 use crate::model::{AllanPoint, Interval};
 
 /// The name of the schema, which each line contains.
@@ -64,11 +64,24 @@ pub struct End {
     pub counter_stability: Vec<AllanPoint>,
 }
 
+/// A line of the log as it is stored.
 #[derive(Serialize, Deserialize)]
-struct LogDocument<L> {
+pub struct LogDocument<L = LogLine> {
     schema: String,
     #[serde(flatten)]
     line: L,
+}
+
+impl LogDocument {
+    /// Whether a watch may have written the line: a pause, and other times for which something stood
+    /// still, are not negative.
+    fn is_possible(&self) -> bool {
+        let LogLine::Event(event) = &self.line else {
+            return true;
+        };
+        let lengths = [EventKind::Pause, EventKind::Suspend, EventKind::Frozen];
+        !lengths.contains(&event.kind) || event.size.is_none_or(|size| size.low >= 0.0)
+    }
 }
 
 /// Serialises a line with its schema.
@@ -97,16 +110,16 @@ pub struct WatchLog {
     pub damaged_lines: Vec<usize>,
 }
 
-/// Parses a log, and marks the series among its events. Damaged lines are skipped.
+/// Parses a log, and marks the series among its events. Damaged lines are skipped: those that `read`
+/// refuses, and those that no watch writes. Of a watch whose start is damaged, nothing is known.
 #[must_use]
-pub fn parse(text: &str) -> WatchLog {
+pub fn parse(text: &str, read: impl Fn(&str) -> Option<LogDocument>) -> WatchLog {
     let mut log = WatchLog::default();
     let mut series = SeriesFinder::default();
     let lines = (1..).zip(text.lines());
     for (number, line) in lines.filter(|(_, line)| !line.trim().is_empty()) {
-        let document = serde_json::from_str::<LogDocument<LogLine>>(line)
-            .ok()
-            .filter(|document| document.schema == SCHEMA);
+        let document =
+            read(line).filter(|document| document.schema == SCHEMA && document.is_possible());
         match document.map(|document| document.line) {
             Some(LogLine::Begin(begin)) => {
                 (log.begin, log.end) = (Some(begin), None);
@@ -120,7 +133,12 @@ pub fn parse(text: &str) -> WatchLog {
                 log.events.push(event);
             }
             Some(LogLine::End(end)) => log.end = Some(end),
-            None => log.damaged_lines.push(number),
+            None => {
+                log.damaged_lines.push(number);
+                if line.contains("\"begin\"") {
+                    (log.begin, log.end) = (None, None);
+                }
+            }
         }
     }
     log
@@ -160,7 +178,7 @@ mod tests {
             .map(|line| serialise(line).expect("lines can be serialised"))
             .collect();
         let text = lines.join("\n\n") + "\nrubbish\n{\"schema\":\"other\"}\n";
-        let log = parse(&text);
+        let log = parse(&text, |line| serde_json::from_str(line).ok());
         assert_eq!((log.watches, log.damaged_lines), (2, vec![6, 7]));
         assert_eq!((log.begin, log.end), (Some(begin), Some(end)));
     }

@@ -3,9 +3,11 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
+use serde::Serialize;
+use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use super::range::{InvalidReport, check, check_size};
+use super::range::{InvalidReport, check, check_numbers, check_size};
 use crate::input::MAX_REPORT_BYTES;
 use crate::model::{Report, SCHEMA, TimerRow};
 use crate::text::{clean_strings, clipped};
@@ -57,6 +59,15 @@ pub fn parse(text: &str, name: &str) -> Result<Report, ReadError> {
         name: name.to_owned(),
         problem,
     })
+}
+
+/// Parses a line of a log as reports are parsed: its texts are cleaned, its numbers checked.
+///
+/// # Errors
+/// When it is not JSON of this type, or a number is invalid.
+pub fn parse_line<T: Serialize + DeserializeOwned>(line: &str) -> Result<T, InvalidReport> {
+    let line = serde_json::from_str(&clean_strings(line)).map_err(InvalidReport::Syntax)?;
+    check_numbers(&line).map(|()| line)
 }
 
 fn parse_checked(text: &str) -> Result<Report, InvalidReport> {
