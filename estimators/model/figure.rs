@@ -178,10 +178,10 @@ impl Hertz {
 }
 
 impl TryFrom<f64> for Hertz {
-    type Error = String;
+    type Error = &'static str;
 
-    fn try_from(hertz: f64) -> Result<Self, String> {
-        Self::new(hertz).ok_or_else(|| format!("{hertz:?} Hz is no frequency"))
+    fn try_from(hertz: f64) -> Result<Self, Self::Error> {
+        Self::new(hertz).ok_or("a number that is no frequency")
     }
 }
 

@@ -76,11 +76,9 @@ impl LogDocument {
     /// Whether a watch may have written the line: a pause, and other times for which something stood
     /// still, are not negative.
     fn is_possible(&self) -> bool {
-        let LogLine::Event(event) = &self.line else {
-            return true;
-        };
         let lengths = [EventKind::Pause, EventKind::Suspend, EventKind::Frozen];
-        !lengths.contains(&event.kind) || event.size.is_none_or(|size| size.low >= 0.0)
+        !matches!(&self.line, LogLine::Event(event) if lengths.contains(&event.kind)
+            && event.size.is_some_and(|size| size.low < 0.0))
     }
 }
 
@@ -113,13 +111,14 @@ pub struct WatchLog {
 /// Parses a log, and marks the series among its events. Damaged lines are skipped: those that `read`
 /// refuses, and those that no watch writes. Of a watch whose start is damaged, nothing is known.
 #[must_use]
-pub fn parse(text: &str, read: impl Fn(&str) -> Option<LogDocument>) -> WatchLog {
+pub fn parse<E>(text: &str, read: impl Fn(&str) -> Result<LogDocument, E>) -> WatchLog {
     let mut log = WatchLog::default();
     let mut series = SeriesFinder::default();
     let lines = (1..).zip(text.lines());
     for (number, line) in lines.filter(|(_, line)| !line.trim().is_empty()) {
-        let document =
-            read(line).filter(|document| document.schema == SCHEMA && document.is_possible());
+        let document = read(line)
+            .ok()
+            .filter(|document| document.schema == SCHEMA && document.is_possible());
         match document.map(|document| document.line) {
             Some(LogLine::Begin(begin)) => {
                 (log.begin, log.end) = (Some(begin), None);
@@ -135,9 +134,7 @@ pub fn parse(text: &str, read: impl Fn(&str) -> Option<LogDocument>) -> WatchLog
             Some(LogLine::End(end)) => log.end = Some(end),
             None => {
                 log.damaged_lines.push(number);
-                if line.contains("\"begin\"") {
-                    (log.begin, log.end) = (None, None);
-                }
+                log.begin.take_if(|_| line.contains("\"begin\""));
             }
         }
     }
@@ -178,8 +175,43 @@ mod tests {
             .map(|line| serialise(line).expect("lines can be serialised"))
             .collect();
         let text = lines.join("\n\n") + "\nrubbish\n{\"schema\":\"other\"}\n";
-        let log = parse(&text, |line| serde_json::from_str(line).ok());
+        let log = parse(&text, |line| serde_json::from_str(line));
         assert_eq!((log.watches, log.damaged_lines), (2, vec![6, 7]));
         assert_eq!((log.begin, log.end), (Some(begin), Some(end)));
+    }
+    fn events(text: &str) -> (Option<Begin>, usize, Vec<usize>) {
+        let log = parse(text, |line| serde_json::from_str(line));
+        (log.begin, log.events.len(), log.damaged_lines)
+    }
+
+    /// Only the time of day may be set back.
+    #[test]
+    fn skips_negative_lengths() {
+        let event = |kind: &str| {
+            format!(
+                r#"{{"schema":"timermeter.watch.v1","line":"event","kind":"{kind}","cause":"unknown","at_s":1,"since_s":1,"size":{{"value":1,"low":-1,"high":2}},"unit":"s","note":""}}"#
+            )
+        };
+        for kind in ["pause", "suspend", "frozen"] {
+            assert_eq!(events(&event(kind)), (None, 0, vec![1]), "{kind}");
+            let valid = event(kind).replace("-1", "0");
+            assert_eq!(events(&valid), (None, 1, vec![]), "{kind}");
+        }
+        assert_eq!(events(&event("step")), (None, 1, vec![]));
+    }
+
+    /// The events after a damaged start belong to no earlier watch.
+    #[test]
+    fn damaged_start_ends_earlier_watch() {
+        let begin = |period: &str| {
+            format!(
+                r#"{{"schema":"timermeter.watch.v1","line":"begin","date":"","period_s":{period},"shortest_pause_s":1,"unread":[]}}"#
+            )
+        };
+        let earlier = begin("1");
+        let (found, _, damaged) = events(&format!("{earlier}\n{}", begin("{}")));
+        assert_eq!((found, damaged), (None, vec![2]));
+        let (found, _, damaged) = events(&format!("{earlier}\nrubbish"));
+        assert!(found.is_some() && damaged == [2], "{damaged:?}");
     }
 }

@@ -302,7 +302,7 @@ pub fn check_interval(key: &str, figure: Interval) -> Result<(), InvalidNumber> 
     let interval = Range {
         min: low,
         max: high,
-        excludes_min: false,
+        ..Range::ANY
     };
     interval.check(key, value)
 }

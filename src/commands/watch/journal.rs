@@ -34,9 +34,7 @@ const MAX_WATCH_BYTES: u64 = 64 << 20;
 pub(crate) fn read_log(path: &Path) -> io::Result<WatchLog> {
     let mut bytes = Vec::new();
     input::read(path, MAX_WATCH_BYTES, &mut bytes)?;
-    Ok(log::parse(&String::from_utf8_lossy(&bytes), |line| {
-        parse_line(line).ok()
-    }))
+    Ok(log::parse(&String::from_utf8_lossy(&bytes), parse_line))
 }
 
 /// The outputs of a watch.

@@ -236,9 +236,7 @@ fn source_step(found: &Found, name: &str, truth: f64) -> Answer {
 /// Reads the output of `watch`.
 fn read_watch(found: &Found) -> Result<WatchLog, String> {
     let text = found.text("watch.jsonl");
-    let kept = log::parse(&text.ok_or("there is no output of watch")?, |line| {
-        parse_line(line).ok()
-    });
+    let kept = log::parse(&text.ok_or("there is no output of watch")?, parse_line);
     kept.end
         .is_some()
         .then_some(kept)
