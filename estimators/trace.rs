@@ -15,7 +15,7 @@ use smallvec::SmallVec;
 pub use stored::{PackedRun, StoredTrace};
 pub use timers::waits::Wait;
 
-use crate::model::{Context, Core, Family, MIN_ALONE_WIDTH};
+use crate::model::{Context, Core, Family, Hertz, MIN_ALONE_WIDTH};
 
 /// All observations of one timer.
 #[apply(recorded)]
@@ -33,7 +33,7 @@ pub struct Trace<R = Run> {
     /// The clock that timed the calls of the timer.
     pub reference: Reference,
     /// The core frequency to which all costs are scaled, in hertz: the median over the campaign.
-    pub core_hz: Option<f64>,
+    pub core_hz: Option<Hertz>,
     /// The width that a core of this kind has for itself: independent additions per cycle. `None` if
     /// it is unknown; then no run is known to have had its core to itself.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -180,7 +180,7 @@ pub struct Batches {
     /// Second reading of the reference minus first, in its ticks, for each batch.
     pub deltas: Vec<i64>,
     /// The core frequency during the batches, in hertz.
-    pub core_hz: Option<f64>,
+    pub core_hz: Option<Hertz>,
     /// Whether other threads used the core or its frequency changed during the batches, in every
     /// repetition of the measurement.
     #[serde(alias = "restless")]
@@ -206,7 +206,7 @@ pub struct Readings {
     /// Readings in ticks of the timer.
     pub values: Vec<i64>,
     /// The core frequency during the readings, in hertz.
-    pub core_hz: Option<f64>,
+    pub core_hz: Option<Hertz>,
     /// Whether other threads used the core or its frequency changed during the readings, in every
     /// repetition of the measurement.
     #[serde(alias = "restless")]
@@ -250,7 +250,7 @@ impl Run {
 
     /// Returns the run with this core frequency, in hertz, in all its measurements; `unstable`
     /// marks them all as disturbed.
-    pub fn with_core_state(mut self, core_hz: Option<f64>, unstable: bool) -> Self {
+    pub fn with_core_state(mut self, core_hz: Option<Hertz>, unstable: bool) -> Self {
         let Self {
             bracket,
             singles,

@@ -42,15 +42,21 @@ pub fn parse_time(text: &str) -> Result<Nanos, QuantityError> {
     parse_positive(text, TIME_UNITS, accepted).map(Nanos)
 }
 
-/// Parses a frequency above zero, such as `2.8GHz`. The case of the unit does not matter.
+/// Parses a frequency, such as `2.8GHz`. The case of the unit does not matter.
 ///
 /// # Errors
-/// When the text is not a frequency above zero.
+/// When the text is not a frequency in [`Hertz::RANGE`].
 pub fn parse_frequency(text: &str) -> Result<Hertz, QuantityError> {
     let accepted = "give a frequency above zero with Hz, kHz, MHz or GHz, as in 2.8GHz";
     // The error quotes the text as it was given.
     parse_positive(&text.to_lowercase(), FREQUENCY_UNITS, accepted)
-        .map(Hertz)
+        .and_then(|hertz| {
+            Hertz::new(hertz).ok_or(QuantityError {
+                text: String::new(),
+                problem: "is no frequency of a core",
+                accepted,
+            })
+        })
         .map_err(|error| QuantityError {
             text: clipped(text, MAX_QUOTED_CHARS),
             ..error

@@ -23,7 +23,7 @@ use crate::distribution::cells::{self, without_interruptions};
 use crate::distribution::moments;
 use crate::distribution::shape::CostShape;
 pub use crate::model::Following;
-use crate::model::MIN_PROCESSES;
+use crate::model::{Hertz, MIN_PROCESSES};
 use crate::statistics::{mean, median, midmean, midmean_without_highest, quantile, sorted};
 use crate::trace::{Batches, Reference, Run};
 
@@ -220,15 +220,13 @@ fn floats(batches: &Batches) -> Vec<f64> {
 
 /// The core frequency that times are scaled to, in hertz; `None` leaves times as measured.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct CommonFrequency(pub Option<f64>);
+pub struct CommonFrequency(pub Option<Hertz>);
 
 impl CommonFrequency {
     /// The scale factor for a time measured while the core ran at `core_hz`.
-    pub fn scale(self, core_hz: Option<f64>) -> f64 {
-        match (core_hz, self.0) {
-            (Some(core), Some(common)) if core > 0.0 && common > 0.0 => core / common,
-            _ => 1.0,
-        }
+    pub fn scale(self, core_hz: Option<Hertz>) -> f64 {
+        let known = core_hz.zip(self.0);
+        known.map_or(1.0, |(core, common)| core.0 / common.0)
     }
 }
 
@@ -277,9 +275,12 @@ mod tests {
 
     #[test]
     fn times_at_one_frequency() {
-        assert_eq!(CommonFrequency(Some(2e9)).scale(Some(3e9)), 1.5);
-        assert_eq!(CommonFrequency(None).scale(Some(3e9)), 1.0);
-        assert_eq!(CommonFrequency(Some(2e9)).scale(None), 1.0);
+        assert_eq!(
+            CommonFrequency(Some(Hertz(2e9))).scale(Some(Hertz(3e9))),
+            1.5
+        );
+        assert_eq!(CommonFrequency(None).scale(Some(Hertz(3e9))), 1.0);
+        assert_eq!(CommonFrequency(Some(Hertz(2e9))).scale(None), 1.0);
     }
 
     /// Returns what a cost with these times in nanoseconds at these core frequencies follows.

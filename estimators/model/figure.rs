@@ -1,5 +1,7 @@
 //! Values with their intervals and units.
 
+use std::ops::RangeInclusive;
+
 use serde::ser::SerializeStruct;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
@@ -100,16 +102,6 @@ impl Interval {
         (self.low..=self.high).contains(&number)
     }
 
-    /// Drops an interval of which only one end is known, and extends a known interval to include
-    /// the value. `None` if the value is not finite.
-    pub fn normalised(self) -> Option<Self> {
-        let ends = self.ends();
-        let ends = ends.map(|(low, high)| (low.min(self.value), high.max(self.value)));
-        self.value
-            .is_finite()
-            .then_some(Self::with_ends(self.value, ends))
-    }
-
     /// The ends of the interval, if both are known.
     pub fn ends(&self) -> Option<(f64, f64)> {
         self.is_bounded().then_some((self.low, self.high))
@@ -169,10 +161,29 @@ unit!(
     /// CPU cycles, at a stated frequency.
     Cycles
 );
-unit!(
-    /// Events in a second.
-    Hertz
-);
+/// Events in a second. A document with a number outside [`Hertz::RANGE`] is refused.
+#[apply(recorded)]
+#[derive(Copy, PartialOrd)]
+#[serde(try_from = "f64")]
+pub struct Hertz(pub f64);
+
+impl Hertz {
+    /// The frequencies that clocks, counters and cores have, in hertz.
+    pub const RANGE: RangeInclusive<f64> = 1.0..=1e12;
+
+    /// Returns the frequency; `None` if it is out of range, as zero is.
+    pub fn new(hertz: f64) -> Option<Self> {
+        Self::RANGE.contains(&hertz).then_some(Self(hertz))
+    }
+}
+
+impl TryFrom<f64> for Hertz {
+    type Error = &'static str;
+
+    fn try_from(hertz: f64) -> Result<Self, Self::Error> {
+        Self::new(hertz).ok_or("a number that is no frequency")
+    }
+}
 
 impl Nanos {
     /// Converts to cycles of a CPU that runs at `frequency`.

@@ -11,7 +11,7 @@ use crate::cost::{
 };
 use crate::distribution::cells::interruption_share;
 use crate::distribution::shape::{CostShape, Fits, ModelChoice, ModelKind};
-use crate::model::{Interval, ProcessFigures};
+use crate::model::{Interval, Nanos, ProcessFigures};
 use crate::resolution::KnownDurations;
 use crate::statistics::{Regimes, Z, find_regimes, mean_over_processes, median, midmean};
 use crate::trace::{Run, Trace};
@@ -175,7 +175,7 @@ impl<'a> SingleCalls<'a> {
         };
         let figures = |(at, run): (usize, &&Run)| {
             let full_width = self.trace.full_width;
-            let hertz = run.batches.core_hz.filter(|hertz| *hertz > 0.0);
+            let hertz = run.batches.core_hz;
             let amortised = measured.details[at].amortised;
             ProcessFigures {
                 process: run.place.map(|place| place.process),
@@ -188,7 +188,7 @@ impl<'a> SingleCalls<'a> {
                 cost_ns: Some(rounded(at_one_frequency.costs[at])),
                 p99_ns: Some(rounded(at_one_frequency.details[at].p99)),
                 amortised_ns: rounded(amortised),
-                amortised_cycles: hertz.map(|hertz| rounded(amortised * hertz / 1e9)),
+                amortised_cycles: hertz.map(|hertz| rounded(Nanos(amortised).cycles(hertz).0)),
                 spread: at_one_frequency.spreads.get(at).copied().map(rounded),
             }
         };
@@ -220,7 +220,7 @@ impl<'a> SingleCalls<'a> {
         let measured = (core_frequency.0)
             .map(|_| self.estimate_processes(kind, CommonFrequency(None), resolution_ns));
         let core_hz = self.runs.iter().filter_map(|run| run.batches.core_hz);
-        let core_hz: Vec<f64> = core_hz.filter(|&hz| hz > 0.0).collect();
+        let core_hz: Vec<f64> = core_hz.map(|hertz| hertz.0).collect();
         let (mut follows, mut unscaled) = (Following::Unknown, None);
         if let Some(other) = measured {
             follows = following(&processes.costs, &other.costs, &core_hz);

@@ -130,6 +130,7 @@ impl Run {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::model::Hertz;
     use crate::trace::{Batches, Intervals, Readings};
     use proptest::prelude::*;
 
@@ -137,7 +138,7 @@ mod tests {
         #[test]
         fn packed_runs_can_be_opened(
             numbers in prop::collection::vec(prop_oneof![any::<i64>(), -9..9_i64], 0..40),
-            core_hz in prop::option::of(any::<f64>().prop_filter("equal to itself", |hertz| !hertz.is_nan())),
+            core_hz in prop::option::of(Hertz::RANGE.prop_map(Hertz)),
         ) {
             let run = Run {
                 intervals: vec![Intervals { work: u64::MAX, deltas: numbers.clone().into() }],

@@ -38,7 +38,6 @@ pub fn figures(trace: &WaitTrace, hertz: Option<f64>) -> WaitFigures {
     let awake = regimes::awake_waits(trace);
     let sleeping = awake.map(|awake| regimes::without_shorter(trace.clone(), awake.below_ns));
     let sleeping = sleeping.as_ref().unwrap_or(trace);
-    let hertz = hertz.filter(|hertz| hertz.is_finite() && *hertz > 0.0);
     let runs = || trace.runs.iter();
     let median_length = |request: u64| {
         let by_process = runs().map(|run| {

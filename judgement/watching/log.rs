@@ -5,8 +5,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::ClockEvent;
 use super::series::SeriesFinder;
+use super::{ClockEvent, EventKind};
 use crate::model::{AllanPoint, Interval};
 
 /// The name of the schema, which each line contains.
@@ -64,11 +64,22 @@ pub struct End {
     pub counter_stability: Vec<AllanPoint>,
 }
 
+/// A line of the log as it is stored.
 #[derive(Serialize, Deserialize)]
-struct LogDocument<L> {
+pub struct LogDocument<L = LogLine> {
     schema: String,
     #[serde(flatten)]
     line: L,
+}
+
+impl LogDocument {
+    /// Whether a watch may have written the line: a pause, and other times for which something stood
+    /// still, are not negative.
+    fn is_possible(&self) -> bool {
+        let lengths = [EventKind::Pause, EventKind::Suspend, EventKind::Frozen];
+        !matches!(&self.line, LogLine::Event(event) if lengths.contains(&event.kind)
+            && event.size.is_some_and(|size| size.low < 0.0))
+    }
 }
 
 /// Serialises a line with its schema.
@@ -97,16 +108,17 @@ pub struct WatchLog {
     pub damaged_lines: Vec<usize>,
 }
 
-/// Parses a log, and marks the series among its events. Damaged lines are skipped.
+/// Parses a log, and marks the series among its events. Damaged lines are skipped: those that `read`
+/// refuses, and those that no watch writes. Of a watch whose start is damaged, nothing is known.
 #[must_use]
-pub fn parse(text: &str) -> WatchLog {
+pub fn parse<E>(text: &str, read: impl Fn(&str) -> Result<LogDocument, E>) -> WatchLog {
     let mut log = WatchLog::default();
     let mut series = SeriesFinder::default();
     let lines = (1..).zip(text.lines());
     for (number, line) in lines.filter(|(_, line)| !line.trim().is_empty()) {
-        let document = serde_json::from_str::<LogDocument<LogLine>>(line)
+        let document = read(line)
             .ok()
-            .filter(|document| document.schema == SCHEMA);
+            .filter(|document| document.schema == SCHEMA && document.is_possible());
         match document.map(|document| document.line) {
             Some(LogLine::Begin(begin)) => {
                 (log.begin, log.end) = (Some(begin), None);
@@ -120,7 +132,10 @@ pub fn parse(text: &str) -> WatchLog {
                 log.events.push(event);
             }
             Some(LogLine::End(end)) => log.end = Some(end),
-            None => log.damaged_lines.push(number),
+            None => {
+                log.damaged_lines.push(number);
+                log.begin.take_if(|_| line.contains("\"begin\""));
+            }
         }
     }
     log
@@ -160,8 +175,43 @@ mod tests {
             .map(|line| serialise(line).expect("lines can be serialised"))
             .collect();
         let text = lines.join("\n\n") + "\nrubbish\n{\"schema\":\"other\"}\n";
-        let log = parse(&text);
+        let log = parse(&text, |line| serde_json::from_str(line));
         assert_eq!((log.watches, log.damaged_lines), (2, vec![6, 7]));
         assert_eq!((log.begin, log.end), (Some(begin), Some(end)));
+    }
+    fn events(text: &str) -> (Option<Begin>, usize, Vec<usize>) {
+        let log = parse(text, |line| serde_json::from_str(line));
+        (log.begin, log.events.len(), log.damaged_lines)
+    }
+
+    /// Only the time of day may be set back.
+    #[test]
+    fn skips_negative_lengths() {
+        let event = |kind: &str| {
+            format!(
+                r#"{{"schema":"timermeter.watch.v1","line":"event","kind":"{kind}","cause":"unknown","at_s":1,"since_s":1,"size":{{"value":1,"low":-1,"high":2}},"unit":"s","note":""}}"#
+            )
+        };
+        for kind in ["pause", "suspend", "frozen"] {
+            assert_eq!(events(&event(kind)), (None, 0, vec![1]), "{kind}");
+            let valid = event(kind).replace("-1", "0");
+            assert_eq!(events(&valid), (None, 1, vec![]), "{kind}");
+        }
+        assert_eq!(events(&event("step")), (None, 1, vec![]));
+    }
+
+    /// The events after a damaged start belong to no earlier watch.
+    #[test]
+    fn damaged_start_ends_earlier_watch() {
+        let begin = |period: &str| {
+            format!(
+                r#"{{"schema":"timermeter.watch.v1","line":"begin","date":"","period_s":{period},"shortest_pause_s":1,"unread":[]}}"#
+            )
+        };
+        let earlier = begin("1");
+        let (found, _, damaged) = events(&format!("{earlier}\n{}", begin("{}")));
+        assert_eq!((found, damaged), (None, vec![2]));
+        let (found, _, damaged) = events(&format!("{earlier}\nrubbish"));
+        assert!(found.is_some() && damaged == [2], "{damaged:?}");
     }
 }

@@ -137,7 +137,10 @@ impl Stretch {
 /// The time between two times in nanoseconds, each with its largest error, in seconds.
 fn duration_s(began: Option<[f64; 2]>, ended: Option<[f64; 2]>) -> Option<Interval> {
     let ([began, error_began], [ended, error_ended]) = began.zip(ended)?;
-    let [duration, error] = [(ended - began) / 1e9, (error_ended + error_began) / 1e9];
+    let [duration, error] = [
+        (ended - began).max(0.0) / 1e9,
+        (error_ended + error_began) / 1e9,
+    ];
     let ends = ((duration - error).max(0.0), duration + error);
     Some(Interval::with_ends(duration, Some(ends)))
 }

@@ -108,7 +108,8 @@ fn is_regular(run: &[ClockEvent], resolution_s: f64) -> bool {
     let gaps = || run.windows(2).map(|pair| pair[1].since_s - pair[0].since_s);
     let period_s = gaps().sum::<f64>() / gaps().count() as f64;
     let deviations = gaps().map(|gap| (gap - period_s).abs());
-    let largest = deviations.fold(resolution_s / 2.0, f64::max);
+    // Clocks count nanoseconds.
+    let largest = deviations.fold(resolution_s.max(1e-9) / 2.0, f64::max);
     // The mean determines one of the times.
     period_s > 0.0 && (2.0 * largest / period_s).powi(run.len() as i32 - 2) <= MAX_CHANCE
 }

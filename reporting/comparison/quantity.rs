@@ -168,7 +168,9 @@ impl Quantity {
         } else {
             1.0
         };
-        figure.scaled(scale).normalised()
+        let figure = figure.scaled(scale);
+        // An interval of which one end is unknown is unknown.
+        Some(Interval::with_ends(figure.value, figure.ends()))
     }
 
     /// Formats a value for people.

@@ -6,15 +6,12 @@ use indexmap::IndexMap;
 use super::scatter::{self, Costs, Location, family_of};
 use super::{Fate, OneSided, Quantity};
 use crate::fields::{self, Kind};
-use crate::model::{
-    Following, Interval, Report, State, Status, TimerRow, WaitConditions, value_of,
-};
+use crate::model::{Following, Interval, Report, State, Status, TimerRow, WaitConditions};
 use crate::text::numbers::short_time;
 
 /// The core frequency of a run, in gigahertz; `None` if it is unknown.
 pub(super) fn core_ghz(report: &Report) -> Option<f64> {
-    let hz = value_of(report.frequency.effective_hz)?;
-    (hz.is_finite() && hz > 0.0).then_some(hz / 1e9)
+    Some(report.frequency.effective_hz?.value / 1e9)
 }
 
 /// Identifies the same timer in different runs. `conditions` are those under which waits were

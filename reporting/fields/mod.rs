@@ -22,7 +22,7 @@ use crate::table::{CellValue, Notation, TableColumn, Type};
 use crate::text::without_unit;
 
 pub use row::{Kind, Row, RowSource, all_rows, rows};
-pub use unit::{FieldUnit, InvalidNumber, Range, Scatter};
+pub use unit::{FieldUnit, InvalidNumber, Range, Scatter, check_interval};
 
 /// A quantity and everything derived from its definition.
 pub struct Field {
@@ -195,7 +195,12 @@ impl Field {
     /// only the file shows it.
     #[must_use]
     pub fn value<'a>(&self, source: impl Into<FieldSource<'a>>) -> CellValue {
-        match (self.read(source), self.part) {
+        let value = self.read(source);
+        debug_assert!(!matches!(
+            value,
+            Some(CellValue::Figure(figure)) if check_interval(self.key, figure).is_err()
+        ));
+        match (value, self.part) {
             // A figure that is not finite is no value; `check` refuses it.
             (Some(CellValue::Figure(figure)), _) if !figure.value.is_finite() => CellValue::Nothing,
             (Some(value), Part::Whole) => value,
@@ -216,7 +221,7 @@ impl Field {
     /// Checks the number of a report or of a row.
     ///
     /// # Errors
-    /// When it is out of range, or the upper end of its interval is below the lower end.
+    /// When it is out of range, or outside its interval.
     pub fn check<'a>(&self, source: impl Into<FieldSource<'a>>) -> Result<(), InvalidNumber> {
         let value = self.read(source);
         let key = self.json_key;
@@ -232,12 +237,7 @@ impl Field {
         for end in [figure.low(), figure.high()].into_iter().flatten() {
             self.range.for_ends().check(key, end)?;
         }
-        let (low, high) = (figure.low, figure.high);
-        if low > high {
-            let key = key.to_owned();
-            return Err(InvalidNumber::Reversed { key, low, high });
-        }
-        Ok(())
+        check_interval(key, figure)
     }
 
     /// The number of a report or of a row with its interval; `None` if only an upper bound is known.

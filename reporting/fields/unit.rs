@@ -1,5 +1,6 @@
 //! Defines the units of fields, which determine names, notation, types, base units and ranges.
 
+use crate::model::{Hertz, Interval};
 use crate::table::{Notation, Type};
 
 /// The unit of the values of a field.
@@ -213,9 +214,19 @@ impl Range {
     };
     /// Events per second.
     pub const RATE: Self = Self {
-        min: 0.0,
-        max: 1e12,
-        excludes_min: true,
+        min: *Hertz::RANGE.start(),
+        max: *Hertz::RANGE.end(),
+        ..Self::LENGTH
+    };
+    /// A duration in seconds, as a clock of 64-bit nanoseconds counts them.
+    pub const SECONDS: Self = Self {
+        max: i64::MAX as f64 / 1e9,
+        ..Self::LENGTH
+    };
+    /// A difference between two times, in seconds.
+    pub const CLOCK: Self = Self {
+        min: -Self::SECONDS.max,
+        ..Self::SECONDS
     };
     /// Any number; a wait that returned early has a negative lateness.
     pub const ANY: Self = Self {
@@ -276,6 +287,24 @@ pub enum InvalidNumber {
         /// The upper end.
         high: f64,
     },
+}
+
+/// Checks that the interval with this key contains its value.
+///
+/// # Errors
+/// When it does not, or its upper end is below its lower end.
+pub fn check_interval(key: &str, figure: Interval) -> Result<(), InvalidNumber> {
+    let Interval { value, low, high } = figure;
+    if low > high {
+        let key = key.to_owned();
+        return Err(InvalidNumber::Reversed { key, low, high });
+    }
+    let interval = Range {
+        min: low,
+        max: high,
+        ..Range::ANY
+    };
+    interval.check(key, value)
 }
 
 impl std::fmt::Display for Range {

@@ -28,7 +28,7 @@ pub(super) fn plots(row: &TimerRow) -> Vec<Plot> {
 /// The factor that converts ticks of the clock to values of the axis, which are nanoseconds if the
 /// rate of the clock is known, otherwise ticks; and the scale of the axis.
 fn unit(row: &TimerRow) -> (f64, AxisScale) {
-    match row.ns_per_tick.filter(|ns| ns.is_finite() && *ns > 0.0) {
+    match row.ns_per_tick {
         Some(ns) => (ns, AxisScale::Time),
         None => (1.0, AxisScale::Number),
     }

@@ -7,19 +7,27 @@ use serde::Serialize;
 use serde_json::Serializer;
 use serde_json::ser::Formatter;
 
-use crate::fields::{InvalidNumber, Kind, Range, Row, fields, fields_of, rows};
+use crate::fields::{InvalidNumber, Kind, Range, Row, check_interval, fields, fields_of, rows};
 use crate::limits::MAX_TIMERS;
-use crate::model::{Report, SCHEMA};
+use crate::model::{Interval, Report, SCHEMA};
 use crate::text::json_error;
 
-/// The ranges of all numbers of a report by a word of their key, as in `steal_share`; those with
-/// other keys are in [`Range::INTEGER`]. The range of a [field](crate::fields) may be narrower.
-const RANGES: [(&str, Range); 7] = [
+/// The ranges of all numbers of a report, and of a log of `watch`, by their key or a word of it, as in
+/// `steal_share`; those with other keys are in [`Range::INTEGER`]. The range of a
+/// [field](crate::fields) may be narrower.
+const RANGES: [(&str, Range); 13] = [
+    ("at_s", Range::CLOCK),
+    ("size", Range::CLOCK),
+    // In CPUs, of which a process may use several.
+    ("cpu_share", Range::PROCESSES),
+    ("duration", Range::SECONDS),
+    ("s", Range::SECONDS),
+    ("deviation", Range::LENGTH),
     ("share", Range::SHARE),
     ("quality", Range::SHARE),
     ("spread", Range::SHARE),
     ("early", Range::SHARE),
-    ("hz", Range::RATE.for_ends()),
+    ("hz", Range::RATE),
     ("processes", Range::PROCESSES),
     ("bin number", Range::BIN),
 ];
@@ -101,8 +109,13 @@ pub fn check(report: &Report) -> Result<(), InvalidReport> {
             check_row(row)?;
         }
     }
+    check_numbers(report)
+}
+
+/// Checks that all numbers of a document are in the ranges of their keys and in their intervals.
+pub(super) fn check_numbers(document: &impl Serialize) -> Result<(), InvalidReport> {
     let mut walk = Serializer::with_formatter(io::sink(), NumberWalk::default());
-    let walked = report.serialize(&mut walk).map_err(io::Error::from);
+    let walked = document.serialize(&mut walk).map_err(io::Error::from);
     walked.map_err(|error| match error.downcast() {
         Ok(number) => InvalidReport::Number(number),
         Err(error) => unreachable!("only a number stops the walk: {error}"),
@@ -146,6 +159,9 @@ fn check_row(row: Row) -> Result<(), InvalidReport> {
     Ok(())
 }
 
+/// The keys of the parts of a figure, in the order in which they are written.
+const FIGURE: [&str; 3] = ["value", "low", "high"];
+
 /// Walks a report as it would be written, and checks each number by its key. Nothing is written,
 /// because all values of a report take many times its size in memory.
 #[derive(Default)]
@@ -155,6 +171,9 @@ struct NumberWalk {
     outer: Vec<String>,
     /// The key that is being read.
     name: Option<String>,
+    /// The part of a figure that the next number is, and the numbers of the figure.
+    part: Option<usize>,
+    figure: [f64; FIGURE.len()],
 }
 
 impl NumberWalk {
@@ -164,7 +183,16 @@ impl NumberWalk {
             Some(_) => "bin number",
             None => &self.key,
         };
-        check_number(key, number).map_err(io::Error::other)
+        let mut checked = check_number(key, number);
+        if let Some(part) = self.part {
+            if part == 0 {
+                self.figure = [number, f64::NEG_INFINITY, f64::INFINITY];
+            }
+            self.figure[part] = number;
+            let [value, low, high] = self.figure;
+            checked = checked.and(check_interval(key, Interval { value, low, high }));
+        }
+        checked.map_err(io::Error::other)
     }
 }
 
@@ -212,7 +240,8 @@ impl Formatter for NumberWalk {
     fn end_object_key<W: ?Sized + io::Write>(&mut self, _: &mut W) -> io::Result<()> {
         let name = self.name.take().unwrap_or_default();
         let outer = self.outer.last().cloned().unwrap_or_default();
-        let is_part = ["value", "low", "high", "step", "at-most"].contains(&name.as_str());
+        self.part = FIGURE.iter().position(|part| *part == name);
+        let is_part = self.part.is_some() || ["step", "at-most"].contains(&name.as_str());
         // The keys in a histogram are numbers, those in a finding are names.
         let has_names = ["bins", "values"].contains(&outer.as_str());
         self.key = if is_part || has_names { outer } else { name };
@@ -222,7 +251,7 @@ impl Formatter for NumberWalk {
 
 fn check_number(key: &str, number: f64) -> Result<(), InvalidNumber> {
     let mut ranges = RANGES.iter();
-    let range = ranges.find(|(word, _)| key.split('_').any(|part| part == *word));
+    let range = ranges.find(|(word, _)| key == *word || key.split('_').any(|part| part == *word));
     let range = range.map_or(Range::INTEGER, |(_, range)| *range);
     range.check(key, number)
 }
@@ -329,7 +358,7 @@ mod tests {
                     "\"frequency\":{",
                     "\"frequency\":{\"effective_hz_after\":1e300,",
                 ),
-                "effective_hz_after is 1e300; it has to be from 0 to 1e12",
+                "effective_hz_after is 1e300; it has to be from 1 to 1e12",
             ),
         ] {
             let error = parse(&text, "r.json").expect_err(words).to_string();

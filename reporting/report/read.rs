@@ -3,9 +3,11 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
+use serde::Serialize;
+use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use super::range::{InvalidReport, check, check_size};
+use super::range::{InvalidReport, check, check_numbers, check_size};
 use crate::input::MAX_REPORT_BYTES;
 use crate::model::{Report, SCHEMA, TimerRow};
 use crate::text::{clean_strings, clipped};
@@ -57,6 +59,15 @@ pub fn parse(text: &str, name: &str) -> Result<Report, ReadError> {
         name: name.to_owned(),
         problem,
     })
+}
+
+/// Parses a line of a log as reports are parsed: its texts are cleaned, its numbers checked.
+///
+/// # Errors
+/// When it is not JSON of this type, or a number is invalid.
+pub fn parse_line<T: Serialize + DeserializeOwned>(line: &str) -> Result<T, InvalidReport> {
+    let line = serde_json::from_str(&clean_strings(line)).map_err(InvalidReport::Syntax)?;
+    check_numbers(&line).map(|()| line)
 }
 
 fn parse_checked(text: &str) -> Result<Report, InvalidReport> {
@@ -185,6 +196,19 @@ pub(super) mod tests {
             ),
             (row(r#""cost_ns":{"value":-1}"#), "cost_ns is -1.0"),
             (
+                row(r#""cost_ns":{"value":1000,"low":1,"high":2}"#),
+                "'a': cost_ns is 1000.0; it has to be from 1 to 2",
+            ),
+            (
+                row(r#""cost_ns":{"value":0.5,"low":1,"high":2}"#),
+                "'a': cost_ns is 0.5; it has to be from 1 to 2",
+            ),
+            // No column shows it.
+            (
+                row(r#""cost_cycles":{"value":9,"low":1,"high":2}"#),
+                "cost_cycles is 9.0; it has to be from 1 to 2",
+            ),
+            (
                 row(r#""cost_ns":{"value":1,"low":3,"high":2}"#),
                 "'a': cost_ns ends at 2.0",
             ),
@@ -224,6 +248,47 @@ pub(super) mod tests {
             text.contains("distribution.tail_share is 1.5; it has to be from 0 to 1"),
             "{text}"
         );
+    }
+
+    #[test]
+    fn accepts_values_in_their_intervals() {
+        for figure in [
+            r#"{"value":1,"low":1,"high":1}"#,
+            r#"{"value":1,"low":1,"high":null}"#,
+            r#"{"value":1,"high":1}"#,
+            r#"{"value":1}"#,
+        ] {
+            let row = format!(
+                r#"{{"id":"a","label":"","runtime":"native","status":"ok","findings":[],"cost_ns":{figure},"cost_cycles":{figure}}}"#
+            );
+            let text = SMALL.replace("\"timers\":[]", &format!("\"timers\":[{row}]"));
+            parse(&text, "r.json").expect(figure);
+        }
+    }
+
+    #[test]
+    fn zero_is_no_frequency() {
+        let with = |key: &str, hertz: &str| {
+            let more = format!("\"frequency\":{{\"{key}\":{hertz},");
+            parse(&SMALL.replace("\"frequency\":{", &more), "r.json")
+        };
+        for key in [
+            "nominal_hz",
+            "tsc_hz",
+            "effective_hz_before",
+            "effective_hz_after",
+        ] {
+            for hertz in ["0", "-0.0", "-1", "5e-324", "1e13"] {
+                let error = with(key, hertz).expect_err(key).to_string();
+                assert!(error.contains(&format!("{key} is ")), "{error}");
+            }
+            for hertz in ["1", "32768", "1e12"] {
+                with(key, hertz).expect(key);
+            }
+        }
+        let outside = r#"{"value":2e9,"low":2.1e9,"high":2.2e9}"#;
+        let error = with("effective_hz", outside).expect_err("it is outside");
+        assert!(error.to_string().contains("effective_hz is "), "{error}");
     }
 
     #[test]

@@ -29,7 +29,7 @@ use crate::campaign::slow_clocks::{BackgroundWatcher, SlowTimer, measure_togethe
 use crate::campaign::subject::CampaignSubject;
 use crate::campaign::unit_check::Moment;
 use crate::campaign::unless_interrupted;
-use crate::model::Interval;
+use crate::model::{Hertz, Interval};
 use crate::parallel;
 use crate::profile::resolution;
 use crate::resolution::Resolution;
@@ -340,7 +340,7 @@ impl<'a> Campaign<'a> {
             }
         }
         let core_hz = median_with_percentiles(self.watch.borrow().frequencies());
-        let hertz = core_hz.map(|hertz| hertz.value);
+        let hertz = core_hz.and_then(|hertz| Hertz::new(hertz.value));
         let full_width = self.watch.borrow().full_width();
         for subject in self.rounds.subjects.iter_mut() {
             subject.update(|measured| measured.store_agreed_results(hertz, full_width))?;

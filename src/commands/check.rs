@@ -120,7 +120,7 @@ fn watch_findings() -> Vec<Finding> {
         return Vec::new();
     };
     let duration = |end: log::End| {
-        humantime::format_duration(Duration::from_secs(end.watched_s.max(0.0) as u64)).to_string()
+        humantime::format_duration(Duration::from_secs(end.watched_s as u64)).to_string()
     };
     let case = WatchLogCase {
         date: log.begin.as_ref().map(|begin| begin.date.as_str()),

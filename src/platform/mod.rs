@@ -57,7 +57,7 @@ pub fn identify_since(before: Option<VmClock>, cpu: Option<u32>) -> Platform {
 /// Identifies the clock source of the kernel.
 #[must_use]
 pub fn clock_source(root: &Root) -> ClockSource {
-    kernel::clocksource(root, &MachineFacts::default())
+    cleaned(kernel::clocksource(root, &MachineFacts::default()))
 }
 
 /// Identifies the machine whose files are at `root`. The processor and the kernel are queried too,

@@ -6,7 +6,7 @@
 //! odd during a change, is checked all the same.
 
 use super::Root;
-use crate::model::{ClockStatus, ExpectedDisruption, VmClock};
+use crate::model::{ClockStatus, ExpectedDisruption, Hertz, VmClock};
 
 const DEVICE: &str = "/dev/vmclock0";
 /// Length in bytes of the structure.
@@ -53,7 +53,7 @@ fn parse(page: &[u8], architecture: &str) -> Option<VmClock> {
     Some(VmClock {
         disruption_marker: field(16, 8)?,
         generation: field(104, 8).filter(|_| has(8)),
-        hz: period.and_then(hz).filter(|hz| hz.is_finite()),
+        hz: period.and_then(hz).filter(|hz| Hertz::RANGE.contains(hz)),
         max_error_ppm: max_error.map(|(period, error)| 1e6 * error as f64 / period as f64),
         status: match field(34, 1) {
             Some(1) => ClockStatus::Initializing,

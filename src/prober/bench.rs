@@ -4,6 +4,7 @@
 use timers::{Answer, Subject};
 
 use super::steps::StepQuestion;
+use crate::model::Hertz;
 use crate::trace::{Intervals, Place, Reference, Run};
 
 /// A timer in a process, with everything that is needed to measure it.
@@ -41,7 +42,7 @@ pub trait Prober {
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct CoreState {
     /// The frequency of the core in hertz, if known.
-    pub core_hz: Option<f64>,
+    pub core_hz: Option<Hertz>,
     /// Whether the window is kept although it was disturbed.
     pub unstable: bool,
 }

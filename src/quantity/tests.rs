@@ -56,6 +56,9 @@ fn errors_name_the_problem() {
     }
     for (text, problem) in [
         ("0GHz", "is not above zero"),
+        ("0.5Hz", "is no frequency of a core"),
+        ("1e-300GHz", "is no frequency of a core"),
+        ("1e4GHz", "is no frequency of a core"),
         ("1e-999Hz", "is not above zero"),
         ("2.8", "has no unit"),
         ("5ns", "has an unknown unit; give a frequency"),

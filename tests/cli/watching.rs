@@ -16,6 +16,7 @@ use serde_json::Value;
 use super::folder::Folder;
 use super::{json, run};
 use crate::program::program;
+use crate::steering::steers_nothing;
 
 /// A watch that writes to a pipe.
 struct Watch {
@@ -159,6 +160,64 @@ fn unfinished_line_spoils_no_later_record() {
         let values = &damage.expect("the damaged line is named")["values"];
         assert_eq!(values["first"]["value"], 2.0, "{values}");
         assert_eq!(values["log"], log.to_str().unwrap(), "{values}");
+    }
+}
+
+/// A log that a person or a fault changed is cleaned, and lines with impossible figures are skipped.
+#[test]
+fn changed_logs_are_cleaned_and_skipped() {
+    let folder = Folder::new();
+    fs::create_dir(folder.file("home")).unwrap();
+    let log = folder.file("home/watched.jsonl");
+    let lines = ["begin", "pause", "end"]
+        .map(|name| fs::read_to_string(format!("tests/fuzz/corpus/log/{name}.json")).unwrap());
+    let outputs = |at: usize, from: &str, to: &str| {
+        let mut lines = lines.clone();
+        lines[at] = lines[at].replacen(from, to, 1);
+        fs::write(&log, lines.concat()).unwrap();
+        let log = log.to_str().unwrap();
+        [
+            vec!["watch", "--from", log],
+            vec!["watch", "--from", log, "--format", "json"],
+            vec!["check", "-v"],
+        ]
+        .map(|args| {
+            let mut command = Command::new(program());
+            let command = command
+                .args(&args)
+                .env("TIMERMETER_HOME", folder.file("home"));
+            let output = command.output().unwrap();
+            assert_ne!(output.status.code(), Some(101), "{to}: {output:?}");
+            let all = [output.stdout, output.stderr].concat();
+            String::from_utf8(all).unwrap()
+        })
+    };
+    for at in [0, 2] {
+        for printed in outputs(at, "2026", r"\u001b]0;title\u0007\u001b[2J\u202e2026") {
+            steers_nothing(&printed);
+            assert!(!printed.contains("damaged"), "{printed}");
+        }
+    }
+    for (at, from, to) in [
+        (0, ":0.02", ":-1"),
+        (0, ":0.1", ":1e308"),
+        (1, "1790000000.5", "1e18"),
+        (1, "5.2", "-5.2"),
+        (1, r#""low":0.5"#, r#""low":-0.5"#),
+        (1, r#""value":0.5"#, r#""value":5"#),
+        (2, ":0.002", ":1e308"),
+        (2, ":0.002", ":-5"),
+        (2, ":120.0", ":1.8e19"),
+        (2, "1.2e-6", "-1.2e-6"),
+    ] {
+        for printed in outputs(at, from, to) {
+            let normal = printed.split_whitespace().collect::<Vec<_>>().join(" ");
+            let place = format!("line {} of ", at + 1);
+            assert!(
+                normal.contains(&place) && normal.contains("is damaged"),
+                "{to}: {normal}"
+            );
+        }
     }
 }
 

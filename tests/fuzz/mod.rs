@@ -20,19 +20,21 @@ use flate2::write::GzEncoder;
 use mutation::{Change, change, changed};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, RngSeed, TestRunner};
+use serde_json::{Value, json};
 use timermeter::choice::waits::{Punctuality, WaitChoice, choose};
 use timermeter::cli::Cli;
 use timermeter::comparison::Comparison;
 use timermeter::document::{Document, Render};
-use timermeter::fields::all_rows;
+use timermeter::fields::{all_rows, check_interval};
 use timermeter::hosts::protocol::{Hello, Reply};
-use timermeter::model::Report;
+use timermeter::model::{Interval, Report};
 use timermeter::page;
 use timermeter::plot::Plot;
 use timermeter::recording::Recording;
-use timermeter::report::{Detail, check, facts, parse, render};
+use timermeter::report::{Detail, check, facts, parse, parse_line, render};
 use timermeter::table::{Format, Style};
 use timermeter::text::plain;
+use timermeter::watching::log;
 
 const PLAIN: Style = Style {
     width: Some(100),
@@ -217,6 +219,70 @@ fn prints_findings_without_message() {
     }
 }
 
+const UNKNOWN: Interval = Interval {
+    value: 0.0,
+    low: f64::NEG_INFINITY,
+    high: f64::INFINITY,
+};
+
+/// Checks that the interval of each figure in a document contains its value.
+fn each_contains_its_value(document: &Value) {
+    if let Some(value) = document["value"].as_f64() {
+        let end = |key: &str, unknown| document[key].as_f64().unwrap_or(unknown);
+        let interval = end("low", value)..=end("high", value);
+        assert!(interval.contains(&value), "{document}");
+    }
+    let (values, members) = (document.as_array(), document.as_object());
+    let members = members.into_iter().flat_map(|members| members.values());
+    let all = values.into_iter().flatten().chain(members);
+    all.for_each(each_contains_its_value);
+}
+
+#[test]
+fn intervals_of_kept_reports_contain_values() {
+    for report in corpus("report") {
+        each_contains_its_value(&serde_json::from_slice(&report).expect("it is JSON"));
+    }
+}
+
+/// A changed line stands before an event and the end of a watch, or after its event.
+#[test]
+fn survives_changed_logs() {
+    let [begin, end, pause] = ["begin", "end", "pause"].map(|name| {
+        let path = format!("tests/fuzz/corpus/log/{name}.json");
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(path);
+        fs::read_to_string(path).expect("the file is readable")
+    });
+    fuzz("log", 600, |bytes| {
+        let line = String::from_utf8_lossy(bytes);
+        verbs::read_log(&format!("{begin}{line}\n{pause}{end}"));
+        verbs::read_log(&format!("{begin}{pause}{line}\n"));
+        log::parse(&line, parse_line).damaged_lines.is_empty()
+    });
+}
+
+/// Zero and what rounds to it are no frequencies; a slow core has one.
+#[test]
+fn traces_hold_no_impossible_frequency() {
+    let trace = include_str!("corpus/trace/waits.json");
+    for place in ["before/hertz", "before/low", "after/high", "tsc"] {
+        let with = |hertz: Value| {
+            let mut trace: Value = serde_json::from_str(trace).expect("it is JSON");
+            *trace
+                .pointer_mut(&format!("/frequency/{place}"))
+                .expect("the place exists") = hertz;
+            Recording::unpack(&gzip(trace.to_string().as_bytes()), "a.trace")
+        };
+        for hertz in [0.0, -0.0, -1.0, 5e-324, 1e13] {
+            let error = with(json!(hertz))
+                .expect_err("it is no frequency")
+                .to_string();
+            assert!(error.contains("no frequency (line 1, column"), "{error}");
+        }
+        with(json!(1.0)).expect("it is a frequency");
+    }
+}
+
 #[test]
 fn survives_changed_traces() {
     fuzz("trace", 60, |json| {
@@ -224,7 +290,14 @@ fn survives_changed_traces() {
         match Recording::unpack(&bytes, "a.trace") {
             Ok(recording) => {
                 // `analyse` rejects impossible reports.
-                match recording.report() {
+                let report = recording.report();
+                if let Ok(report) = &report
+                    && check_interval("", report.frequency.effective_hz.unwrap_or(UNKNOWN)).is_ok()
+                {
+                    let written = serde_json::to_value(report).expect("it can be written");
+                    each_contains_its_value(&written);
+                }
+                match report {
                     Ok(report) if check(&report).is_ok() => {
                         show(&report);
                         verbs::read(&render(&report, Format::Json, PLAIN));

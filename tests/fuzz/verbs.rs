@@ -3,11 +3,12 @@
 
 use std::ffi::OsStr;
 use std::fs;
+use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use clap::Parser;
 use timermeter::cli::{Cli, Verb};
-use timermeter::commands::{compare, inspect, pick, publish, report, table};
+use timermeter::commands::{compare, inspect, pick, publish, report, table, watch};
 
 use super::not_finite;
 use crate::steering::steers_nothing;
@@ -78,6 +79,33 @@ pub fn read(text: &str) {
     }
 }
 
+/// Prints a log of `watch` in all formats. No figure of it may be infinite, and no time for which
+/// something stood still negative.
+pub fn read_log(text: &str) {
+    let mut file =
+        tempfile::NamedTempFile::new_in(env!("CARGO_TARGET_TMPDIR")).expect("the file is created");
+    file.write_all(text.as_bytes())
+        .expect("the file is written");
+    for format in ["table", "json"] {
+        let path = file.path().as_os_str();
+        let words = ["timermeter", "watch", "--format", format, "--from"].map(OsStr::new);
+        let cli = Cli::try_parse_from(words.into_iter().chain([path])).expect("it is a command");
+        let printed = answer(&cli.command.expect("it has a verb"));
+        steers_nothing(&printed);
+        if not_finite(text).is_none() {
+            assert_eq!(not_finite(&printed), None);
+        }
+        for impossible in [
+            "pause of -",
+            "pauses from -",
+            "suspended for -",
+            "stood still for -",
+        ] {
+            assert!(!printed.contains(impossible), "{printed}");
+        }
+    }
+}
+
 /// The files in or below a folder with this extension.
 fn files(folder: &Path, extension: &str) -> Vec<PathBuf> {
     let entries = fs::read_dir(folder)
@@ -101,6 +129,7 @@ fn answer(command: &Verb) -> String {
         Verb::Table(args) => table::run(args, &mut output),
         Verb::Inspect(args) => inspect::run(args, &mut output),
         Verb::Pick(args) => pick::run(args, &mut output),
+        Verb::Watch(args) => watch::run(args, &mut output),
         Verb::Publish(args) => publish::run(args, &mut output),
         _ => panic!("{command:?} reads no report"),
     };

@@ -9,7 +9,7 @@ use timers::Answer;
 
 use super::FREQUENCY;
 use timermeter::campaign::disturbances::MAX_FREQUENCY_CHANGE;
-use timermeter::model::MIN_ALONE_WIDTH;
+use timermeter::model::{Hertz, MIN_ALONE_WIDTH};
 use timermeter::prober::{CoreState, Watcher};
 use timermeter::statistics::mean;
 use timermeter::trace::Run;
@@ -66,7 +66,7 @@ impl SimulatedCore {
             let unstable = (after / before - 1.0).abs() > MAX_FREQUENCY_CHANGE
                 || width.min(self.world.width()) < MIN_ALONE_WIDTH;
             if !unstable || tries == MAX_TRIES {
-                let core_hz = mean([before, after]);
+                let core_hz = mean([before, after]).and_then(Hertz::new);
                 return Ok((answer, CoreState { core_hz, unstable }));
             }
         }

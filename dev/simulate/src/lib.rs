@@ -31,7 +31,7 @@ pub use self::verdict::Verdict;
 use timermeter::campaign::calibrate::calibrate;
 use timermeter::campaign::clocks::is_worth_continuing;
 use timermeter::campaign::sampling::CampaignPlan;
-use timermeter::model::Interval;
+use timermeter::model::{Hertz, Interval};
 use timermeter::prober::{
     Bench, CallsPlan, Prober, StepQuestion, find_step, search_step, time_calls, time_calls_briefly,
     watch_steps,
@@ -156,7 +156,7 @@ impl Case {
                 .map_or(FREQUENCY, |hertz| hertz.value);
             let known = Trace {
                 ns_per_tick: rate::tick_over_processes(&rates).map(|(ns, _)| ns),
-                core_hz: Some(hertz),
+                core_hz: Hertz::new(hertz),
                 runs: Vec::new(),
                 ..trace.clone()
             };
@@ -189,7 +189,7 @@ impl Case {
         trace.ns_per_tick_uncertainty = agreed.map_or(0.0, |(_, uncertainty)| uncertainty);
         let hertz =
             median_with_percentiles(&frequencies.borrow()).unwrap_or(Interval::exact(FREQUENCY));
-        trace.core_hz = Some(hertz.value);
+        trace.core_hz = Hertz::new(hertz.value);
         Ok((trace, hertz, slowdowns))
     }
 

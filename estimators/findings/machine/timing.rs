@@ -56,7 +56,7 @@ rules! {
             |machine| {
                 machine.waiting.high_resolution?;
                 let tick = machine.kernel.tick_hz;
-                Some(values! { tick: tick.map(|hertz| ns(1e9 / f64::from(hertz.max(1)))) })
+                Some(values! { tick: tick.map(|hertz| ns(1e9 / f64::from(hertz))) })
             };
         Unknown "whether timers have a high resolution is not reported by this machine",
             on_linux;

@@ -134,7 +134,7 @@ fn series_are_found_in_logs() {
         .chain(lines)
         .map(|line| serialise(&line).expect("it can be written"))
         .collect();
-    let log = parse(&lines.join("\n"));
+    let log = parse(&lines.join("\n"), |line| serde_json::from_str(line));
     assert_eq!(log.events[11].series.map(|series| series.events), Some(12));
 }
 

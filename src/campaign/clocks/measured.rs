@@ -6,7 +6,7 @@ use crate::campaign::slow_clocks::SlowResult;
 use crate::campaign::subject::CampaignSubject;
 use crate::campaign::unless_interrupted;
 use crate::hosts::protocol::HostedTimer;
-use crate::model::Core;
+use crate::model::{Core, Hertz};
 use crate::prober::Search;
 use crate::profile::{MIN_PROCESSES, resolution};
 use crate::rate::{self, Rate};
@@ -100,7 +100,7 @@ impl MeasuredClock {
     /// When too few processes were undisturbed and no disturbed run was kept.
     pub(super) fn store_agreed_results(
         &mut self,
-        core_hz: Option<f64>,
+        core_hz: Option<Hertz>,
         full_width: Option<f64>,
     ) -> Result<(), Fault> {
         // Disturbed brief processes are not counted, because there are many of them.

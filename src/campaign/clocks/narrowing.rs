@@ -6,6 +6,7 @@ use std::time::Duration;
 use super::MeasuredClock;
 use crate::campaign::sampling::CampaignPlan;
 use crate::campaign::subject::CampaignSubject;
+use crate::model::Hertz;
 use crate::parallel;
 use crate::scoring::RunningScore;
 use crate::trace::{StoredTrace, Trace};
@@ -60,7 +61,7 @@ impl Narrowing {
             let (stored, ns_per_tick) = (*observed)?;
             let trace = Trace {
                 ns_per_tick,
-                core_hz: Some(hertz),
+                core_hz: Hertz::new(hertz),
                 ..stored.open()
             };
             Some(TimerScore {
@@ -94,7 +95,7 @@ impl Narrowing {
                 known.runs = stored.runs.len();
                 known.running_score.add(&Trace {
                     ns_per_tick: ns_per_tick(subject),
-                    core_hz: Some(self.hertz),
+                    core_hz: Hertz::new(self.hertz),
                     ..stored.unpack_last()
                 });
             }

@@ -12,6 +12,7 @@ use super::{
     MAX_REQUEST_DIVISOR, Snapshot, counted_disturbance, now,
 };
 use crate::hosts::connection::SharedConnection;
+use crate::model::Hertz;
 use crate::prober::{CoreState, Watcher};
 use crate::statistics::mean;
 use crate::trace::{Place, Run};
@@ -159,11 +160,11 @@ impl ProcessWatch {
                 portion = portion.saturating_mul(2).min(repeat);
             }
             attempts = 0;
-            frequencies.extend(core.core_hz);
+            frequencies.extend(core.core_hz.map(|hertz| hertz.0));
             self.keep_width();
             all.extend(answer);
         }
-        let core_hz = mean(&frequencies);
+        let core_hz = mean(&frequencies).and_then(Hertz::new);
         Ok((all, CoreState { core_hz, unstable }))
     }
 
@@ -180,7 +181,8 @@ impl ProcessWatch {
         let cores = before.core_frequency.zip(after.core_frequency);
         self.last_width = cores.map(|(before, after)| before.width.min(after.width));
         let core = CoreState {
-            core_hz: cores.map(|(before, after)| f64::midpoint(before.hertz, after.hertz)),
+            core_hz: cores
+                .and_then(|(before, after)| Hertz::new(f64::midpoint(before.hertz, after.hertz))),
             unstable: disturbance.is_some(),
         };
         if disturbance == Some(Disturbance::ContextSwitch)

@@ -11,10 +11,9 @@ use crate::cli::WatchArgs;
 use crate::input;
 use crate::messages::in_locale;
 use crate::model::{AllanPoint, Interval};
-use crate::report::{append, home};
+use crate::report::{append, home, parse_line};
 use crate::table::Format;
 use crate::text::numbers::{short_time, significant};
-use crate::text::plain;
 use crate::watching::log::{self, LogLine, WatchLog};
 use crate::watching::{ClockEvent, describe, describe_all_series, describe_series, tally};
 
@@ -35,7 +34,7 @@ const MAX_WATCH_BYTES: u64 = 64 << 20;
 pub(crate) fn read_log(path: &Path) -> io::Result<WatchLog> {
     let mut bytes = Vec::new();
     input::read(path, MAX_WATCH_BYTES, &mut bytes)?;
-    Ok(log::parse(&String::from_utf8_lossy(&bytes)))
+    Ok(log::parse(&String::from_utf8_lossy(&bytes), parse_line))
 }
 
 /// The outputs of a watch.
@@ -126,17 +125,16 @@ impl<'a> Journal<'a> {
     fn describe_line(&self, line: &LogLine) -> String {
         match line {
             LogLine::Begin(begin) => {
-                let known = |text: &Option<String>| plain(text.as_deref().unwrap_or("unknown"));
+                let [source, counter] = [&begin.clock_source, &begin.counter]
+                    .map(|name| name.as_deref().unwrap_or("unknown"));
                 let hint = if self.is_live && io::stdout().is_terminal() {
                     "; Ctrl-C ends the watch with a summary"
                 } else {
                     ""
                 };
                 format!(
-                    "{}  begins: clock source {}, counter {}, pauses from {} on{hint}\n",
+                    "{}  begins: clock source {source}, counter {counter}, pauses from {} on{hint}\n",
                     begin.date,
-                    known(&begin.clock_source),
-                    known(&begin.counter),
                     short_time(begin.shortest_pause_s * 1e9)
                 )
             }
@@ -146,14 +144,14 @@ impl<'a> Journal<'a> {
                     Some(series) if series.is_new => describe_series(event).unwrap_or_default(),
                     Some(_) => return String::new(),
                 };
-                format!("{}  {}\n", event_date(event), plain(&sentence))
+                format!("{}  {}\n", event_date(event), sentence)
             }
             LogLine::End(end) => {
                 let events = tally(&self.events).unwrap_or_else(|| "no events".into());
                 let watched = short_time(end.watched_s * 1e9);
                 let mut text = format!("{}  ends: watched for {watched}: {events}\n", end.date);
                 for series in describe_all_series(&self.events) {
-                    text += &format!("Series: {}.\n", plain(&series));
+                    text += &format!("Series: {series}.\n");
                 }
                 text += &describe_rtc(end.ppm_by_rtc);
                 for (clock, stability) in [
@@ -195,9 +193,8 @@ fn describe_rtc(ppm: Option<Interval>) -> String {
 
 /// The date of an event, as RFC 3339.
 fn event_date(event: &ClockEvent) -> String {
-    let since_1970 = Duration::try_from_secs_f64(event.at_s.max(0.0)).unwrap_or_default();
-    let time = UNIX_EPOCH.checked_add(since_1970).unwrap_or(UNIX_EPOCH);
-    humantime::format_rfc3339_seconds(time).to_string()
+    let since_1970 = Duration::from_secs_f64(event.at_s.max(0.0));
+    humantime::format_rfc3339_seconds(UNIX_EPOCH + since_1970).to_string()
 }
 
 /// The Allan deviations for up to four window lengths, from the shortest to the longest.

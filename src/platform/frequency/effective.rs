@@ -111,8 +111,7 @@ fn additions_lasting(wanted_ns: f64, warm_ns: f64) -> Option<u64> {
 /// the clock.
 fn from_chains(additions: u64, empty_ns: f64, chains_ns: &[i64]) -> Option<Chains> {
     let times = sorted(chains_ns.iter().map(|&ns| ns as f64));
-    let frequency =
-        |ns: f64| (ns > empty_ns).then(|| Hertz(additions as f64 / (ns - empty_ns) * 1e9));
+    let frequency = |ns: f64| Hertz::new(additions as f64 / (ns - empty_ns) * 1e9);
     let (shortest, longest) = median_interval(&times, CONFIDENCE)?;
     Some(Chains {
         hertz: frequency(median(&times)?)?,

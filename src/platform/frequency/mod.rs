@@ -18,14 +18,14 @@ use crate::quantity::parse_frequency;
 /// processors declare none.
 #[must_use]
 pub fn nominal() -> Option<(Hertz, Cow<'static, str>)> {
-    let declared_hz = timers::arch::identity().base_hz;
-    declared_hz
-        .map(|hertz| (Hertz(hertz), "CPUID leaf 0x16".into()))
+    let declared = timers::arch::identity().base_hz.and_then(Hertz::new);
+    declared
+        .map(|hertz| (hertz, "CPUID leaf 0x16".into()))
         .or_else(|| Some((brand_frequency(&cpu::brand()?)?, "brand string".into())))
         .or_else(|| {
             timers::os::machine::facts(None)
                 .nominal
-                .map(|(hertz, by)| (Hertz(hertz), by.into()))
+                .and_then(|(hertz, by)| Some((Hertz::new(hertz)?, by.into())))
         })
 }
 
@@ -75,7 +75,7 @@ impl TscWatch {
         let last_comparison = compare_with(self.counter.as_mut(), self.reference)?;
         let advance = |at: usize| last_comparison[at].wrapping_sub(self.first_comparison[at]);
         let reference = (advance(0) as f64 + advance(2) as f64) / 2.0;
-        rate_hz(advance(1), reference * self.ns_per_tick).map(Hertz)
+        rate(advance(1), reference * self.ns_per_tick)
     }
 }
 
@@ -92,8 +92,8 @@ fn compare_with(counter: &mut dyn Subject, reference: &str) -> Option<[i64; 3]> 
 
 /// The rate in hertz of a counter that advanced by `ticks` in `nanoseconds`; `None` unless both are
 /// positive.
-fn rate_hz(ticks: i64, nanoseconds: f64) -> Option<f64> {
-    (ticks > 0 && nanoseconds > 0.0).then(|| ticks as f64 / nanoseconds * 1e9)
+fn rate(ticks: i64, nanoseconds: f64) -> Option<Hertz> {
+    Hertz::new(ticks as f64 / nanoseconds.max(0.0) * 1e9)
 }
 
 #[cfg(test)]
@@ -142,10 +142,11 @@ mod tests {
 
     #[test]
     fn rejects_backward_and_empty_advances() {
-        assert_eq!(rate_hz(2_600_000, 1e6), Some(2.6e9));
-        assert_eq!(rate_hz(-1, 1e6), None);
-        assert_eq!(rate_hz(0, 1e6), None);
-        assert_eq!(rate_hz(1, 0.0), None);
+        assert_eq!(rate(2_600_000, 1e6), Some(Hertz(2.6e9)));
+        assert_eq!(rate(-1, 1e6), None);
+        assert_eq!(rate(0, 1e6), None);
+        assert_eq!(rate(1, 0.0), None);
+        assert_eq!(rate(-1, -1e6), None);
     }
 
     #[test]

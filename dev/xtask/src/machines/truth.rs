@@ -1,6 +1,7 @@
 //! Known properties of machines, and their comparison with the results of timermeter.
 
 use timermeter::model::{Interval, Path, Report, ResolutionKind, TimerRow, value_of};
+use timermeter::report::parse_line;
 use timermeter::watching::ClockEvent;
 use timermeter::watching::log::{self, WatchLog};
 
@@ -235,7 +236,7 @@ fn source_step(found: &Found, name: &str, truth: f64) -> Answer {
 /// Reads the output of `watch`.
 fn read_watch(found: &Found) -> Result<WatchLog, String> {
     let text = found.text("watch.jsonl");
-    let kept = log::parse(&text.ok_or("there is no output of watch")?);
+    let kept = log::parse(&text.ok_or("there is no output of watch")?, parse_line);
     kept.end
         .is_some()
         .then_some(kept)
