@@ -11,7 +11,8 @@ use crate::text::numbers::short_time;
 
 /// The core frequency of a run, in gigahertz; `None` if it is unknown.
 pub(super) fn core_ghz(report: &Report) -> Option<f64> {
-    Some(report.frequency.effective_hz?.value / 1e9)
+    let ghz = report.frequency.effective_hz?.value / 1e9;
+    ghz.is_finite().then_some(ghz)
 }
 
 /// Identifies the same timer in different runs. `conditions` are those under which waits were

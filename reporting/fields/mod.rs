@@ -198,7 +198,7 @@ impl Field {
         let value = self.read(source);
         debug_assert!(!matches!(
             value,
-            Some(CellValue::Figure(figure)) if check_interval(self.key, figure).is_err()
+            Some(CellValue::Figure(figure)) if figure.low > figure.value || figure.high < figure.value
         ));
         match (value, self.part) {
             // A figure that is not finite is no value; `check` refuses it.

@@ -329,7 +329,8 @@ fn frequencies(frequency: &Frequency, invariant_tsc: Option<bool>) -> String {
         let cycles = (frequency.cycles_from == name).then(|| "used for cycles".to_owned());
         let remarks = joined([remark, cycles], ", ");
         let remarks = remarks.map_or(String::new(), |remarks| format!(" ({remarks})"));
-        Some(format!("{name} {}{remarks}", rate(Some(hz?))))
+        let hz = hz.filter(|hz| hz.is_finite())?;
+        Some(format!("{name} {}{remarks}", rate(Some(hz))))
     });
     joined(part, " · ").unwrap_or_default()
 }
