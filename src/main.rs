@@ -14,6 +14,7 @@ use timermeter::hosts::children::{self, guard};
 use timermeter::messages::{in_locale, print_message};
 use timermeter::text::shortened;
 use timermeter::{limits, scratch};
+use timers::os::process::{check_waiting, why_left};
 use timers::os::signals::{self, EndRequest};
 
 #[cfg(feature = "allocations")]
@@ -145,6 +146,11 @@ fn needs_clock(command: &Verb) -> bool {
 /// the signals that end the program ([`end`]).
 fn prepare(command: &Verb) -> Result<(), CommandError> {
     if needs_clock(command) {
+        check_waiting().map_err(|error| {
+            CommandError::Failed(format!(
+                "a sandbox does not let this process wait for its child processes (waitid, wait4): {error}; allow the calls there"
+            ))
+        })?;
         // First: a read must not kill the process (PR_SET_TSC, seccomp). Then: a read must succeed.
         timers::os::machine::check_time_is_readable()
             .map_err(|why| CommandError::Failed(children::with_remedy(&why)))?;
@@ -206,8 +212,9 @@ fn end(request: EndRequest, starts_children: bool) {
 /// Ends the child processes, and reports those that do not end.
 fn end_children() {
     for group in children::finish() {
+        let why = why_left(group);
         print_message(&format_args!(
-            "process group {group}, which this program started, cannot be ended, because it runs as another user: `sudo kill -9 -- -{group}` ends it"
+            "process group {group}, which this program started, cannot be ended, because it {why}: `sudo kill -9 -- -{group}`, outside any sandbox, ends it"
         ));
     }
 }

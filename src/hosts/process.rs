@@ -184,6 +184,8 @@ impl AgentProcess {
     /// the process's own exit only if it [had exited](Self::has_exited) before.
     pub fn end(&mut self) -> Option<ExitStatus> {
         self.input = None;
+        // The thread that reads the output then closes it.
+        self.output = mpsc::channel().1;
         self.running.end()
     }
 
@@ -191,14 +193,10 @@ impl AgentProcess {
     /// follows its name.
     pub fn end_and_describe(&mut self) -> String {
         self.end();
-        if self.running.is_left() {
-            format!(
-                "cannot be ended, because its process {} runs as another user",
-                self.id()
-            )
-        } else {
-            "was ended".into()
-        }
+        self.running.why_left().map_or_else(
+            || "was ended".into(),
+            |why| format!("cannot be ended, because its process {} {why}", self.id()),
+        )
     }
 
     /// Returns the last non-blank line of standard error, if any.

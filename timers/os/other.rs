@@ -180,6 +180,16 @@ pub mod process {
         false
     }
 
+    #[cfg(windows)]
+    pub fn why_left(_group: Pid) -> &'static str {
+        "does not end although its job was terminated"
+    }
+
+    #[cfg(windows)]
+    pub fn check_waiting() -> std::io::Result<()> {
+        Ok(())
+    }
+
     #[derive(Debug)]
     pub struct ProcessGroup(Pid);
 

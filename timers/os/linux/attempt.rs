@@ -81,31 +81,26 @@ fn execute_in_child(instruction: fn() -> u64) -> io::Result<Option<libc::c_int>>
 }
 
 /// Waits for a child process and returns its wait status; kills it and returns `None` if it does
-/// not end within `timeout`, which is counted in pauses because clocks may be what is tested.
+/// not end within `timeout`, which is counted in pauses because clocks may be what is tested. A
+/// child that may not be killed is left after the same time.
 fn wait_or_kill(child: libc::pid_t, timeout: Duration) -> io::Result<Option<libc::c_int>> {
     const PAUSE: Duration = Duration::from_micros(100);
-    let mut pauses = timeout.as_micros() / PAUSE.as_micros();
-    let mut killed = false;
-    loop {
-        let mut status = 0;
-        let flags = if killed { 0 } else { libc::WNOHANG };
-        // SAFETY: the pointer is valid for one int.
-        match unsafe { libc::waitpid(child, &raw mut status, flags) } {
-            -1 if io::Error::last_os_error().kind() == io::ErrorKind::Interrupted => {}
-            -1 => return Err(io::Error::last_os_error()),
-            0 if pauses > 0 => {
-                rest::wait(PAUSE);
-                pauses -= 1;
+    for killed in [false, true] {
+        for _ in 0..timeout.as_micros() / PAUSE.as_micros() {
+            let mut status = 0;
+            // SAFETY: the pointer is valid for one int.
+            match unsafe { libc::waitpid(child, &raw mut status, libc::WNOHANG) } {
+                -1 if io::Error::last_os_error().kind() == io::ErrorKind::Interrupted => {}
+                -1 => return Err(io::Error::last_os_error()),
+                0 => rest::wait(PAUSE),
+                _ => return Ok((!killed).then_some(status)),
             }
-            0 => {
-                // SAFETY: the call takes no pointers. The child was not reaped yet, so its process
-                // id cannot have been reused.
-                unsafe { libc::kill(child, libc::SIGKILL) };
-                killed = true;
-            }
-            _ => return Ok((!killed).then_some(status)),
         }
+        // SAFETY: the call takes no pointers. The child was not reaped yet, so its process id
+        // cannot have been reused.
+        unsafe { libc::kill(child, libc::SIGKILL) };
     }
+    Ok(None)
 }
 
 #[cfg(test)]
