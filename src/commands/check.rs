@@ -12,7 +12,8 @@ use crate::cli::CheckArgs;
 use crate::document::FindingText;
 use crate::findings::apply_rules;
 use crate::findings::machine::{
-    LIBRARY_CLOCKS, RESTORES, RTC, RestoreCase, RtcCase, WATCH_LOG, WatchLogCase, is_fit, judge,
+    DATE, DateCase, LIBRARY_CLOCKS, RESTORES, RTC, RestoreCase, RtcCase, WATCH_LOG, WatchLogCase,
+    is_fit, judge,
 };
 use crate::hosts::children;
 use crate::model::{Finding, LibraryClocks, Platform, Severity};
@@ -54,6 +55,7 @@ pub fn run(args: &CheckArgs, output: &mut dyn Write) -> Result<bool, CommandErro
     let restore = RestoreCase(&platform, &platform.clocksource.available);
     findings.extend(apply_rules(RESTORES, &restore));
     if args.from.is_none() {
+        findings.extend(apply_rules(DATE, &DateCase(&date)));
         findings.extend(library_clock_findings().into_iter().flatten());
         findings.extend(watch_findings());
         let root = args.root.as_ref().map_or_else(Root::system, Root::at);
@@ -91,16 +93,17 @@ fn library_clock_findings() -> Option<Vec<Finding>> {
     let mut child = children::start(command, None).ok()?;
     let _ = child.pipes().0?.write_all(HELLO);
     let exited = child.wait_for_exit(MAX_READ_TIME);
-    let status = child.end().filter(|_| exited);
-    let clocks = if status.is_some_and(|status| status.success()) {
-        compare_with_syscalls()
+    let status = child.end();
+    let failure = if exited {
+        let status = status?;
+        (!status.success()).then(|| status.to_string())
     } else {
-        let hangs = || format!("a process that reads them ran for {} s", MAX_READ_TIME.as_secs());
-        LibraryClocks {
-            failures: vec![status.map_or_else(hangs, |status| status.to_string())],
-            ..LibraryClocks::default()
-        }
+        Some("it does not end".to_owned())
     };
+    let clocks = failure.map_or_else(compare_with_syscalls, |why| LibraryClocks {
+        failures: vec![why],
+        ..LibraryClocks::default()
+    });
     Some(apply_rules(LIBRARY_CLOCKS, &clocks))
 }
 

@@ -14,7 +14,7 @@ use std::thread;
 use std::time::Duration;
 
 use timers::os::limits::{self, max_open_files};
-use timers::{Answer, Deadline, Fault};
+use timers::{Answer, Fault};
 
 use super::children::{self, Placement, RunningProcess, StartError};
 use super::declarations::Declarations;
@@ -180,6 +180,11 @@ impl AgentProcess {
         self.running.has_exited()
     }
 
+    /// Waits for at most `limit` until the process has exited. Returns whether it has.
+    pub fn wait_for_exit(&self, limit: Duration) -> bool {
+        self.running.wait_for_exit(limit)
+    }
+
     /// Ends the process and everything that it started, immediately. The returned status describes
     /// the process's own exit only if it [had exited](Self::has_exited) before.
     pub fn end(&mut self) -> Option<ExitStatus> {
@@ -217,15 +222,7 @@ impl AgentProcess {
 impl Drop for AgentProcess {
     fn drop(&mut self) {
         self.input = None;
-        let shutdown = Deadline::after(MAX_SHUTDOWN_TIME);
-        while !self.has_exited() && !children::interrupted() {
-            let Some(left) = shutdown.remaining() else {
-                break;
-            };
-            if self.next(left).is_err() {
-                break;
-            }
-        }
+        let _ = self.wait_for_exit(MAX_SHUTDOWN_TIME);
         self.end();
     }
 }

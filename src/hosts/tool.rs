@@ -8,9 +8,9 @@ use std::sync::mpsc::{self, Receiver};
 use std::thread;
 use std::time::Duration;
 
-pub use timers::os::files::is_program;
 use crate::hosts::children::{self, StartError};
 use crate::hosts::lines::{is_jvm_notice, printable};
+pub use timers::os::files::is_program;
 
 /// Maximum run time of a compiler on a slow machine.
 pub(super) const MAX_COMPILE_TIME: Duration = Duration::from_secs(60);

@@ -185,11 +185,6 @@ pub mod process {
         "does not end although its job was terminated"
     }
 
-    #[cfg(windows)]
-    pub fn check_waiting() -> std::io::Result<()> {
-        Ok(())
-    }
-
     #[derive(Debug)]
     pub struct ProcessGroup(Pid);
 

@@ -3,7 +3,6 @@
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, IsTerminal, Write};
 use std::path::{Path, PathBuf};
-use std::time::{Duration, UNIX_EPOCH};
 
 use super::super::{Outputs, prepare_outputs};
 use super::{CommandError, failed, write_error};
@@ -14,7 +13,7 @@ use crate::model::{AllanPoint, Interval};
 use crate::report::home;
 use crate::table::Format;
 use crate::text::numbers::{short_time, significant};
-use crate::text::plain;
+use crate::text::{date_time, plain};
 use crate::watching::log::{self, LogLine, WatchLog};
 use crate::watching::{ClockEvent, describe, describe_all_series, describe_series, tally};
 
@@ -204,9 +203,7 @@ fn describe_rtc(ppm: Option<Interval>) -> String {
 
 /// The date of an event, as RFC 3339.
 fn event_date(event: &ClockEvent) -> String {
-    let since_1970 = Duration::try_from_secs_f64(event.at_s.max(0.0)).unwrap_or_default();
-    let time = UNIX_EPOCH.checked_add(since_1970).unwrap_or(UNIX_EPOCH);
-    humantime::format_rfc3339_seconds(time).to_string()
+    date_time(event.at_s as i64)
 }
 
 /// The Allan deviations for up to four window lengths, from the shortest to the longest.

@@ -65,9 +65,6 @@ impl ProcessGroups {
         if interrupted() {
             return Err(StartError::Interrupted);
         }
-        if timers::kernel_time().is_none() {
-            return Err(StartError::NoClock);
-        }
         if self.guard.is_none() && owns_descendants() && process::NEEDS_GUARD {
             self.guard = Some(Guard::start(locked)?);
         }
@@ -145,7 +142,12 @@ pub fn finish() -> Vec<Pid> {
     let ProcessGroups { running, left, .. } = &*groups;
     let still_runs =
         |group: &&Pid| !process::has_exited(**group) || process::has_unkillable(**group);
-    let all = running.iter().chain(left).filter(still_runs).copied().collect();
+    let all = running
+        .iter()
+        .chain(left)
+        .filter(still_runs)
+        .copied()
+        .collect();
     drop(groups);
     if let Some(guard) = guard {
         guard.dismiss();

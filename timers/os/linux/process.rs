@@ -18,7 +18,9 @@ use std::{fs, io, ptr};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
-use rustix::process::{Pid as Raw, PidfdFlags, Signal, kill_process, pidfd_open, pidfd_send_signal};
+use rustix::process::{
+    Pid as Raw, PidfdFlags, Signal, kill_process, pidfd_open, pidfd_send_signal,
+};
 
 use crate::Deadline;
 use crate::os::Pid;
@@ -55,11 +57,9 @@ pub fn has_unkillable(group: Pid) -> bool {
     unix::has_unkillable(group)
 }
 
-/// The processes of a group that have not ended.
+/// The processes of a group.
 fn members(group: Pid) -> impl Iterator<Item = Pid> {
-    process_ids().filter(move |&process| {
-        stat(process).is_some_and(|stat| stat.group == group && !stat.has_ended)
-    })
+    process_ids().filter(move |&process| stat_field(process, 2) == Some(group))
 }
 
 /// Waits for at most `limit` until a child has exited, without reaping it. Returns whether it has.
@@ -70,15 +70,11 @@ pub fn wait_for_exit(child: Pid, limit: Duration) -> bool {
         return unix::wait_for_exit(child, limit);
     };
     let deadline = Deadline::after(limit);
-    loop {
-        let left = deadline.remaining().unwrap_or_default();
-        let left = Timespec::try_from(left).unwrap_or_default();
-        match poll(&mut [PollFd::new(&opened, PollFlags::IN)], Some(&left)) {
-            Ok(0) | Err(Errno::INTR) if deadline.remaining().is_some() => {}
-            Ok(0) | Err(Errno::INTR) => return false,
-            Ok(_) => return true,
-            Err(_) => return unix::wait_for_exit(child, limit),
-        }
+    let span = Timespec::try_from(limit).ok();
+    match poll(&mut [PollFd::new(&opened, PollFlags::IN)], span.as_ref()) {
+        Ok(ready) => ready > 0,
+        Err(Errno::INTR) => wait_for_exit(child, deadline.remaining().unwrap_or_default()),
+        Err(_) => unix::wait_for_exit(child, limit),
     }
 }
 
@@ -131,7 +127,7 @@ pub fn descendants(process: Pid) -> Vec<Pid> {
     if listed_children(process).is_some_and(|children| children.is_empty()) {
         return Vec::new();
     }
-    let all = process_ids().filter_map(|process| Some((process, stat(process)?.parent)));
+    let all = process_ids().filter_map(|process| Some((process, stat_field(process, 1)?)));
     let all: Vec<(Pid, Pid)> = all.collect();
     let mut found = vec![process];
     let mut next = 0;
@@ -200,23 +196,12 @@ fn process_ids() -> impl Iterator<Item = Pid> {
         .filter_map(|entry| Pid::parse(entry.file_name().to_str()?))
 }
 
-/// What `/proc/PID/stat` says of a process.
-struct Stat {
-    has_ended: bool,
-    parent: Pid,
-    group: Pid,
-}
-
-/// Reads the fields after the name, which is in parentheses and may contain any character.
-fn stat(process: Pid) -> Option<Stat> {
+/// A field of `/proc/PID/stat`, counted from the one after the name, which is in parentheses and may
+/// contain any character.
+fn stat_field(process: Pid, index: usize) -> Option<Pid> {
     let line = fs::read(proc_folder(process.0)?.join("stat")).ok()?;
     let line = String::from_utf8_lossy(&line);
-    let mut fields = line.rsplit_once(')')?.1.split_whitespace();
-    Some(Stat {
-        has_ended: fields.next()? == "Z",
-        parent: Pid::parse(fields.next()?)?,
-        group: Pid::parse(fields.next()?)?,
-    })
+    Pid::parse(line.rsplit_once(')')?.1.split_whitespace().nth(index)?)
 }
 
 /// The folder of a process in `/proc`; `None` if `/proc` shows another PID namespace.

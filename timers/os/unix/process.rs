@@ -12,8 +12,8 @@ use std::time::Duration;
 
 use rustix::io::{Errno, retry_on_intr};
 use rustix::process::{
-    Pid as Raw, Signal, WaitId, WaitIdOptions, WaitOptions, getpid, kill_process_group,
-    test_kill_process, test_kill_process_group, waitid, waitpid,
+    Pid as Raw, Signal, WaitId, WaitIdOptions, getpid, kill_process_group, test_kill_process,
+    test_kill_process_group, waitid,
 };
 
 use crate::os::{CpuTime, Pid};
@@ -76,20 +76,6 @@ pub fn why_left(group: Pid) -> &'static str {
     } else {
         "does not react to SIGKILL"
     }
-}
-
-/// Checks that this process may wait for its children, which a sandbox may refuse.
-///
-/// # Errors
-/// The error of the call that is refused.
-pub fn check_waiting() -> io::Result<()> {
-    let own = getpid();
-    let by_id = waitid(WaitId::Pid(own), UNTIL_EXIT.union(WaitIdOptions::NOHANG)).map(drop);
-    let by_number = waitpid(Some(own), WaitOptions::NOHANG).map(drop);
-    // This process is no child of its own.
-    let refused = |error: &Errno| *error != Errno::CHILD;
-    let first = by_id.err().into_iter().chain(by_number.err()).find(refused);
-    first.map_or(Ok(()), |error| Err(error.into()))
 }
 
 /// Whether a child has exited; `true` if it was reaped. Does not reap the child, so that its id and
@@ -167,4 +153,45 @@ pub fn signal_name(signal: i32) -> Option<&'static str> {
 /// The id in the type of rustix; `None` for 0.
 pub(in crate::os) fn raw(process: Pid) -> Option<Raw> {
     Raw::from_raw(process.0.cast_signed())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::process::Stdio;
+
+    use super::*;
+    use crate::os::process;
+
+    #[test]
+    fn waits_have_limits() {
+        let waits: [fn(Pid, Duration) -> bool; 2] = [wait_for_exit, process::wait_for_exit];
+        for wait_for_exit in waits {
+            let mut command = Command::new("cat");
+            command.stdin(Stdio::piped()).stdout(Stdio::null());
+            prepare_group(&mut command).expect("no error");
+            let mut child = command.spawn().expect("cat starts");
+            let id = Pid::from_child(&child);
+            assert!(!wait_for_exit(id, Duration::ZERO) && !has_exited(id));
+            drop(child.stdin.take());
+            assert!(wait_for_exit(id, Duration::MAX) && has_exited(id));
+            assert!(wait_for_exit(id, Duration::ZERO), "it was not reaped");
+            assert!(wait(&mut child).expect("a child").0.success());
+            assert!(wait_for_exit(id, Duration::ZERO), "it was reaped");
+        }
+    }
+
+    #[test]
+    fn killed_group_ends() {
+        let mut command = Command::new("sleep");
+        prepare_group(command.arg("3100")).expect("no error");
+        let mut child = command.spawn().expect("sleep starts");
+        let id = Pid::from_child(&child);
+        assert!(!kill_is_refused() && !process::has_unkillable(id));
+        process::kill_group(id);
+        assert!(process::wait_for_exit(id, Duration::MAX));
+        assert_eq!(
+            signal(wait(&mut child).expect("a child").0),
+            Some(libc::SIGKILL)
+        );
+    }
 }

@@ -27,8 +27,8 @@ use windows_sys::Win32::System::Threading::{
 use super::affinity::inherit;
 use super::handle::{Handle, check_status, own_handle};
 pub use crate::os::other::process::{
-    ProcessGroup, check_waiting, descendants, has_unkillable, keep_exited_children,
-    kill_by_environment, why_descendants_unknown, why_left,
+    ProcessGroup, descendants, has_unkillable, keep_exited_children, kill_by_environment,
+    why_descendants_unknown, why_left,
 };
 use crate::os::{CpuTime, Pid};
 
