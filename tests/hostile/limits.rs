@@ -9,7 +9,7 @@ use rustix::process::Signal;
 use super::c_compiler::{LIBRARY, compile};
 use super::folder::Folder;
 use super::program::program;
-use super::run::Run;
+use super::run::{Run, waited_for};
 use super::skipping::{emulated, not_installed, skipped};
 use crate::stored::EPYC;
 
@@ -231,7 +231,14 @@ fn ends_without_kill(verbs: &[&[&str]], sleep: &str, status: i32, act: fn(&Run))
                 return;
             };
             let mut run = Run::spawn(command);
-            run.until_it_runs(sleep);
+            // Not a process of this program, whose arguments end with these words.
+            let runs = || {
+                run.alive()
+                    .iter()
+                    .any(|line| line.starts_with(sleep))
+                    .then_some(())
+            };
+            assert!(waited_for(runs).is_some(), "{calls} {verb:?}");
             act(&run);
             run.until_it_ends();
             let remains = run.alive();
