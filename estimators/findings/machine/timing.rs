@@ -174,6 +174,12 @@ mod tests {
         ] {
             let found = apply_rules(DATE, &DateCase(date));
             assert_eq!(found.is_empty(), is_plausible, "{date}: {found:?}");
+            for finding in found {
+                assert!(
+                    finding.message().contains("is not plausible"),
+                    "{finding:?}"
+                );
+            }
         }
     }
 
