@@ -15,7 +15,9 @@ use timermeter::messages::{in_locale, print_message};
 use timermeter::report::StandardOutput;
 use timermeter::text::shortened;
 use timermeter::{limits, scratch};
+use timers::os::Pid;
 use timers::os::files;
+use timers::os::process::{NEEDS_GUARD, has_exited, why_left};
 use timers::os::signals::{self, EndRequest};
 
 #[cfg(feature = "allocations")]
@@ -152,6 +154,12 @@ fn needs_clock(command: &Verb) -> bool {
 /// the signals that end the program ([`end`]).
 fn prepare(command: &Verb) -> Result<(), CommandError> {
     if needs_clock(command) {
+        // A process is no child of its own, so the call that looks for it says that it is gone.
+        if NEEDS_GUARD && !has_exited(Pid::own()) {
+            return Err(CommandError::Failed(
+                "the kernel refuses waitid to this process: allow the call in the sandbox".into(),
+            ));
+        }
         // First: a read must not kill the process (PR_SET_TSC, seccomp). Then: a read must succeed.
         timers::os::machine::check_time_is_readable()
             .map_err(|why| CommandError::Failed(children::with_remedy(&why)))?;
@@ -213,8 +221,9 @@ fn end(request: EndRequest, starts_children: bool) {
 /// Ends the child processes, and reports those that do not end.
 fn end_children() {
     for group in children::finish() {
+        let why = why_left(group);
         print_message(&format_args!(
-            "process group {group}, which this program started, cannot be ended, because it runs as another user: `sudo kill -9 -- -{group}` ends it"
+            "process group {group}, which this program started, cannot be ended, because it {why}: `sudo kill -9 -- -{group}`, outside any sandbox, ends it"
         ));
     }
 }

@@ -27,12 +27,15 @@ clocks! { "all systems", all();
     StdSystemTime, "system-time", "std::time::SystemTime::now()", Some(1.0), Properties::CALENDAR;
 }
 
-/// The current date and time, for documents; not for measurements. 1970 if the clock cannot be read,
-/// or is before 1970, which RFC 3339 cannot express without a sign.
+/// The time of day in whole seconds since 1970, for documents; not for measurements. 0 if the clock
+/// cannot be read.
 #[must_use]
-pub fn date() -> SystemTime {
+pub fn date() -> i64 {
     let now = CalendarClock::open().map(|_| SystemTime::now());
-    now.unwrap_or(UNIX_EPOCH).max(UNIX_EPOCH)
+    match now.unwrap_or(UNIX_EPOCH).duration_since(UNIX_EPOCH) {
+        Ok(since) => since.as_secs() as i64,
+        Err(before) => -before.duration().as_secs_f64().ceil() as i64,
+    }
 }
 
 /// `Instant`, in nanoseconds since an origin before all readings, because the type is opaque.

@@ -9,7 +9,7 @@ mod timing;
 
 pub use clocks::TSC_CONFLICT;
 pub use restores::{RESTORES, RestoreCase};
-pub use timing::{RTC, RtcCase};
+pub use timing::{DATE, DateCase, RTC, RtcCase};
 
 use super::{Rule, RuleSubject, apply_rules, ns, values};
 use crate::model::{Finding, LibraryClocks, Platform, Severity, Values};

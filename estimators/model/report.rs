@@ -16,7 +16,8 @@ pub struct Report {
     pub schema: String,
     /// The program that wrote the report.
     pub tool: Tool,
-    /// When the measurement began, UTC (RFC 3339).
+    /// When the measurement began, UTC (RFC 3339); a year beyond four digits, by a clock that is wrong,
+    /// has a sign, as in `+10000-01-01T00:00:00Z`.
     pub created: String,
     /// The name of the machine in a fleet, as given to the run; absent if not given.
     #[serde(default, skip_serializing_if = "Option::is_none")]

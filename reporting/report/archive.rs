@@ -84,9 +84,9 @@ fn write(path: &Path, text: &str) -> io::Result<()> {
 const UNDATED: &str = "undated";
 
 /// The date of a time such as `2026-11-20T12:00:00Z`; [`UNDATED`] if the text does not start with a
-/// date, because reports from other programs may hold any text.
+/// date of four digits, because reports from other programs may hold any text.
 fn date(created: &str) -> &str {
-    let day = created.get(..10);
+    let day = created.get(..10).filter(|day| !day.starts_with('-'));
     let is_date = |day: &&str| day.chars().all(|c| c.is_ascii_digit() || c == '-');
     day.filter(is_date).unwrap_or(UNDATED)
 }

@@ -352,7 +352,7 @@ pub fn in_a_line(report: &Report) -> String {
         platform.hypervisor.clone(),
         after("clock source", &platform.clocksource.current),
         frequency.cycles_hz.map(|hz| rate(Some(hz.value))),
-        report.created.get(..10).map(str::to_owned),
+        report.created.split('T').next().map(str::to_owned),
         platform.kernel.release.clone(),
     ];
     joined(parts, " · ").unwrap_or_default()

@@ -3,9 +3,9 @@
 use std::cmp::Ordering;
 use std::fmt;
 use std::sync::Arc;
-use std::time::{Duration, UNIX_EPOCH};
 
 use crate::model::Interval;
+use crate::text::date_time;
 
 /// The type of a column of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -129,22 +129,16 @@ impl CellValue {
 impl fmt::Display for CellValue {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         const SECONDS_PER_DAY: i64 = 86_400;
-        let time =
-            |seconds: i64| UNIX_EPOCH + Duration::from_secs(u64::try_from(seconds).unwrap_or(0));
         match self {
             Self::Nothing => Ok(()),
             Self::Figure(figure) => figure.value.fmt(f),
             Self::AtMost(bound) => write!(f, "≤ {bound}"),
             Self::Count(count) => count.fmt(f),
             Self::Truth(truth) => f.write_str(if *truth { "yes" } else { "no" }),
-            Self::Time(micros) => {
-                humantime::format_rfc3339_seconds(time(micros / 1_000_000)).fmt(f)
-            }
+            Self::Time(micros) => f.write_str(&date_time(micros.div_euclid(1_000_000))),
             Self::Day(days) => {
-                let text =
-                    humantime::format_rfc3339_seconds(time(i64::from(*days) * SECONDS_PER_DAY))
-                        .to_string();
-                f.write_str(text.get(..10).unwrap_or_default())
+                let text = date_time(i64::from(*days) * SECONDS_PER_DAY);
+                f.write_str(text.trim_end_matches("T00:00:00Z"))
             }
             Self::Word(word) => f.write_str(word),
             Self::Text(text) => f.write_str(text),

@@ -1,6 +1,8 @@
 //! Sanitises untrusted text (labels, reasons from agents, names from firmware) for terminals, folds
 //! text to a width, and shortens long lists.
 
+use std::time::{Duration, UNIX_EPOCH};
+
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 /// The longest untrusted text, in characters. The longest text of this program itself has about
@@ -33,6 +35,23 @@ pub fn plain(text: &str) -> String {
     }
     out.truncate(out.trim_end().len());
     out
+}
+
+/// Formats a number of seconds since 1970 as RFC 3339. A year that needs more than four digits, or is
+/// before the year 0, has a sign and at least five characters, as in ISO 8601.
+#[must_use]
+pub fn date_time(since_1970_s: i64) -> String {
+    /// The seconds after which the calendar repeats: 400 years. *Definition*.
+    const CYCLE_S: i64 = 146_097 * 86_400;
+    let in_cycle = Duration::from_secs(since_1970_s.rem_euclid(CYCLE_S).unsigned_abs());
+    let text = humantime::format_rfc3339_seconds(UNIX_EPOCH + in_cycle).to_string();
+    let (year, rest) = text.split_at(4);
+    let year = year.parse().unwrap_or(1970) + 400 * since_1970_s.div_euclid(CYCLE_S);
+    if (0..=9999).contains(&year) {
+        format!("{year:04}{rest}")
+    } else {
+        format!("{year:+05}{rest}")
+    }
 }
 
 /// The ASCII notation of the other characters that this program writes.
@@ -347,6 +366,23 @@ mod tests {
 
     use super::*;
     use crate::text::{clipped, fold_name, hang, plain, shortened, wrap};
+
+    #[test]
+    fn dates_have_any_year() {
+        for (seconds, date) in [
+            (0, "1970-01-01T00:00:00Z"),
+            (951_782_400, "2000-02-29T00:00:00Z"),
+            (253_402_300_799, "9999-12-31T23:59:59Z"),
+            (-1, "1969-12-31T23:59:59Z"),
+            (-62_167_219_200, "0000-01-01T00:00:00Z"),
+            (-62_167_219_201, "-0001-12-31T23:59:59Z"),
+            (253_402_300_800, "+10000-01-01T00:00:00Z"),
+            (i64::MAX, "+292277026596-12-04T15:30:07Z"),
+            (i64::MIN, "-292277022657-01-27T08:29:52Z"),
+        ] {
+            assert_eq!(date_time(seconds), date);
+        }
+    }
 
     #[test]
     fn long_texts_lose_their_middle() {

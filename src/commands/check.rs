@@ -12,7 +12,8 @@ use crate::cli::CheckArgs;
 use crate::document::FindingText;
 use crate::findings::apply_rules;
 use crate::findings::machine::{
-    LIBRARY_CLOCKS, RESTORES, RTC, RestoreCase, RtcCase, WATCH_LOG, WatchLogCase, is_fit, judge,
+    DATE, DateCase, LIBRARY_CLOCKS, RESTORES, RTC, RestoreCase, RtcCase, WATCH_LOG, WatchLogCase,
+    is_fit, judge,
 };
 use crate::hosts::children;
 use crate::model::{Finding, LibraryClocks, Platform, Severity};
@@ -25,6 +26,9 @@ use crate::watching::{describe_all_series, log, tally};
 
 /// The question to an agent at which it reads its clocks for the first time.
 const HELLO: &[u8] = b"{\"op\":\"hello\",\"protocol\":1}\n";
+
+/// Maximum time of a process that opens and reads clocks once, on a busy machine.
+const MAX_READ_TIME: Duration = Duration::from_secs(30);
 
 /// The JSON document of `check`.
 #[derive(Serialize)]
@@ -51,6 +55,7 @@ pub fn run(args: &CheckArgs, output: &mut dyn Write) -> Result<bool, CommandErro
     let restore = RestoreCase(&platform, &platform.clocksource.available);
     findings.extend(apply_rules(RESTORES, &restore));
     if args.from.is_none() {
+        findings.extend(apply_rules(DATE, &DateCase(&date)));
         findings.extend(library_clock_findings().into_iter().flatten());
         findings.extend(watch_findings());
         let root = args.root.as_ref().map_or_else(Root::system, Root::at);
@@ -87,16 +92,18 @@ fn library_clock_findings() -> Option<Vec<Finding>> {
         .stderr(Stdio::null());
     let mut child = children::start(command, None).ok()?;
     let _ = child.pipes().0?.write_all(HELLO);
-    // Not with a time limit, because the standard library waits by the clock in question.
-    child.wait_for_exit();
-    let status = child.end()?;
-    let clocks = match status.success() {
-        true => compare_with_syscalls(),
-        false => LibraryClocks {
-            failures: vec![status.to_string()],
-            ..LibraryClocks::default()
-        },
+    let exited = child.wait_for_exit(MAX_READ_TIME);
+    let status = child.end();
+    let failure = if exited {
+        let status = status?;
+        (!status.success()).then(|| status.to_string())
+    } else {
+        Some("it does not end".to_owned())
     };
+    let clocks = failure.map_or_else(compare_with_syscalls, |why| LibraryClocks {
+        failures: vec![why],
+        ..LibraryClocks::default()
+    });
     Some(apply_rules(LIBRARY_CLOCKS, &clocks))
 }
 

@@ -45,7 +45,7 @@ use crate::report::{Detail, OutputError, ReadError, WholeFile};
 use crate::runs::RunError;
 use crate::selection::SelectionError;
 use crate::table::{Format, Style};
-use crate::text::ascii;
+use crate::text::{ascii, date_time};
 
 /// Longest time from a signal to the end of the program, in which it ends all child processes, or
 /// `watch` writes its last lines.
@@ -135,7 +135,7 @@ impl From<RunError> for CommandError {
 
 /// The date now, as RFC 3339.
 fn date() -> String {
-    humantime::format_rfc3339_seconds(timers::date()).to_string()
+    date_time(timers::date())
 }
 
 static COMMON: OnceLock<CommonArgs> = OnceLock::new();

@@ -316,14 +316,7 @@ impl Connection {
     /// [`Fault::Lost`] when the agent does not exit in time, or exits with another status than 0.
     pub fn dismiss(&mut self) -> Answer<()> {
         self.process.close();
-        let deadline = Deadline::after(self.timeout);
-        while !self.process.has_exited()
-            && deadline.remaining().is_some()
-            && !children::interrupted()
-        {
-            timers::pause(Duration::from_millis(5));
-        }
-        let exited_by_itself = self.process.has_exited();
+        let exited_by_itself = self.process.wait_for_exit(self.timeout);
         match self.process.end().filter(|_| exited_by_itself) {
             Some(status) if status.success() => Ok(()),
             Some(status) => Err(self.lose(
@@ -401,15 +394,11 @@ impl Connection {
 
     /// Ends the agent because its output has ended, and returns the fault.
     fn end_without_answer(&mut self, op: &str, deadline: Deadline) -> Fault {
-        let exit_deadline =
-            Deadline::after(deadline.remaining().unwrap_or_default().min(EXIT_GRACE));
-        while !self.process.has_exited() && exit_deadline.remaining().is_some() {
-            timers::pause(Duration::from_millis(2));
-        }
+        let grace = deadline.remaining().unwrap_or_default().min(EXIT_GRACE);
+        let exited_by_itself = self.process.wait_for_exit(grace);
         if children::interrupted() {
             return self.finish(Fault::Interrupted);
         }
-        let exited_by_itself = self.process.has_exited();
         let ended = self.process.end_and_describe();
         match self.process.end() {
             Some(status) if exited_by_itself => self.lose(format!(

@@ -14,7 +14,7 @@ use std::thread;
 use std::time::Duration;
 
 use timers::os::limits::{self, max_open_files};
-use timers::{Answer, Deadline, Fault};
+use timers::{Answer, Fault};
 
 use super::children::{self, Placement, RunningProcess, StartError};
 use super::declarations::Declarations;
@@ -180,10 +180,17 @@ impl AgentProcess {
         self.running.has_exited()
     }
 
+    /// Waits for at most `limit` until the process has exited. Returns whether it has.
+    pub fn wait_for_exit(&self, limit: Duration) -> bool {
+        self.running.wait_for_exit(limit)
+    }
+
     /// Ends the process and everything that it started, immediately. The returned status describes
     /// the process's own exit only if it [had exited](Self::has_exited) before.
     pub fn end(&mut self) -> Option<ExitStatus> {
         self.input = None;
+        // The thread that reads the output then closes it.
+        self.output = mpsc::channel().1;
         self.running.end()
     }
 
@@ -191,14 +198,10 @@ impl AgentProcess {
     /// follows its name.
     pub fn end_and_describe(&mut self) -> String {
         self.end();
-        if self.running.is_left() {
-            format!(
-                "cannot be ended, because its process {} runs as another user",
-                self.id()
-            )
-        } else {
-            "was ended".into()
-        }
+        self.running.why_left().map_or_else(
+            || "was ended".into(),
+            |why| format!("cannot be ended, because its process {} {why}", self.id()),
+        )
     }
 
     /// Returns the last non-blank line of standard error, if any.
@@ -219,15 +222,7 @@ impl AgentProcess {
 impl Drop for AgentProcess {
     fn drop(&mut self) {
         self.input = None;
-        let shutdown = Deadline::after(MAX_SHUTDOWN_TIME);
-        while !self.has_exited() && !children::interrupted() {
-            let Some(left) = shutdown.remaining() else {
-                break;
-            };
-            if self.next(left).is_err() {
-                break;
-            }
-        }
+        let _ = self.wait_for_exit(MAX_SHUTDOWN_TIME);
         self.end();
     }
 }

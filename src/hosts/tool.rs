@@ -8,11 +8,9 @@ use std::sync::mpsc::{self, Receiver};
 use std::thread;
 use std::time::Duration;
 
-pub use timers::os::files::is_program;
-use timers::os::process;
-
 use crate::hosts::children::{self, StartError};
 use crate::hosts::lines::{is_jvm_notice, printable};
+pub use timers::os::files::is_program;
 
 /// Maximum run time of a compiler on a slow machine.
 pub(super) const MAX_COMPILE_TIME: Duration = Duration::from_secs(60);
@@ -112,14 +110,11 @@ fn explained(error: &io::Error) -> String {
 /// When the program did not run to its end within `limit`, or its result is unknown.
 pub fn run_to_end(command: Command, limit: Duration, max_bytes: u64) -> Result<Ended, ToolError> {
     let mut running = children::start(command, None)?;
-    let group = running.group();
-    let (_input, stdout, stderr) = running.pipes();
+    let (input, stdout, stderr) = running.pipes();
     let stdout = spawn_work(move || read_to_end(stdout, max_bytes))?;
     let stderr = spawn_work(move || read_to_end(stderr, max_bytes))?;
-    // A thread waits, because a program that is measured must not share the CPU with a loop that
-    // polls.
-    let exit = spawn_work(move || process::wait_for_exit(group))?;
-    let took_too_long = timers::receive(&exit, limit).is_err();
+    let took_too_long = !running.wait_for_exit(limit);
+    drop(input);
     // Ending the program also ends the processes that it left behind.
     let status = running.end();
     if took_too_long {

@@ -38,6 +38,15 @@ pub struct StepQuestion {
     pub seed: u64,
 }
 
+impl StepQuestion {
+    /// An upper bound of the units of work between two reads.
+    #[must_use]
+    pub fn max_work(&self) -> f64 {
+        let longest_ns = self.growth_ns.max(self.cost_ns);
+        8.0 * longest_ns.max(100.0 + 2.0 * self.ns_per_work) / self.ns_per_work.max(0.0)
+    }
+}
+
 /// Returns the nanoseconds per tick of `timer`. Compares how far the timer and a reference, whose
 /// tick takes `reference_ns` nanoseconds, advance in the given time. `None` if the timer does not
 /// move or the host does not support the question.

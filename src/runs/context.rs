@@ -1,8 +1,6 @@
 //! Records the circumstances of a run of measurements for its report: the start time, the CPU
 //! frequency before and after it, and the machine.
 
-use std::time::SystemTime;
-
 use timers::KernelEntry;
 
 use super::RunError;
@@ -10,11 +8,12 @@ use crate::model::{Interval, Platform, Settings, TimerRow, Tool, VmClock};
 use crate::platform::frequency::{self, CyclesFrom, KnownFrequencies, TscWatch};
 use crate::platform::{self, CpuUse, Root};
 use crate::recording::{self, Observation, Recording};
+use crate::text::date_time;
 use crate::trust::ReadPathBaselines;
 
 /// The circumstances of a run in progress, recorded at its start.
 pub(super) struct RunContext {
-    created: SystemTime,
+    created: String,
     cpu: Option<u32>,
     cycles: CyclesFrom,
     frequencies: KnownFrequencies,
@@ -30,7 +29,7 @@ impl RunContext {
     /// # Errors
     /// When times should be converted to cycles at a frequency that is unknown.
     pub fn begin(cpu: Option<u32>, cycles: CyclesFrom) -> Result<Self, RunError> {
-        let created = timers::date();
+        let created = date_time(timers::date());
         let nominal = frequency::nominal();
         let known = KnownFrequencies {
             nominal,
@@ -79,7 +78,7 @@ impl RunContext {
         Recording {
             schema: recording::SCHEMA.into(),
             tool: Tool::this(),
-            created: humantime::format_rfc3339_seconds(self.created).to_string(),
+            created: self.created,
             node: None,
             frequency: KnownFrequencies {
                 after: frequency::measure_effective(self.cpu),

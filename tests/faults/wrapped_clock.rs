@@ -107,6 +107,115 @@ fn failing_clock_is_no_panic() {
     }
 }
 
+/// Times of day, in seconds since 1970, that are before this program or have no year of four digits.
+const IMPLAUSIBLE_DATES: [(&str, &str); 6] = [
+    ("-1000000000000", "-29719-04-05"),
+    ("-1", "1969-12-31"),
+    ("0", "1970-01-01"),
+    ("253402300800", "+10000-01-01"),
+    ("1000000000000000", "+31690708-07-05"),
+    ("-9223372036854775808", "-292277022657-01-27"),
+];
+
+#[test]
+fn implausible_date_is_one_finding() {
+    let Some((folder, library, _lock)) = build_wrapper() else {
+        return;
+    };
+    let file = folder.path().join("timers.json").display().to_string();
+    for (by, date) in IMPLAUSIBLE_DATES {
+        let fault = [("CLOCK", "0"), ("FAULT", "date"), ("BY", by)];
+        let (_, printed) = run_wrapped(&library, &fault, &["check", "-v"]);
+        let words = printed.split_whitespace().collect::<Vec<_>>().join(" ");
+        let expected = format!("the time of day, {date}");
+        assert_eq!(words.matches(&expected).count(), 1, "{by}: {printed}");
+        assert_eq!(
+            words.matches("is not plausible").count(),
+            1,
+            "{by}: {printed}"
+        );
+        for args in [
+            &["list", "-o", &file][..],
+            &["platform"],
+            &["watch", "200ms"],
+            &[
+                "measure",
+                "--from",
+                EPYC,
+                "--clock",
+                "monotonic",
+                "--",
+                "true",
+            ],
+        ] {
+            let (code, printed) = run_wrapped(&library, &fault, args);
+            assert_eq!(code, Some(0), "{by} {args:?}: {printed}");
+        }
+    }
+    for fault in [
+        ("none", "0"),
+        ("date", "1800000000"),
+        ("date", "253402300799"),
+    ] {
+        let fault = [("CLOCK", "0"), ("FAULT", fault.0), ("BY", fault.1)];
+        let (_, printed) = run_wrapped(&library, &fault, &["check", "-v"]);
+        assert!(!printed.contains("the time of day, "), "{printed}");
+    }
+}
+
+#[test]
+fn jumping_date_ends_no_verb() {
+    let Some((_folder, library, _lock)) = build_wrapper() else {
+        return;
+    };
+    for by in ["0", "1", "20", "200"] {
+        let fault = [("CLOCK", "0"), ("FAULT", "jumps"), ("BY", by)];
+        for args in [&["check"][..], &["watch", "200ms"], &["platform"]] {
+            let (code, printed) = run_wrapped(&library, &fault, args);
+            assert!(matches!(code, Some(0 | 3)), "{by} {args:?}: {printed}");
+        }
+    }
+}
+
+#[test]
+#[ignore = "takes some seconds"]
+fn reports_have_implausible_dates() {
+    let Some((folder, library, _lock)) = build_wrapper() else {
+        return;
+    };
+    let path = |name: &str| folder.path().join(name).display().to_string();
+    let (report, archive, page) = (path("report.json"), path("archive"), path("page.html"));
+    for (by, date) in IMPLAUSIBLE_DATES {
+        let fault = [("CLOCK", "0"), ("FAULT", "date"), ("BY", by)];
+        let probe = ["probe", "--quick", "monotonic", "-o", &report];
+        let (code, printed) = run_wrapped(
+            &library,
+            &fault,
+            &[&probe[..], &["--save", &archive]].concat(),
+        );
+        assert!(matches!(code, Some(0 | 3)), "{by}: {printed}");
+        let read: Value =
+            serde_json::from_slice(&std::fs::read(&report).expect("written")).expect("JSON");
+        assert!(
+            read["created"]
+                .as_str()
+                .is_some_and(|created| created.starts_with(date)),
+            "{read}"
+        );
+        for args in [
+            &["table", &report, EPYC][..],
+            &["table", &report, "-f", "csv"],
+            &["report", &report, "-o", &page],
+            &["report", &report, "-f", "openmetrics"],
+            &["inspect", "--from", &report, "monotonic"],
+            &["compare", &report, EPYC],
+        ] {
+            let (code, printed) = run_wrapped(&library, &fault, args);
+            assert!(matches!(code, Some(0 | 3)), "{by} {args:?}: {printed}");
+        }
+    }
+}
+
 #[test]
 #[ignore = "takes a minute"]
 fn failing_clock_ends_no_measurement() {

@@ -1,9 +1,11 @@
 /* Wraps clock_gettime of the process into which it is loaded: FAULT names the fault of the clock CLOCK, by default
-   CLOCK_MONOTONIC, and BY its size in nanoseconds or ppm, or the reads before it. The system call stays correct. */
+   CLOCK_MONOTONIC, and BY its size in nanoseconds or ppm, the reads before it, or the date in seconds since 1970. The
+   system call stays correct. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
+#include <sys/time.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -51,5 +53,29 @@ int clock_gettime(clockid_t clock, struct timespec *time) {
     }
     if (clock == faulty && !strcmp(fault, "overflow"))
         time->tv_nsec = 1000000005;
+    if (clock == faulty && !strcmp(fault, "date"))
+        time->tv_sec = (long long)((unsigned long long)by + ns / 1000000000 - start / 1000000000);
+    /* The clock jumps back by 60 years after that many reads. */
+    if (clock == faulty && !strcmp(fault, "jumps") && __atomic_fetch_add(&reads, 1, __ATOMIC_RELAXED) >= by)
+        time->tv_sec -= 60LL * 366 * 86400;
     return 0;
+}
+
+int gettimeofday(struct timeval *restrict time, void *restrict zone) {
+    struct timespec now;
+    (void)zone;
+    if (clock_gettime(CLOCK_REALTIME, &now))
+        return -1;
+    time->tv_sec = now.tv_sec;
+    time->tv_usec = now.tv_nsec / 1000;
+    return 0;
+}
+
+time_t time(time_t *seconds) {
+    struct timespec now;
+    if (clock_gettime(CLOCK_REALTIME, &now))
+        return -1;
+    if (seconds)
+        *seconds = now.tv_sec;
+    return now.tv_sec;
 }

@@ -4,10 +4,12 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::process::{Command, Output};
 
+use rustix::process::Signal;
+
 use super::c_compiler::{LIBRARY, compile};
 use super::folder::Folder;
 use super::program::program;
-use super::run::Run;
+use super::run::{Run, waited_for};
 use super::skipping::{emulated, not_installed, skipped};
 use crate::stored::EPYC;
 
@@ -196,6 +198,134 @@ fn refused_sleep_is_unavailable() {
     for row in rows {
         assert_eq!(row["status"], "unavailable", "{row}");
         assert!(row["reason"].to_string().contains("not permitted"), "{row}");
+    }
+}
+
+/// The refused calls, and why the process that is left cannot be ended; `None` if another call ends it.
+const REFUSED_KILLS: [(&str, Option<&str>); 8] = [
+    ("kill", None),
+    ("kill=absent,tgkill=absent", None),
+    ("pidfd_send_signal", None),
+    ("pidfd_open=absent", None),
+    (
+        "kill,tgkill,pidfd_send_signal",
+        Some("a sandbox that refuses kill(2)"),
+    ),
+    (
+        "kill=absent,pidfd_send_signal=absent",
+        Some("a sandbox that refuses kill(2)"),
+    ),
+    ("kill,pidfd_open", Some("a sandbox that refuses kill(2)")),
+    (
+        "kill=nothing,pidfd_send_signal=nothing",
+        Some("does not react to SIGKILL"),
+    ),
+];
+
+/// Starts verbs whose child sleeps and reads no input, lets `act` act while it sleeps, and checks that
+/// the verb ends with this status and names the child that it cannot end.
+fn ends_without_kill(verbs: &[&[&str]], sleep: &str, status: i32, act: fn(&Run)) {
+    for (calls, left) in REFUSED_KILLS {
+        for verb in verbs {
+            let Some(command) = refusing(calls, &[], verb) else {
+                return;
+            };
+            let mut run = Run::spawn(command);
+            // Not a process of this program, whose arguments end with these words.
+            let runs = || {
+                run.alive()
+                    .iter()
+                    .any(|line| line.starts_with(sleep))
+                    .then_some(())
+            };
+            assert!(waited_for(runs).is_some(), "{calls} {verb:?}");
+            act(&run);
+            run.until_it_ends();
+            let remains = run.alive();
+            run.kill_descendants();
+            let (ended, output) = run.end();
+            let reported = String::from_utf8_lossy(&output.stderr);
+            assert_eq!(ended.code(), Some(status), "{calls} {verb:?}: {reported}");
+            assert_eq!(
+                remains.len(),
+                usize::from(left.is_some()),
+                "{calls} {verb:?}: {remains:?}"
+            );
+            let names = reported.contains("which this program started, cannot be ended");
+            assert_eq!(names, left.is_some(), "{calls} {verb:?}: {reported}");
+            assert!(
+                reported.contains(left.unwrap_or("")),
+                "{calls} {verb:?}: {reported}"
+            );
+        }
+    }
+}
+
+#[test]
+fn verbs_end_where_kill_is_refused() {
+    let measure = [
+        "measure",
+        "--from",
+        EPYC,
+        "--clock",
+        "monotonic",
+        "--limit",
+        "1",
+    ];
+    let sleep = [&measure[..], &["--", "sleep", "3111"]].concat();
+    ends_without_kill(&[&sleep], "sleep 3111", 1, |_| {});
+    let list = ["list", "--agent", "x=sleep 3112"];
+    let verbs = [
+        &[&measure[..5], &["--", "sleep", "3112"]].concat()[..],
+        &list,
+    ];
+    ends_without_kill(&verbs, "sleep 3112", 128 + Signal::TERM.as_raw(), |run| {
+        run.signal(Signal::TERM);
+    });
+}
+
+/// Children that end with their input need no signal.
+#[test]
+fn agents_end_where_kill_is_refused() {
+    for (calls, _) in REFUSED_KILLS {
+        for args in [&["check"][..], &["probe", "--quick", "monotonic"]] {
+            let Some(command) = refusing(calls, &[], args) else {
+                return;
+            };
+            let (status, output) = Run::spawn(command).end();
+            assert!(
+                matches!(status.code(), Some(0 | 3)),
+                "{calls} {args:?}: {output:?}"
+            );
+            let reported = String::from_utf8_lossy(&output.stderr);
+            assert!(
+                !reported.contains("cannot be ended"),
+                "{calls} {args:?}: {reported}"
+            );
+        }
+    }
+}
+
+#[test]
+fn refused_wait_for_children_is_reported() {
+    for calls in ["waitid", "waitid=absent"] {
+        for (args, status) in [
+            (&["probe", "--quick", "monotonic"][..], 1),
+            (&["check"], 1),
+            (&["table", EPYC], 0),
+        ] {
+            let Some(command) = refusing(calls, &[], args) else {
+                return;
+            };
+            let (ended, output) = Run::spawn(command).end();
+            assert_eq!(ended.code(), Some(status), "{calls} {args:?}: {output:?}");
+            let reported = String::from_utf8_lossy(&output.stderr);
+            assert_eq!(
+                reported.contains("the kernel refuses waitid"),
+                status == 1,
+                "{reported}"
+            );
+        }
     }
 }
 

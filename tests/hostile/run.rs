@@ -1,7 +1,7 @@
 //! Runs the program and finds all of its descendants, also those that leave its session or lose
 //! their parent, because they inherit an environment variable.
 
-use std::path::Path;
+use std::path::PathBuf;
 use std::process::{Child, Command, ExitStatus, Output, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
@@ -61,26 +61,43 @@ impl Run {
         }
     }
 
-    /// The command lines of all descendants that still run.
-    pub fn alive(&self) -> Vec<String> {
+    /// The folders in `/proc` of all descendants that still run.
+    fn descendants(&self) -> impl Iterator<Item = PathBuf> {
         let mark = format!("{MARK}={}", self.mark);
-        let marked = |process: &Path| {
+        let own = self.child.id().to_string();
+        let marked = move |process: &PathBuf| {
             let environment = fs::read(process.join("environ")).unwrap_or_default();
             environment
                 .split(|&byte| byte == 0)
                 .any(|variable| variable == mark.as_bytes())
         };
         let processes = fs::read_dir("/proc").expect("/proc is readable").flatten();
-        let line = |process: &Path| {
+        processes
+            .map(|entry| entry.path())
+            .filter(marked)
+            .filter(move |process| !process.ends_with(&own))
+    }
+
+    /// The command lines of all descendants that still run.
+    pub fn alive(&self) -> Vec<String> {
+        let line = |process: PathBuf| {
             let line = fs::read(process.join("cmdline")).unwrap_or_default();
             String::from_utf8_lossy(&line).replace('\0', " ")
         };
-        processes
-            .map(|entry| entry.path())
-            .filter(|process| marked(process))
-            .filter(|process| !process.ends_with(self.child.id().to_string()))
-            .map(|process| line(&process))
-            .collect()
+        self.descendants().map(line).collect()
+    }
+
+    /// Kills all descendants that still run.
+    pub fn kill_descendants(&self) {
+        for process in self.descendants() {
+            let number = process
+                .file_name()
+                .and_then(|name| name.to_str()?.parse().ok());
+            // The process may have ended meanwhile.
+            let _ = number
+                .and_then(Pid::from_raw)
+                .map(|id| kill_process(id, Signal::KILL));
+        }
     }
 
     /// Waits until a descendant runs with a command line that contains `words`.

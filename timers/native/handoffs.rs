@@ -98,6 +98,9 @@ pub(super) fn handoffs_on_pairs(
             "a thread cannot be pinned to CPU {cpu}: it is offline or not allowed"
         )));
     }
+    if cpus.len() > allowed.len() {
+        return Err(Fault::Refused("there are more pairs than CPUs".into()));
+    }
     thread::scope(|scope| {
         let run_pair = |pair: &[u32; 2]| handoffs_on_pair(info, run_side, pair.map(Some), count);
         let pairs: Vec<_> = cpus

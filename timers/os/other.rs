@@ -180,6 +180,11 @@ pub mod process {
         false
     }
 
+    #[cfg(windows)]
+    pub fn why_left(_group: Pid) -> &'static str {
+        "does not end although its job was terminated"
+    }
+
     #[derive(Debug)]
     pub struct ProcessGroup(Pid);
 

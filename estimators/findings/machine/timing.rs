@@ -103,6 +103,26 @@ rules! {
     }
 }
 
+/// The year before which no time of day is right. *Computed*: this program did not exist before.
+const FIRST_YEAR: &str = "2026";
+/// The time of day as RFC 3339, with a sign if its year has more than four digits.
+pub struct DateCase<'a>(pub &'a str);
+
+impl RuleSubject for DateCase<'static> {
+    type Case<'a> = DateCase<'a>;
+}
+
+rules! {
+    /// The rule about the time of day.
+    pub static DATE: DateCase<'static>;
+    "date" {
+        Note "the time of day, {date}, is not plausible: the date of a report says nothing, other figures do not depend on it"
+            => "set the time of day (`timedatectl set-ntp true`), or find what shifts it: a preloaded library (LD_PRELOAD, /etc/ld.so.preload, faketime)",
+            // A sign sorts before all digits.
+            |DateCase(date)| (*date < FIRST_YEAR).then(|| values! { date: *date });
+    }
+}
+
 /// Largest error, in seconds, of the time by the RTC since the machine was started.
 /// *Computed*: one second when the kernel takes the time of day from the RTC, and one when the RTC
 /// is compared with it.
@@ -140,6 +160,28 @@ mod tests {
     use super::*;
     use crate::findings::apply_rules;
     use crate::model::Severity;
+
+    #[test]
+    fn implausible_date_is_noted() {
+        for (date, is_plausible) in [
+            ("2026-01-01T00:00:00Z", true),
+            ("9999-12-31T23:59:59Z", true),
+            ("2025-12-31T23:59:59Z", false),
+            ("1969-12-31T23:59:59Z", false),
+            ("0000-01-01T00:00:00Z", false),
+            ("-29719-04-05T22:13:20Z", false),
+            ("+10000-01-01T00:00:00Z", false),
+        ] {
+            let found = apply_rules(DATE, &DateCase(date));
+            assert_eq!(found.is_empty(), is_plausible, "{date}: {found:?}");
+            for finding in found {
+                assert!(
+                    finding.message().contains("is not plausible"),
+                    "{finding:?}"
+                );
+            }
+        }
+    }
 
     /// The clocks of a guest that are 7 % fast differ from the RTC by more than any oscillator explains.
     #[test]

@@ -3,7 +3,6 @@
 use std::fs::File;
 use std::io::{self, IsTerminal, Write};
 use std::path::{Path, PathBuf};
-use std::time::{Duration, UNIX_EPOCH};
 
 use super::super::{Outputs, prepare_outputs};
 use super::{CommandError, failed, write_error};
@@ -13,6 +12,7 @@ use crate::messages::in_locale;
 use crate::model::{AllanPoint, Interval};
 use crate::report::{append, home, parse_line};
 use crate::table::Format;
+use crate::text::date_time;
 use crate::text::numbers::{short_time, significant};
 use crate::watching::log::{self, LogLine, WatchLog};
 use crate::watching::{ClockEvent, describe, describe_all_series, describe_series, tally};
@@ -193,8 +193,7 @@ fn describe_rtc(ppm: Option<Interval>) -> String {
 
 /// The date of an event, as RFC 3339.
 fn event_date(event: &ClockEvent) -> String {
-    let since_1970 = Duration::from_secs_f64(event.at_s.max(0.0));
-    humantime::format_rfc3339_seconds(UNIX_EPOCH + since_1970).to_string()
+    date_time(event.at_s as i64)
 }
 
 /// The Allan deviations for up to four window lengths, from the shortest to the longest.

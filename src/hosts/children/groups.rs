@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
 use std::time::Duration;
 
+use timers::Deadline;
 use timers::os::Pid;
 use timers::os::process;
 
@@ -22,9 +23,9 @@ static INTERRUPTED: AtomicBool = AtomicBool::new(false);
 /// timermeter runs as a library in another program.
 static OWNS_DESCENDANTS: AtomicBool = AtomicBool::new(false);
 
-/// Maximum number of checks whether the last processes have ended: 2 s together, because the kernel
-/// needs time to end processes that write to a slow disk.
-pub(super) const MAX_CHECKS: u32 = 1_000;
+/// Maximum time from the end of a process's pipes and its kill to its exit: the kernel needs time to
+/// end processes that write to a slow disk.
+pub(super) const MAX_END_TIME: Duration = Duration::from_secs(2);
 /// Interval between two checks whether the last processes have ended.
 pub(super) const CHECK_INTERVAL: Duration = Duration::from_millis(2);
 
@@ -47,14 +48,15 @@ impl ProcessGroups {
     /// The list, unless it remains locked: another thread may hold the lock while it starts a
     /// process, which can take long.
     fn lock_soon() -> Option<MutexGuard<'static, Self>> {
-        for _ in 0..MAX_CHECKS {
+        let limit = Deadline::after(MAX_END_TIME);
+        loop {
             match GROUPS.try_lock() {
                 Ok(groups) => return Some(groups),
                 Err(TryLockError::Poisoned(poisoned)) => return Some(poisoned.into_inner()),
-                Err(TryLockError::WouldBlock) => timers::pause(CHECK_INTERVAL),
-            }
+                Err(TryLockError::WouldBlock) => limit.remaining()?,
+            };
+            timers::pause(CHECK_INTERVAL);
         }
-        None
     }
 
     /// Checks whether a process may be started, and starts the guard before the first process. The
@@ -62,9 +64,6 @@ impl ProcessGroups {
     pub fn prepare(&mut self, locked: Option<File>) -> Result<(), StartError> {
         if interrupted() {
             return Err(StartError::Interrupted);
-        }
-        if timers::kernel_time().is_none() {
-            return Err(StartError::NoClock);
         }
         if self.guard.is_none() && owns_descendants() && process::NEEDS_GUARD {
             self.guard = Some(Guard::start(locked)?);
@@ -126,14 +125,12 @@ pub fn finish() -> Vec<Pid> {
         return Vec::new();
     };
     let guard = groups.guard.take();
-    for _ in 0..MAX_CHECKS {
+    let limit = Deadline::after(MAX_END_TIME);
+    while !groups.running.is_empty() && limit.remaining().is_some() {
         groups
             .running
             .iter()
             .for_each(|&group| process::kill_group(group));
-        if groups.running.is_empty() {
-            break;
-        }
         // The threads that started the processes reap them.
         drop(groups);
         timers::pause(CHECK_INTERVAL);
@@ -143,9 +140,14 @@ pub fn finish() -> Vec<Pid> {
         groups = again;
     }
     let ProcessGroups { running, left, .. } = &*groups;
-    let alive = running.iter().filter(|&&group| !process::has_exited(group));
-    let left = left.iter().filter(|&&group| process::has_unkillable(group));
-    let all = alive.chain(left).copied().collect();
+    let still_runs =
+        |group: &&Pid| !process::has_exited(**group) || process::has_unkillable(**group);
+    let all = running
+        .iter()
+        .chain(left)
+        .filter(still_runs)
+        .copied()
+        .collect();
     drop(groups);
     if let Some(guard) = guard {
         guard.dismiss();

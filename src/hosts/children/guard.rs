@@ -10,11 +10,12 @@ use std::fs::{self, File};
 use std::io::{self, BufRead, Write};
 use std::path::Path;
 use std::process::{Child, ChildStdin, Command, Stdio};
-use std::time::Duration;
 
+use timers::Deadline;
 use timers::os::Pid;
-use timers::os::process::{ProcessGroup, kill_by_environment, prepare_group};
+use timers::os::process::{ProcessGroup, kill_by_environment, prepare_group, wait_for_exit};
 
+use super::groups::{CHECK_INTERVAL, MAX_END_TIME};
 use super::{Placement, StartError, this_program};
 use crate::scratch;
 
@@ -23,10 +24,6 @@ pub const VERB: &str = "guard";
 
 /// The environment variable that holds the mark of a run.
 const MARK: &str = "TIMERMETER_RUN";
-/// Maximum number of searches for processes with the mark.
-const MAX_SEARCHES: u32 = 1_000;
-/// Time between two searches.
-const SEARCH_INTERVAL: Duration = Duration::from_millis(2);
 
 /// Gives the mark, which is unique to this run, to all processes that this program starts. Call this
 /// before a second thread uses the environment.
@@ -107,11 +104,13 @@ impl Guard {
         let _ = self.input.write_all(b"~\n");
     }
 
-    /// Lets the guard do its work and waits until it has ended.
+    /// Lets the guard do its work and waits until it has ended, but not much longer than it searches.
     pub(super) fn dismiss(self) {
         let Self { mut child, input } = self;
         drop(input);
-        let _ = child.wait();
+        if wait_for_exit(Pid::from_child(&child), 2 * MAX_END_TIME) {
+            let _ = child.wait();
+        }
     }
 }
 
@@ -140,12 +139,10 @@ pub fn serve(input: &mut dyn BufRead) {
     restore(setting.as_deref().unwrap_or_default());
     groups.values().for_each(ProcessGroup::kill);
     if let Some(mark) = mark() {
+        let limit = Deadline::after(MAX_END_TIME);
         // A process may start another one during a search.
-        for _ in 0..MAX_SEARCHES {
-            if kill_by_environment(&mark, None) == 0 {
-                break;
-            }
-            timers::pause(SEARCH_INTERVAL);
+        while kill_by_environment(&mark, None) > 0 && limit.remaining().is_some() {
+            timers::pause(CHECK_INTERVAL);
         }
     }
     scratch::remove_stale(&std::env::temp_dir());

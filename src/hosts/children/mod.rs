@@ -10,8 +10,8 @@
 //!   *and* a replaced environment escapes.
 //! - A process outside the groups is only signalled after it was read that it has the mark. If
 //!   `/proc` does not show other processes ([`why_descendants_unknown`]), only groups are ended.
-//! - A process that does not end when it is killed, because it runs as another user, is left behind
-//!   and reported by [`finish`].
+//! - A process that does not end within a limit, because it runs as another user or a sandbox refuses
+//!   kill(2), is left behind and reported by [`finish`]. Its pipes are closed, which ends an agent.
 
 mod groups;
 pub mod guard;

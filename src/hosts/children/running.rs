@@ -2,12 +2,12 @@
 //! everything that it started.
 
 use std::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command, ExitStatus};
+use std::time::Duration;
 
-use timers::Deadline;
 use timers::os::process;
 use timers::os::{CpuTime, Pid};
 
-use super::groups::{CHECK_INTERVAL, MAX_CHECKS, ProcessGroups, owns_descendants};
+use super::groups::{MAX_END_TIME, ProcessGroups, owns_descendants};
 use super::guard::end_marked;
 use super::{Placement, StartError};
 
@@ -84,30 +84,23 @@ impl RunningProcess {
         self.status.is_some() || process::has_exited(self.group)
     }
 
-    /// Waits until the process has exited, without reaping it.
-    pub fn wait_for_exit(&self) {
-        if self.status.is_none() {
-            process::wait_for_exit(self.group);
-        }
-    }
-
-    /// The process group that the process leads; another thread can end it with
-    /// [`process::kill_group`].
+    /// Waits for at most `limit` until the process has exited, without reaping it. Returns whether
+    /// it has.
     #[must_use]
-    pub fn group(&self) -> Pid {
-        self.group
+    pub fn wait_for_exit(&self, limit: Duration) -> bool {
+        self.status.is_some() || process::wait_for_exit(self.group, limit)
     }
 
-    /// Whether the process still runs although it was killed: it runs as another user, so that this
-    /// program may not signal it.
+    /// Why the process still runs although it was killed, as a predicate; `None` if it has ended.
     #[must_use]
-    pub fn is_left(&self) -> bool {
-        self.is_left
+    pub fn why_left(&self) -> Option<&'static str> {
+        self.is_left.then(|| process::why_left(self.group))
     }
 
-    /// Ends the process and everything that it started, immediately. The returned status describes
-    /// the process's own exit only if it [had exited](Self::has_exited) before; it is `None` if the
-    /// process [does not end](Self::is_left).
+    /// Ends the process and everything that it started, immediately: closes the pipes that were not
+    /// taken, and kills it. The returned status describes the process's own exit only if it
+    /// [had exited](Self::has_exited) before; it is `None` if the process
+    /// [does not end](Self::why_left).
     pub fn end(&mut self) -> Option<ExitStatus> {
         if self.status.is_none() && !self.is_left && owns_descendants() {
             let descendants = process::descendants(self.group);
@@ -121,8 +114,9 @@ impl RunningProcess {
     /// ended later.
     pub fn end_group(&mut self) -> Option<ExitStatus> {
         if self.status.is_none() && !self.is_left {
+            drop(self.pipes());
             process::kill_group(self.group);
-            self.is_left = !self.ends();
+            self.is_left = !self.wait_for_exit(MAX_END_TIME);
             let mut groups = ProcessGroups::lock();
             groups.forget(self.group);
             if self.is_left {
@@ -138,21 +132,6 @@ impl RunningProcess {
             }
         }
         self.status
-    }
-
-    /// Waits for the end of the process, which was killed, but at most as long as for other
-    /// processes. Returns whether it has ended.
-    fn ends(&self) -> bool {
-        let limit = Deadline::after(CHECK_INTERVAL * MAX_CHECKS);
-        let mut pause = CHECK_INTERVAL / 32;
-        while !self.has_exited() {
-            if limit.remaining().is_none() {
-                return false;
-            }
-            timers::pause(pause);
-            pause = (2 * pause).min(CHECK_INTERVAL);
-        }
-        true
     }
 
     /// The CPU time of the process, once it has ended; `None` if the system does not account for

@@ -8,12 +8,6 @@ pub enum StartError {
     /// The user interrupted the program, so no process is started any more.
     #[error("interrupted")]
     Interrupted,
-    /// This process cannot read a clock, without which a process that hangs could not be ended.
-    #[error(
-        "the kernel does not let this process read a clock (clock_gettime), so a process that hangs could not be ended: allow the \
-         call in the sandbox"
-    )]
-    NoClock,
     /// The process cannot run on the requested CPU.
     #[error("{0}")]
     Cpu(#[from] timers::AffinityError),

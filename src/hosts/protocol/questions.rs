@@ -23,6 +23,9 @@ const MAX_PACKED_VALUES: u64 = 20_000;
 const MAX_HELLO_BYTES: u64 = MAX_TIMERS as u64 * (4 << 10);
 /// Maximum number of integers in an answer.
 const MAX_VALUES: u64 = 10_000_000;
+/// Maximum number of units of work, or calls, between two reads: about a minute. *Judgement*: four
+/// times the longest work of a calibration.
+const MAX_AMOUNT: u64 = 1 << 36;
 
 /// Defines each question with its name on the wire, its keys, and the factors whose product is the
 /// number of integers in the answer.
@@ -290,12 +293,28 @@ impl AgentQuestion {
         }
     }
 
-    /// The reason why a host has to refuse this question: the answer would need too much memory.
-    /// `None` if it does not. The runner, which ends a host that takes too long, limits the time.
+    /// The reason why a host has to refuse this question: it would need too much memory, or could
+    /// not end. `None` if it does not. The runner ends a host that takes too long.
     #[must_use]
     pub fn excess(&self) -> Option<String> {
-        let values = self.value_count();
-        (values > MAX_VALUES).then(|| format!("{values} values are too many: at most {MAX_VALUES}"))
+        let factors = self.shape().into_iter().map(|factor| factor.max(1) as u64);
+        let values = match self {
+            Self::Order { count, .. } => (*count).into(),
+            _ => factors.fold(1, u64::saturating_mul),
+        };
+        let amount = match self {
+            Self::Intervals { work, .. } => work.iter().copied().max().unwrap_or(0),
+            Self::Batches { calls: amount, .. } | Self::Comparisons { work: amount, .. } => *amount,
+            Self::Calls {
+                ns_per_tick, step, ..
+            } => (ns_per_tick * step) as u64,
+            Self::Steps { question, .. } => question.max_work() as u64,
+            _ => 0,
+        };
+        let what = "calls or units of work between two reads";
+        let counts = [(values, MAX_VALUES, "values"), (amount, MAX_AMOUNT, what)];
+        let (count, max, what) = counts.into_iter().find(|(count, max, _)| count > max)?;
+        Some(format!("{count} {what} are too many: at most {max}"))
     }
 
     /// The reason why an answer cannot be parsed because an integer needs more than 64 bits; `None`

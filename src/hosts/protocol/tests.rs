@@ -79,6 +79,43 @@ fn examples_are_questions_of_their_kind() {
 }
 
 #[test]
+fn excessive_counts_are_refused() {
+    let steps = |question: &str| {
+        format!(
+            r#"{{"op":"steps","timer":"t","ns_per_tick":null,"interval_ns":1e5,"seed":1,{question}}}"#
+        )
+    };
+    let excess = |line: &str| {
+        let question: AgentQuestion = serde_json::from_str(line).expect(line);
+        question.excess()
+    };
+    for line in [
+        r#"{"op":"order","timer":"t","count":2147483647}"#,
+        r#"{"op":"readings","timer":"t","count":2147483647}"#,
+        r#"{"op":"intervals","timer":"t","repeat":4294967295,"work":[]}"#,
+        r#"{"op":"intervals","timer":"t","repeat":1,"work":[1,9223372036854775807]}"#,
+        r#"{"op":"batches","timer":"t","reference":"r","calls":18446744073709551615,"repeat":1}"#,
+        r#"{"op":"comparisons","timers":[],"reference":"r","work":1,"count":4294967295,"repeat":0}"#,
+        r#"{"op":"waits","timer":"t","reference":"r","break_ns":-1,"pause_ns":0,"repeat":4294967295,"request_ns":[]}"#,
+        r#"{"op":"calls","timer":"t","reference":"r","ns_per_tick":1e308,"step":1e308,"floor":true}"#,
+        &steps(r#""ns_per_work":1,"cost_ns":20,"growth_ns":1e308"#),
+        &steps(r#""ns_per_work":0,"cost_ns":20,"growth_ns":1e5"#),
+        &steps(r#""ns_per_work":-1,"cost_ns":20,"growth_ns":1e5"#),
+        &steps(r#""ns_per_work":1e308,"cost_ns":20,"growth_ns":1e5"#),
+    ] {
+        let why = excess(line).expect(line);
+        assert!(why.contains("too many: at most"), "{line}: {why}");
+    }
+    for line in [
+        r#"{"op":"order","timer":"t","count":10000000}"#,
+        r#"{"op":"intervals","timer":"t","repeat":3,"work":[17179869184]}"#,
+        &steps(r#""ns_per_work":0.2,"cost_ns":1e6,"growth_ns":1e6"#),
+    ] {
+        assert_eq!(excess(line), None, "{line}");
+    }
+}
+
+#[test]
 fn refuses_contradictory_values() {
     let objection = |example: usize, values: &[i64]| {
         let (_, example) = examples::EXAMPLES[example];

@@ -108,6 +108,11 @@ fn order_of_readings_is_reported() {
     assert!(order[..2] == [0, 0] && order[2] <= order[3], "{order:?}");
     let none = json!({"op": "order", "timer": "monotonic", "count": 0});
     assert!(error(&none).contains("no readings"));
+    let many = json!({"op": "order", "timer": "monotonic", "count": 2_147_483_647});
+    assert!(error(&many).contains("at most 10000000"));
+    let pairs = vec![[0, 0]; 10_000];
+    let crowd = json!({"op": "handoffs", "timer": "monotonic", "cpus": pairs, "count": 1});
+    assert!(!error(&crowd).is_empty());
 }
 
 /// A question that searches for the step of a timer; a unit of work takes 1 ns.

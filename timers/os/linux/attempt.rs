@@ -5,6 +5,9 @@
 use std::io;
 use std::time::Duration;
 
+use rustix::io::Errno;
+use rustix::process::{Pid, WaitId, WaitIdOptions, WaitIdStatus, waitid};
+
 use crate::Unavailable;
 use crate::os::rest;
 
@@ -71,41 +74,29 @@ fn execute_in_child(instruction: fn() -> u64) -> io::Result<Option<libc::c_int>>
         // SAFETY: `_exit` does not return and is async-signal-safe.
         unsafe { libc::_exit(0) }
     }
-    Ok(wait_or_kill(child, CHILD_TIMEOUT)?.map(|status| {
-        if libc::WIFSIGNALED(status) {
-            libc::WTERMSIG(status)
-        } else {
-            libc::WEXITSTATUS(status)
-        }
-    }))
+    let status = wait_or_kill(child, CHILD_TIMEOUT)?;
+    Ok(status.and_then(|status| status.terminating_signal().or(status.exit_status())))
 }
 
-/// Waits for a child process and returns its wait status; kills it and returns `None` if it does
-/// not end within `timeout`, which is counted in pauses because clocks may be what is tested.
-fn wait_or_kill(child: libc::pid_t, timeout: Duration) -> io::Result<Option<libc::c_int>> {
+/// Waits for a child process and returns how it ended; kills it and returns `None` if it does
+/// not end within `timeout`, which is counted in pauses because clocks may be what is tested. A
+/// child that may not be killed is left after [`CHILD_TIMEOUT`].
+fn wait_or_kill(child: libc::pid_t, timeout: Duration) -> io::Result<Option<WaitIdStatus>> {
     const PAUSE: Duration = Duration::from_micros(100);
-    let mut pauses = timeout.as_micros() / PAUSE.as_micros();
-    let mut killed = false;
-    loop {
-        let mut status = 0;
-        let flags = if killed { 0 } else { libc::WNOHANG };
-        // SAFETY: the pointer is valid for one int.
-        match unsafe { libc::waitpid(child, &raw mut status, flags) } {
-            -1 if io::Error::last_os_error().kind() == io::ErrorKind::Interrupted => {}
-            -1 => return Err(io::Error::last_os_error()),
-            0 if pauses > 0 => {
-                rest::wait(PAUSE);
-                pauses -= 1;
+    let id = || Pid::from_raw(child).map(WaitId::Pid).ok_or(Errno::CHILD);
+    for (killed, limit) in [(false, timeout), (true, CHILD_TIMEOUT)] {
+        for _ in 0..limit.as_micros() / PAUSE.as_micros() {
+            match waitid(id()?, WaitIdOptions::EXITED | WaitIdOptions::NOHANG) {
+                Err(Errno::INTR) => {}
+                Ok(None) => rest::wait(PAUSE),
+                ended => return Ok(ended?.filter(|_| !killed)),
             }
-            0 => {
-                // SAFETY: the call takes no pointers. The child was not reaped yet, so its process
-                // id cannot have been reused.
-                unsafe { libc::kill(child, libc::SIGKILL) };
-                killed = true;
-            }
-            _ => return Ok((!killed).then_some(status)),
         }
+        // SAFETY: the call takes no pointers. The child was not reaped yet, so its process id
+        // cannot have been reused.
+        unsafe { libc::kill(child, libc::SIGKILL) };
     }
+    Ok(None)
 }
 
 #[cfg(test)]
@@ -134,10 +125,8 @@ mod tests {
                 unsafe { libc::pause() };
             }
         }
-        assert_eq!(
-            wait_or_kill(child, Duration::ZERO).expect("the child exists"),
-            None
-        );
+        let ended = wait_or_kill(child, Duration::ZERO).expect("the child exists");
+        assert!(ended.is_none(), "{ended:?}");
         // SAFETY: a null pointer for the status is allowed.
         let again = unsafe { libc::waitpid(child, std::ptr::null_mut(), libc::WNOHANG) };
         assert_eq!(again, -1, "the child is already reaped");

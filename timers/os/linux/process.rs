@@ -13,14 +13,70 @@
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::path::PathBuf;
 use std::sync::OnceLock;
+use std::time::Duration;
 use std::{fs, io, ptr};
 
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
-use rustix::process::{PidfdFlags, Signal, kill_process, pidfd_open, pidfd_send_signal};
+use rustix::process::{
+    Pid as Raw, PidfdFlags, Signal, kill_process, pidfd_open, pidfd_send_signal,
+};
 
+use crate::Deadline;
 use crate::os::Pid;
-use crate::os::unix::process::raw;
 pub use crate::os::unix::process::*;
+use crate::os::unix::process::{self as unix, kill_is_refused, raw};
+
+/// Kills a process group; has no effect if the group is empty. Where a sandbox refuses kill(2),
+/// kills its processes one by one.
+pub fn kill_group(group: Pid) {
+    unix::kill_group(group);
+    if kill_is_refused() {
+        for member in members(group).filter_map(raw) {
+            let _ = kill(member, &pidfd_open(member, PidfdFlags::empty()));
+        }
+    }
+}
+
+/// Kills a process through its pidfd or, where the system does not permit that, by its id.
+fn kill(process: Raw, opened: &rustix::io::Result<OwnedFd>) -> rustix::io::Result<()> {
+    let opened = opened.as_ref().map_err(|error| *error);
+    match opened.and_then(|opened| pidfd_send_signal(opened, Signal::KILL)) {
+        // Before Linux 5.3, or in a sandbox.
+        Err(Errno::NOSYS | Errno::PERM) => kill_process(process, Signal::KILL),
+        sent => sent,
+    }
+}
+
+/// Whether a process group consists of processes that this process may not signal.
+#[must_use]
+pub fn has_unkillable(group: Pid) -> bool {
+    if kill_is_refused() {
+        return members(group).next().is_some();
+    }
+    unix::has_unkillable(group)
+}
+
+/// The processes of a group.
+fn members(group: Pid) -> impl Iterator<Item = Pid> {
+    process_ids().filter(move |&process| stat_field(process, 2) == Some(group))
+}
+
+/// Waits for at most `limit` until a child has exited, without reaping it. Returns whether it has.
+#[must_use]
+pub fn wait_for_exit(child: Pid, limit: Duration) -> bool {
+    let opened = raw(child).map(|child| pidfd_open(child, PidfdFlags::empty()));
+    let Some(Ok(opened)) = opened else {
+        return unix::wait_for_exit(child, limit);
+    };
+    let deadline = Deadline::after(limit);
+    let span = Timespec::try_from(limit).ok();
+    match poll(&mut [PollFd::new(&opened, PollFlags::IN)], span.as_ref()) {
+        Ok(ready) => ready > 0,
+        Err(Errno::INTR) => wait_for_exit(child, deadline.remaining().unwrap_or_default()),
+        Err(_) => unix::wait_for_exit(child, limit),
+    }
+}
 
 /// A process group that another process made, whose number the system may reuse meanwhile.
 #[derive(Debug)]
@@ -71,7 +127,7 @@ pub fn descendants(process: Pid) -> Vec<Pid> {
     if listed_children(process).is_some_and(|children| children.is_empty()) {
         return Vec::new();
     }
-    let all = process_ids().filter_map(|process| Some((process, parent(process)?)));
+    let all = process_ids().filter_map(|process| Some((process, stat_field(process, 1)?)));
     let all: Vec<(Pid, Pid)> = all.collect();
     let mut found = vec![process];
     let mut next = 0;
@@ -104,7 +160,7 @@ fn listed_children(process: Pid) -> Option<Vec<Pid>> {
 }
 
 /// Kills those of `processes`, by default all others, whose initial environment contains `variable`
-/// (`NAME=value`). Returns their number.
+/// (`NAME=value`). Returns the number of those that this process may signal.
 pub fn kill_by_environment(variable: &str, processes: Option<&[Pid]>) -> usize {
     let all = || process_ids().filter(|&process| process != Pid::own());
     let processes = processes.map_or_else(|| all().collect(), <[Pid]>::to_vec);
@@ -123,13 +179,9 @@ fn kill_if_environment_has(process: Pid, variable: &str) -> Option<()> {
     environment
         .split(|&byte| byte == 0)
         .find(|&given| given == variable.as_bytes())?;
-    // The call fails if the process has already ended.
-    let _ = match opened {
-        // Before Linux 5.3.
-        Err(Errno::NOSYS) => kill_process(id, Signal::KILL),
-        opened => opened.and_then(|opened| pidfd_send_signal(opened, Signal::KILL)),
-    };
-    Some(())
+    // A process that has ended meanwhile counts, because it may have started another.
+    let sent = kill(id, &opened);
+    (!matches!(sent, Err(Errno::NOSYS | Errno::PERM))).then_some(())
 }
 
 /// The ids of all processes; none if `/proc` shows another PID namespace.
@@ -144,12 +196,12 @@ fn process_ids() -> impl Iterator<Item = Pid> {
         .filter_map(|entry| Pid::parse(entry.file_name().to_str()?))
 }
 
-/// The parent of a process: the second field after the name in `/proc/PID/stat`. The name is in
-/// parentheses and may contain any character.
-fn parent(process: Pid) -> Option<Pid> {
+/// A field of `/proc/PID/stat`, counted from the one after the name, which is in parentheses and may
+/// contain any character.
+fn stat_field(process: Pid, index: usize) -> Option<Pid> {
     let line = fs::read(proc_folder(process.0)?.join("stat")).ok()?;
     let line = String::from_utf8_lossy(&line);
-    Pid::parse(line.rsplit_once(')')?.1.split_whitespace().nth(1)?)
+    Pid::parse(line.rsplit_once(')')?.1.split_whitespace().nth(index)?)
 }
 
 /// The folder of a process in `/proc`; `None` if `/proc` shows another PID namespace.

@@ -6,14 +6,18 @@ use std::io;
 use std::mem::MaybeUninit;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::process::{Child, Command, ExitStatus};
+use std::sync::mpsc;
+use std::thread;
 use std::time::Duration;
 
-use rustix::io::Errno;
+use rustix::io::{Errno, retry_on_intr};
 use rustix::process::{
-    Pid as Raw, Signal, WaitId, WaitIdOptions, kill_process_group, test_kill_process_group, waitid,
+    Pid as Raw, Signal, WaitId, WaitIdOptions, getpid, kill_process_group, test_kill_process,
+    test_kill_process_group, waitid,
 };
 
 use crate::os::{CpuTime, Pid};
+use crate::receive;
 
 /// Waits for the exit of a child, without reaping it.
 const UNTIL_EXIT: WaitIdOptions = WaitIdOptions::EXITED.union(WaitIdOptions::NOWAIT);
@@ -57,6 +61,23 @@ pub fn has_unkillable(group: Pid) -> bool {
     raw(group).is_some_and(|group| test_kill_process_group(group) == Err(Errno::PERM))
 }
 
+/// Whether a sandbox refuses kill(2) to this process, which may otherwise signal itself.
+pub(in crate::os) fn kill_is_refused() -> bool {
+    test_kill_process(getpid()).is_err()
+}
+
+/// Why a process of this group, which was killed, still runs; a predicate of the process.
+#[must_use]
+pub fn why_left(group: Pid) -> &'static str {
+    if kill_is_refused() {
+        "runs in a sandbox that refuses kill(2)"
+    } else if has_unkillable(group) {
+        "runs as another user"
+    } else {
+        "does not react to SIGKILL"
+    }
+}
+
 /// Whether a child has exited; `true` if it was reaped. Does not reap the child, so that its id and
 /// its group id are not reused.
 #[must_use]
@@ -69,9 +90,19 @@ pub fn has_exited(child: Pid) -> bool {
     })
 }
 
-/// Waits until a child has exited, without reaping it.
-pub fn wait_for_exit(child: Pid) {
-    let _ = raw(child).map(|child| waitid(WaitId::Pid(child), UNTIL_EXIT));
+/// Waits for at most `limit` until a child has exited, without reaping it. Returns whether it has.
+#[must_use]
+pub fn wait_for_exit(child: Pid, limit: Duration) -> bool {
+    let (ended, end) = mpsc::channel::<()>();
+    // In another thread, because the call has no time limit.
+    let wait = move || {
+        let _ended = ended;
+        let _ = raw(child).map(|child| retry_on_intr(|| waitid(WaitId::Pid(child), UNTIL_EXIT)));
+    };
+    if thread::Builder::new().spawn(wait).is_ok() {
+        let _ = receive(&end, limit);
+    }
+    has_exited(child)
 }
 
 /// Waits for a child and reaps it. Returns its exit status and its CPU time.
@@ -79,8 +110,6 @@ pub fn wait_for_exit(child: Pid) {
 /// # Errors
 /// When the child was already reaped.
 pub fn wait(child: &mut Child) -> io::Result<(ExitStatus, Option<CpuTime>)> {
-    // Closed as in the standard library, because the child may wait for the end of its input.
-    drop(child.stdin.take());
     let (mut status, mut usage) = (0, MaybeUninit::<libc::rusage>::zeroed());
     // SAFETY: the pointers are valid for one int and one rusage; the id is that of a child that was
     // not reaped.
@@ -124,4 +153,45 @@ pub fn signal_name(signal: i32) -> Option<&'static str> {
 /// The id in the type of rustix; `None` for 0.
 pub(in crate::os) fn raw(process: Pid) -> Option<Raw> {
     Raw::from_raw(process.0.cast_signed())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::process::Stdio;
+
+    use super::*;
+    use crate::os::process;
+
+    #[test]
+    fn waits_have_limits() {
+        let waits: [fn(Pid, Duration) -> bool; 2] = [wait_for_exit, process::wait_for_exit];
+        for wait_for_exit in waits {
+            let mut command = Command::new("cat");
+            command.stdin(Stdio::piped()).stdout(Stdio::null());
+            prepare_group(&mut command).expect("no error");
+            let mut child = command.spawn().expect("cat starts");
+            let id = Pid::from_child(&child);
+            assert!(!wait_for_exit(id, Duration::ZERO) && !has_exited(id));
+            drop(child.stdin.take());
+            assert!(wait_for_exit(id, Duration::MAX) && has_exited(id));
+            assert!(wait_for_exit(id, Duration::ZERO), "it was not reaped");
+            assert!(wait(&mut child).expect("a child").0.success());
+            assert!(wait_for_exit(id, Duration::ZERO), "it was reaped");
+        }
+    }
+
+    #[test]
+    fn killed_group_ends() {
+        let mut command = Command::new("sleep");
+        prepare_group(command.arg("3100")).expect("no error");
+        let mut child = command.spawn().expect("sleep starts");
+        let id = Pid::from_child(&child);
+        assert!(!kill_is_refused() && !process::has_unkillable(id));
+        process::kill_group(id);
+        assert!(process::wait_for_exit(id, Duration::MAX));
+        assert_eq!(
+            signal(wait(&mut child).expect("a child").0),
+            Some(libc::SIGKILL)
+        );
+    }
 }

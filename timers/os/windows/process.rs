@@ -28,7 +28,7 @@ use super::affinity::inherit;
 use super::handle::{Handle, check_status, own_handle};
 pub use crate::os::other::process::{
     ProcessGroup, descendants, has_unkillable, keep_exited_children, kill_by_environment,
-    why_descendants_unknown,
+    why_descendants_unknown, why_left,
 };
 use crate::os::{CpuTime, Pid};
 
@@ -131,9 +131,10 @@ pub fn has_exited(child: Pid) -> bool {
     ends_within(child, 0)
 }
 
-/// Waits until a child has exited.
-pub fn wait_for_exit(child: Pid) {
-    ends_within(child, INFINITE);
+/// Waits for at most `limit` until a child has exited. Returns whether it has.
+#[must_use]
+pub fn wait_for_exit(child: Pid, limit: Duration) -> bool {
+    ends_within(child, u32::try_from(limit.as_millis()).unwrap_or(INFINITE))
 }
 
 /// Waits for a child. Returns its exit status and its CPU time; the latter is `None` if the system
