@@ -15,7 +15,7 @@ use timers::Deadline;
 use timers::os::Pid;
 use timers::os::process::{ProcessGroup, kill_by_environment, prepare_group, wait_for_exit};
 
-use super::groups::{CHECK_INTERVAL, MAX_END_TIME};
+use super::{CHECK_INTERVAL, MAX_END_TIME};
 use super::{Placement, StartError, this_program};
 use crate::scratch;
 

@@ -7,7 +7,8 @@ use std::time::Duration;
 use timers::os::process;
 use timers::os::{CpuTime, Pid};
 
-use super::groups::{MAX_END_TIME, ProcessGroups, owns_descendants};
+use super::MAX_END_TIME;
+use super::groups::{ProcessGroups, owns_descendants};
 use super::guard::end_marked;
 use super::{Placement, StartError};
 
