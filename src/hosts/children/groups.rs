@@ -4,14 +4,13 @@ use std::fs::File;
 use std::process::Child;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
-use std::time::Duration;
 
 use timers::Deadline;
 use timers::os::Pid;
 use timers::os::process;
 
 use super::StartError;
-use super::guard::{Guard, mark_descendants};
+use super::guard::{CHECK_INTERVAL, Guard, MAX_END_TIME, mark_descendants};
 
 static GROUPS: Mutex<ProcessGroups> = Mutex::new(ProcessGroups {
     running: Vec::new(),
@@ -22,12 +21,6 @@ static INTERRUPTED: AtomicBool = AtomicBool::new(false);
 /// Whether this process started all of its descendants, so that it may end any of them. False if
 /// timermeter runs as a library in another program.
 static OWNS_DESCENDANTS: AtomicBool = AtomicBool::new(false);
-
-/// Maximum time from the end of a process's pipes and its kill to its exit: the kernel needs time to
-/// end processes that write to a slow disk.
-pub(super) const MAX_END_TIME: Duration = Duration::from_secs(2);
-/// Interval between two checks whether the last processes have ended.
-pub(super) const CHECK_INTERVAL: Duration = Duration::from_millis(2);
 
 /// The processes that this program started, each with its process group.
 pub(super) struct ProcessGroups {
