@@ -9,8 +9,8 @@ use timers::Deadline;
 use timers::os::Pid;
 use timers::os::process;
 
-use super::guard::{Guard, mark_descendants};
-use super::{CHECK_INTERVAL, MAX_END_TIME, StartError};
+use super::StartError;
+use super::guard::{CHECK_INTERVAL, Guard, MAX_END_TIME, mark_descendants};
 
 static GROUPS: Mutex<ProcessGroups> = Mutex::new(ProcessGroups {
     running: Vec::new(),

@@ -10,12 +10,12 @@ use std::fs::{self, File};
 use std::io::{self, BufRead, Write};
 use std::path::Path;
 use std::process::{Child, ChildStdin, Command, Stdio};
+use std::time::Duration;
 
 use timers::Deadline;
 use timers::os::Pid;
 use timers::os::process::{ProcessGroup, kill_by_environment, prepare_group, wait_for_exit};
 
-use super::{CHECK_INTERVAL, MAX_END_TIME};
 use super::{Placement, StartError, this_program};
 use crate::scratch;
 
@@ -24,6 +24,11 @@ pub const VERB: &str = "guard";
 
 /// The environment variable that holds the mark of a run.
 const MARK: &str = "TIMERMETER_RUN";
+/// Maximum time from the end of a process's pipes and its kill to its exit: the kernel needs time to
+/// end processes that write to a slow disk.
+pub(super) const MAX_END_TIME: Duration = Duration::from_secs(2);
+/// Interval between two checks whether the last processes have ended.
+pub(super) const CHECK_INTERVAL: Duration = Duration::from_millis(2);
 
 /// Gives the mark, which is unique to this run, to all processes that this program starts. Call this
 /// before a second thread uses the environment.

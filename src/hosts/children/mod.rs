@@ -21,8 +21,6 @@ mod running;
 mod setting;
 mod start_error;
 
-use std::time::Duration;
-
 pub use groups::{finish, interrupt, interrupted, own_descendants};
 pub use own_program::this_program;
 pub use placement::Placement;
@@ -32,9 +30,3 @@ pub use start_error::{StartError, with_remedy};
 /// The reason why the descendants of this process cannot be found, so that those that left their
 /// group survive this program; `None` if they can be found.
 pub use timers::os::process::why_descendants_unknown;
-
-/// Maximum time from the end of a process's pipes and its kill to its exit: the kernel needs time to
-/// end processes that write to a slow disk.
-const MAX_END_TIME: Duration = Duration::from_secs(2);
-/// Interval between two checks whether the last processes have ended.
-const CHECK_INTERVAL: Duration = Duration::from_millis(2);

@@ -7,9 +7,8 @@ use std::time::Duration;
 use timers::os::process;
 use timers::os::{CpuTime, Pid};
 
-use super::MAX_END_TIME;
 use super::groups::{ProcessGroups, owns_descendants};
-use super::guard::end_marked;
+use super::guard::{MAX_END_TIME, end_marked};
 use super::{Placement, StartError};
 
 /// A running process. Dropping the value ends the process and everything that it started.
