@@ -82,10 +82,11 @@ impl WakeupSeries {
                 .collect(),
         };
         series.stalls.sort_unstable();
-        let single = series
+        let single: Vec<f64> = series
             .undisturbed()
-            .filter(|&next| series.expirations[next] == 1.0);
-        let single: Vec<f64> = single.map(|next| series.interval(next)).collect();
+            .filter(|&next| series.expirations[next] == 1.0)
+            .map(|next| series.interval(next))
+            .collect();
         let typical = median(&single).filter(|typical| *typical > 0.0)?;
         let deviation = median(single.iter().map(|interval| (interval - typical).abs()))?;
         // The standard error of a median is √(π/2) times that of a mean.
@@ -113,8 +114,9 @@ impl WakeupSeries {
     /// Returns the indices of the wake-ups whose interval from the preceding wake-up no stall
     /// affected.
     pub fn undisturbed(&self) -> impl Iterator<Item = usize> {
-        let segments = self.segments().into_iter();
-        segments.flat_map(|segment| segment.skip(1))
+        self.segments()
+            .into_iter()
+            .flat_map(|segment| segment.skip(1))
     }
 
     /// Returns the ranges of wake-ups between stalls. Each begins [`SETTLING_WAKEUPS`] wake-ups
@@ -250,8 +252,9 @@ impl WakeupSeries {
     /// apart. `None` if there are no such pairs.
     fn period_on_grid(&self, number: &[f64], undisturbed: &[usize]) -> Option<f64> {
         let half = undisturbed.len() / 2;
-        let pairs = undisturbed.iter().zip(undisturbed.get(half..)?);
-        let slopes = pairs
+        let slopes = undisturbed
+            .iter()
+            .zip(undisturbed.get(half..)?)
             .filter(|(from, to)| number[**to] > number[**from])
             .map(|(&from, &to)| {
                 (self.wakeup_times[to] - self.wakeup_times[from]) / (number[to] - number[from])

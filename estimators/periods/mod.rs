@@ -19,8 +19,7 @@ use crate::trace::{PeriodRun, PeriodTrace};
 
 /// Computes all results for a periodic timer.
 pub fn figures(trace: &PeriodTrace) -> PeriodFigures {
-    let ns_per_tick = Some(trace.reference.ns_per_tick);
-    let ns_per_tick = ns_per_tick
+    let ns_per_tick = Some(trace.reference.ns_per_tick)
         .filter(|ns| ns.is_finite() && *ns > 0.0)
         .unwrap_or(1.0);
     let period = trace.period_ns.max(1) as f64;
@@ -41,9 +40,11 @@ pub fn figures(trace: &PeriodTrace) -> PeriodFigures {
         found.stalls += stalls.len() as u32;
     }
     found.missed = found.missed_reported;
-    let runs = trace.runs.iter();
-    let runs = runs.filter_map(|run| WakeupSeries::from_run(run, period / ns_per_tick));
-    let runs: Vec<WakeupSeries> = runs.collect();
+    let runs: Vec<WakeupSeries> = trace
+        .runs
+        .iter()
+        .filter_map(|run| WakeupSeries::from_run(run, period / ns_per_tick))
+        .collect();
     if runs.is_empty() {
         return found;
     }
@@ -105,8 +106,10 @@ const MIN_SIGN_EXCESS: f64 = 1.0 / 6.0;
 fn find_policy(runs: &[WakeupSeries]) -> Option<MissedPolicy> {
     // A timer that skips may report the skipped expirations with the first wake-up after the stall.
     let reports_missed = |run: &WakeupSeries| -> Vec<bool> {
-        let after = run.stalls.iter().map(|stall| run.expirations[stall + 1]);
-        after.map(|count| count >= STALL_PERIODS.floor()).collect()
+        run.stalls
+            .iter()
+            .map(|stall| run.expirations[stall + 1] >= STALL_PERIODS.floor())
+            .collect()
     };
     let reports: Vec<bool> = runs.iter().flat_map(reports_missed).collect();
     let reporting = reports.iter().filter(|report| **report).count();
@@ -115,8 +118,8 @@ fn find_policy(runs: &[WakeupSeries]) -> Option<MissedPolicy> {
     }
     let stalls: Vec<(f64, f64)> = runs.iter().flat_map(delays_after_stalls).collect();
     let share_of_stalls = |condition: &dyn Fn(f64) -> bool| {
-        let matching = stalls.iter().filter(|(delay, _)| condition(*delay));
-        matching.count() as f64 / stalls.len().max(1) as f64
+        stalls.iter().filter(|(delay, _)| condition(*delay)).count() as f64
+            / stalls.len().max(1) as f64
     };
     if share_of_stalls(&|delay| delay.round() == 0.0) > MIN_AGREEING_SHARE {
         return Some(MissedPolicy::Burst);

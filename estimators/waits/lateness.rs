@@ -187,8 +187,10 @@ pub fn lateness_slope(trace: &WaitTrace) -> Option<Interval> {
     let any_long = trace.runs.iter().any(|run| !run.long.is_empty());
     let is_used = |wait: &&Wait| SLOPE_LENGTHS_NS.contains(&wait.request_ns);
     let points = |run: &WaitRun| {
-        let scans = run.scans.iter();
-        let scans = scans.filter(|scan| scan.iter().all(|wait| is_used(&wait)));
+        let scans = run
+            .scans
+            .iter()
+            .filter(|scan| scan.iter().all(|wait| is_used(&wait)));
         let lengths = if any_long { &run.long } else { &run.lengths };
         let waits = lengths.iter().chain(scans.flatten()).filter(is_used);
         let point = |wait: &Wait| (wait.request_ns as f64, late_ns(wait, &trace.reference));
@@ -205,11 +207,12 @@ pub fn lateness_slope(trace: &WaitTrace) -> Option<Interval> {
 /// Returns the slope of CPU time over length: the share of its length for which a wait uses a CPU.
 pub fn cpu_slope(trace: &WaitTrace) -> Option<Interval> {
     slope(trace, |run| {
-        let waits = run.lengths.iter().chain(run.scans.iter().flatten());
-        let long = waits
+        run.lengths
+            .iter()
+            .chain(run.scans.iter().flatten())
             .chain(&run.long)
-            .filter(|wait| wait.request_ns >= MIN_CPU_SLOPE_NS);
-        long.filter_map(|wait| Some((wait.request_ns as f64, wait.cpu_ns? as f64)))
+            .filter(|wait| wait.request_ns >= MIN_CPU_SLOPE_NS)
+            .filter_map(|wait| Some((wait.request_ns as f64, wait.cpu_ns? as f64)))
             .collect()
     })
 }

@@ -89,8 +89,9 @@ pub fn residuals(clusters: &[Vec<f64>], step: f64) -> Vec<f64> {
     let distances = |values: &Vec<f64>| -> Vec<f64> {
         let numbers = multiples(values, step);
         let phase = sum_of_phases(values, step).turns();
-        let numbered = values.iter().zip(numbers);
-        numbered
+        values
+            .iter()
+            .zip(numbers)
             .map(|(value, number)| (value / step - phase - number) * step)
             .collect()
     };
@@ -107,8 +108,7 @@ pub fn multiples(values: &[f64], step: f64) -> Vec<f64> {
 
 /// Returns the largest of the ranges that the values of the clusters have.
 pub fn largest_range(clusters: &[Vec<f64>]) -> f64 {
-    let spans = clusters.iter().map(range);
-    spans.fold(0.0, f64::max)
+    clusters.iter().map(range).fold(0.0, f64::max)
 }
 
 /// Returns the range of the values.

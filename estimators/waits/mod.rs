@@ -41,8 +41,9 @@ pub fn figures(trace: &WaitTrace, hertz: Option<f64>) -> WaitFigures {
     let runs = || trace.runs.iter();
     let median_length = |request: u64| {
         let by_process = runs().map(|run| {
-            let waits = run.lengths.iter().filter(|wait| wait.request_ns == request);
-            waits
+            run.lengths
+                .iter()
+                .filter(|wait| wait.request_ns == request)
                 .map(|wait| observed_ns(wait, &trace.reference))
                 .collect()
         });
@@ -75,19 +76,22 @@ pub fn figures(trace: &WaitTrace, hertz: Option<f64>) -> WaitFigures {
 /// nanoseconds: that of the shortest waits for which there is one. `None` if there is no grid.
 pub fn grid_ns(run: &WaitRun, reference: &Reference) -> Option<f64> {
     let scales = steps::granularity_by_scale(std::slice::from_ref(run), reference);
-    let mut grids = scales.iter().filter_map(|steps| steps.grid?.step());
-    grids.next().map(|step| step.value)
+    scales
+        .iter()
+        .find_map(|steps| steps.grid?.step())
+        .map(|step| step.value)
 }
 
 /// Returns the longest step of the rounding of requests or of a grid of wake-ups, in nanoseconds.
 /// `None` if no step was found.
 pub fn longest_step_ns(runs: &[WaitRun], reference: &Reference) -> Option<f64> {
     let scales = steps::granularity_by_scale(runs, reference);
-    let known = scales
+    scales
         .iter()
         .flat_map(Steps::known)
-        .filter_map(Granularity::step);
-    known.map(|step| step.value).max_by(f64::total_cmp)
+        .filter_map(Granularity::step)
+        .map(|step| step.value)
+        .max_by(f64::total_cmp)
 }
 
 /// Returns the duration of a wait, in nanoseconds; 0 if the rate of the reference is unknown.
@@ -117,10 +121,10 @@ fn timed_median(processes: &[Vec<f64>], reference: &Reference) -> Option<Interva
     }
     let middle = found.value;
     let near_middle = |value: &f64| value.clamp(middle - step, middle + step);
-    let means = processes
+    let means: Vec<f64> = processes
         .iter()
-        .filter_map(|values| mean(values.iter().map(near_middle)));
-    let means: Vec<f64> = means.collect();
+        .filter_map(|values| mean(values.iter().map(near_middle)))
+        .collect();
     let interval = mean_over_processes(&means).filter(|_| found.is_bounded());
     // The value is the plain mean, because it averages the errors of all readings.
     let value = mean(&means)?;
@@ -146,13 +150,18 @@ fn with_step(found: Interval, step_ns: f64) -> Interval {
 /// Returns points of requested and observed length, in nanoseconds: about the same number from each
 /// scan, at equal distances in the order of execution.
 fn staircase(trace: &WaitTrace) -> Vec<[f64; 2]> {
-    let scans = trace.runs.iter().flat_map(|run| &run.scans);
-    let scans: Vec<&Vec<Wait>> = scans.filter(|scan| !scan.is_empty()).collect();
+    let scans: Vec<&Vec<Wait>> = trace
+        .runs
+        .iter()
+        .flat_map(|run| &run.scans)
+        .filter(|scan| !scan.is_empty())
+        .collect();
     let points_per_scan = (MAX_POINTS / scans.len().max(1)).max(1);
     let point = |wait: &Wait| [wait.request_ns as f64, observed_ns(wait, &trace.reference)];
     let stride = |scan: &&Vec<Wait>| scan.len().div_ceil(points_per_scan);
-    let used_scans = scans.iter().take(MAX_POINTS);
-    used_scans
+    scans
+        .iter()
+        .take(MAX_POINTS)
         .flat_map(|scan| scan.iter().step_by(stride(scan)))
         .map(point)
         .collect()

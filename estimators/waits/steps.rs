@@ -80,10 +80,12 @@ pub fn granularity_by_scale(runs: &[WaitRun], reference: &Reference) -> Vec<Step
     }
     scales.sort_by_key(|(up_to, _)| *up_to);
     let several_processes = runs.len() > 1;
-    let all = scales.into_iter().map(|(up_to_ns, scans)| {
-        LengthScale::new(&scans, reference).granularity(up_to_ns, several_processes)
-    });
-    let mut all: Vec<Steps> = all.collect();
+    let mut all: Vec<Steps> = scales
+        .into_iter()
+        .map(|(up_to_ns, scans)| {
+            LengthScale::new(&scans, reference).granularity(up_to_ns, several_processes)
+        })
+        .collect();
     remove_contradictions(&mut all, |steps| &mut steps.rounding);
     remove_contradictions(&mut all, |steps| &mut steps.grid);
     all
@@ -338,8 +340,12 @@ impl<'a> LengthScale<'a> {
         for size in iter::successors(Some(FIRST_CHUNK_WAKEUPS), |size| {
             (*size < most_wakeups).then_some(2 * size)
         }) {
-            let chunks = self.wakeups.iter().flat_map(|wakeups| wakeups.chunks(size));
-            let chunks: Vec<Vec<f64>> = chunks.map(<[f64]>::to_vec).collect();
+            let chunks: Vec<Vec<f64>> = self
+                .wakeups
+                .iter()
+                .flat_map(|wakeups| wakeups.chunks(size))
+                .map(<[f64]>::to_vec)
+                .collect();
             // The number of steps in a chunk must be known in spite of the error of the step.
             if SIGNIFICANT_DEVIATIONS * found.half_width * largest_range(&chunks)
                 > found.step.powi(2)
@@ -396,8 +402,11 @@ pub fn steps_explaining_requests(
     }
     waits.sort_by(|a, b| a.0.total_cmp(&b.0));
     let least = waits.iter().map(|wait| wait.1).min()?;
-    let most = waits.iter().map(|wait| wait.1).max()?;
-    let most = most.min(least + waits.len() as i64);
+    let most = waits
+        .iter()
+        .map(|wait| wait.1)
+        .max()?
+        .min(least + waits.len() as i64);
     let boundaries: Vec<(i64, [f64; 2])> = (least..most)
         .filter_map(|number| Some((number, boundary(&waits, number)?)))
         .collect();

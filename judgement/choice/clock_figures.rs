@@ -66,8 +66,11 @@ impl ClockFigures {
     #[must_use]
     pub(super) fn fame(&self) -> usize {
         let id = self.id.rsplit(':').next().unwrap_or_default();
-        let mut famous = FAMOUS.into_iter().chain(PORTABLE);
-        famous.position(|one| one == id).unwrap_or(usize::MAX)
+        FAMOUS
+            .into_iter()
+            .chain(PORTABLE)
+            .position(|one| one == id)
+            .unwrap_or(usize::MAX)
     }
 
     /// These figures for the case that the cost of a read is exactly known and never varies.
@@ -91,9 +94,11 @@ impl ClockFigures {
         let positive = |value: &f64| value.is_finite() && *value > 0.0;
         let not_negative = |value: &f64| value.is_finite() && *value >= 0.0;
         let step = row.step_or_limit_ns().ok_or(Unusable::NoResolution)?;
-        let mut bounds = [step.high(), Some(step.value)].into_iter().flatten();
-        let step_ns = bounds.find(positive);
-        let step_ns = step_ns.ok_or(Unusable::NoResolution)?;
+        let step_ns = [step.high(), Some(step.value)]
+            .into_iter()
+            .flatten()
+            .find(positive)
+            .ok_or(Unusable::NoResolution)?;
         let cost_ns = value_of(row.cost_ns)
             .filter(not_negative)
             .ok_or(Unusable::NoCost)?;

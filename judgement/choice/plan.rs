@@ -96,11 +96,14 @@ impl MeasuringPlan {
         // The tolerance keeps rounding from rejecting a plan that is exactly sufficient.
         let exceeds = |value: f64, most: f64| value > most * (1.0 + 1e-9);
         if exceeds(self.error, requirement.error) {
-            let causes = self.budget.causes().into_iter();
-            let largest = causes.max_by(|a, b| a.1.total_cmp(&b.1));
-            let reason = largest.map(|(cause, share)| {
-                format!("the {cause} is {} of one {measured}", percent(share))
-            });
+            let reason = self
+                .budget
+                .causes()
+                .into_iter()
+                .max_by(|a, b| a.1.total_cmp(&b.1))
+                .map(|(cause, share)| {
+                    format!("the {cause} is {} of one {measured}", percent(share))
+                });
             return Err(Shortfall {
                 reason: reason.unwrap_or_default(),
                 nearest: Some(self),

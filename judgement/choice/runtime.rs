@@ -23,8 +23,9 @@ fn common_name(name: &str) -> String {
 
 /// The names of the runtime of a row: the prefix of its id, and the runtime without its version.
 fn runtime_names(row: &TimerRow) -> impl Iterator<Item = String> {
-    let words = row.runtime.split_whitespace();
-    let words: Vec<&str> = words
+    let words: Vec<&str> = row
+        .runtime
+        .split_whitespace()
         .take_while(|word| !word.starts_with(|first: char| first.is_ascii_digit()))
         .collect();
     let prefix = row.agent().map(common_name);
@@ -37,11 +38,13 @@ pub(super) fn rows_of_runtime<'a>(
     runtime: Option<&str>,
 ) -> impl Iterator<Item = &'a TimerRow> + use<'a> {
     let wanted = common_name(runtime.unwrap_or("native"));
-    let rows = report.timers.iter();
-    rows.filter(move |row| match wanted.as_str() {
-        "native" => row.runtime == "native" && row.agent().is_none(),
-        _ => runtime_names(row).any(|name| name == wanted),
-    })
+    report
+        .timers
+        .iter()
+        .filter(move |row| match wanted.as_str() {
+            "native" => row.runtime == "native" && row.agent().is_none(),
+            _ => runtime_names(row).any(|name| name == wanted),
+        })
 }
 
 /// The error for a runtime without timers in the report: it names the runtimes that the

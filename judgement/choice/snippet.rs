@@ -263,9 +263,12 @@ impl Language {
     /// Ids of the clocks that code in this language reads.
     #[must_use]
     pub fn clocks(self) -> Vec<String> {
-        let snippets = SNIPPETS.iter().filter(|snippet| snippet.language == self);
-        let clocks = snippets.flat_map(|snippet| snippet.clocks);
-        clocks.map(|clock| (*clock).to_owned()).collect()
+        SNIPPETS
+            .iter()
+            .filter(|snippet| snippet.language == self)
+            .flat_map(|snippet| snippet.clocks)
+            .map(|clock| (*clock).to_owned())
+            .collect()
     }
 }
 
@@ -278,8 +281,7 @@ pub fn first_snippet(
     language: Option<Language>,
 ) -> Option<String> {
     let row = clock_row(report, &picked.id)?;
-    let mut languages = Language::value_variants().iter();
-    languages.find_map(|one| {
+    Language::value_variants().iter().find_map(|one| {
         let is_wanted = language.is_none_or(|wanted| wanted == *one);
         is_wanted.then(|| snippet(*one, picked, row))?
     })

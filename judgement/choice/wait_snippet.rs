@@ -142,8 +142,10 @@ const WAYS: [Way; 14] = [
 #[must_use]
 pub fn wait_snippet(choice: &WaitChoice, every_ns: u64) -> Option<(String, String)> {
     let picked = choice.picked.as_ref()?;
-    let others = choice.others.iter();
-    let mut usable = others.filter(|one| one.suffices && one.figures.means == picked.figures.means);
+    let mut usable = choice
+        .others
+        .iter()
+        .filter(|one| one.suffices && one.figures.means == picked.figures.means);
     let code = |one: &RankedTimer<WaitRecord>| Some((one.id.clone(), snippet_of(one, every_ns)?));
     code(picked).or_else(|| usable.find_map(code))
 }

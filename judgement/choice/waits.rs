@@ -180,8 +180,10 @@ fn candidate(
     length_ns: u64,
 ) -> Option<RankedTimer<WaitRecord>> {
     let figures = row.figures.as_ref()?;
-    let mut lengths = figures.lateness.iter();
-    let late = lengths.find(|late| late.request_ns == length_ns)?;
+    let late = figures
+        .lateness
+        .iter()
+        .find(|late| late.request_ns == length_ns)?;
     let steps = figures.granularities().filter_map(Granularity::step);
     let coarsest = steps.map(|step| step.value).reduce(f64::max);
     let bound = asked.within_ns;
@@ -278,8 +280,10 @@ fn move_leaders_to_front(all: &mut Vec<RankedTimer<WaitRecord>>) {
 /// their CPU time. Without a bound, these are the leading timers.
 #[must_use]
 pub fn list_promising(choice: &WaitChoice) -> Vec<&str> {
-    let all = choice.picked.iter().chain(&choice.nearest);
-    let mut promising: Vec<_> = all
+    let mut promising: Vec<_> = choice
+        .picked
+        .iter()
+        .chain(&choice.nearest)
         .chain(&choice.others)
         .filter(|one| one.figures.is_promising(&choice.requirement))
         .collect();
@@ -342,9 +346,11 @@ impl WaitRecord {
     /// 99th percentile if both have one, or else by the largest lateness.
     fn has_shorter_tail(&self, other: &Self) -> bool {
         let tails = |record: &Self| [record.p99_ns, Some(record.max_ns)];
-        let mut pairs = tails(self).into_iter().zip(tails(other));
-        let known = pairs.find_map(|(own, other)| own.zip(other));
-        known.is_some_and(|(own, other)| own <= MAX_TAIL_RATIO * other)
+        tails(self)
+            .into_iter()
+            .zip(tails(other))
+            .find_map(|(own, other)| own.zip(other))
+            .is_some_and(|(own, other)| own <= MAX_TAIL_RATIO * other)
     }
 
     /// Median, 99th percentile and maximum of the lateness, and the CPU time of a wait, for people.
@@ -361,8 +367,9 @@ impl WaitRecord {
             (", max ", Some(self.max_ns), String::new()),
             (", ", self.cpu_ns, " of CPU".to_owned()),
         ];
-        let known = parts.into_iter().filter(|(_, ns, _)| ns.is_some());
-        known
+        parts
+            .into_iter()
+            .filter(|(_, ns, _)| ns.is_some())
             .map(|(name, ns, after)| format!("{name}{}{after}", time(ns)))
             .collect()
     }
@@ -464,8 +471,10 @@ pub fn summarize_waits(report: &Report) -> Option<String> {
         overhead: None,
     };
     let choice = choose_at(report, &asked, length_ns);
-    let leaders = choice.picked.iter().chain(&choice.others);
-    let parts: Vec<String> = leaders
+    let parts: Vec<String> = choice
+        .picked
+        .iter()
+        .chain(&choice.others)
         .filter(|one| one.figures.leads)
         .map(|one| {
             let condition = match one.figures.means {
@@ -512,8 +521,9 @@ fn load_in_words(platform: &Platform) -> String {
     let load = platform
         .load
         .map(|load| format!("load {:.2}", load.one_minute));
-    let others = platform.cpus_of_others;
-    let others = others.map(|cpus| format!("other programs used {cpus:.1} CPUs"));
+    let others = platform
+        .cpus_of_others
+        .map(|cpus| format!("other programs used {cpus:.1} CPUs"));
     let known: Vec<String> = load.into_iter().chain(others).collect();
     match known.as_slice() {
         [] => " (load unknown)".into(),

@@ -123,11 +123,13 @@ impl FromStr for ChangeCondition {
             }
             None => (text.to_owned(), None),
         };
-        let parsed = glob.map(Glob::parse).transpose();
-        let parsed = parsed.map_err(|why| BadCondition::Glob {
-            text: text.to_owned(),
-            why,
-        })?;
+        let parsed = glob
+            .map(Glob::parse)
+            .transpose()
+            .map_err(|why| BadCondition::Glob {
+                text: text.to_owned(),
+                why,
+            })?;
         let timers = glob.map(str::to_owned).zip(parsed);
         let operator = head
             .find(['<', '>'])
@@ -250,8 +252,7 @@ impl ChangeCondition {
         &self,
         comparison: &'c Comparison,
     ) -> impl Iterator<Item = &'c ComparedFigure> {
-        let figures = comparison.figures.iter();
-        figures.filter(|compared| {
+        comparison.figures.iter().filter(|compared| {
             self.field.names(compared.quantity) && self.includes(&compared.timer)
         })
     }
@@ -271,14 +272,14 @@ impl ChangeCondition {
                     lost => Decision::Holds(list(lost)),
                 };
             }
-            ConditionField::Trust => {
-                let answers = comparison.answers.iter();
-                let met = answers.filter(|answer| {
+            ConditionField::Trust => comparison
+                .answers
+                .iter()
+                .filter(|answer| {
                     self.includes(&answer.timer) && self.is_met(change_of_trust(answer.verdict))
-                });
-                met.map(|answer| format!("{} {}", answer.timer, answer.question.name()))
-                    .collect()
-            }
+                })
+                .map(|answer| format!("{} {}", answer.timer, answer.question.name()))
+                .collect(),
             ConditionField::Figure(_) => {
                 names_where(figures(), |compared| self.is_met_by(compared))
             }
@@ -311,8 +312,11 @@ impl ChangeCondition {
         }
         // A family all of whose timers are meant is judged as a whole: what is common to its timers
         // is known better than the change of each.
-        let families = comparison.families.iter();
-        let families: Vec<&FamilyChange> = families.filter(|it| self.is_on(it)).collect();
+        let families: Vec<&FamilyChange> = comparison
+            .families
+            .iter()
+            .filter(|it| self.is_on(it))
+            .collect();
         let mut open: Vec<(f64, String)> = Vec::new();
         for family in &families {
             let smallest = 100.0 * family.quantity.smallest_share();
@@ -384,8 +388,9 @@ impl ChangeCondition {
     /// Whether the condition is on this timer.
     #[must_use]
     pub fn includes(&self, timer: &str) -> bool {
-        let timers = self.timers.as_ref();
-        timers.is_none_or(|(_, glob)| glob.matches(timer))
+        self.timers
+            .as_ref()
+            .is_none_or(|(_, glob)| glob.matches(timer))
     }
 
     fn is_met(&self, value: f64) -> bool {
@@ -444,6 +449,8 @@ fn names_where<'a>(
     figures: impl Iterator<Item = &'a ComparedFigure>,
     is_meant: impl Fn(&ComparedFigure) -> bool,
 ) -> Vec<String> {
-    let meant = figures.filter(|compared| is_meant(compared));
-    meant.map(|compared| compared.timer.clone()).collect()
+    figures
+        .filter(|compared| is_meant(compared))
+        .map(|compared| compared.timer.clone())
+        .collect()
 }

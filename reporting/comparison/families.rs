@@ -106,8 +106,11 @@ impl<'a> Averaged<'a> {
         let mean = |side: usize| {
             let count = sides[side].len() as f64;
             let mean = |part: fn(&Location) -> f64| {
-                let parts = sides[side].iter().map(|sample| part(&sample.location));
-                parts.sum::<f64>() / count
+                sides[side]
+                    .iter()
+                    .map(|sample| part(&sample.location))
+                    .sum::<f64>()
+                    / count
             };
             Location {
                 value: mean(|location| location.value),
@@ -195,8 +198,7 @@ pub(super) fn estimate(groups: &[TimerGroup]) -> (Vec<Estimate>, Shift) {
                 let typical = typical_variance(timers.iter().map(Averaged::own));
                 of_families * (SHARED_VARIANCE * typical + state)
             } else {
-                let variances = timers.iter().map(Averaged::variance);
-                variances.sum::<f64>() / timers.len() as f64 + state
+                timers.iter().map(Averaged::variance).sum::<f64>() / timers.len() as f64 + state
             };
             let of_machine = if machine != 0.0 && !of_reference(group) {
                 reference_variance
@@ -238,11 +240,12 @@ pub(super) fn estimate(groups: &[TimerGroup]) -> (Vec<Estimate>, Shift) {
 /// and not the machine.
 fn shift_of_machine(groups: &[TimerGroup], shifts: &[f64]) -> f64 {
     let of = |is_reference: bool| {
-        let chosen = groups
+        groups
             .iter()
             .zip(shifts)
-            .filter(move |(group, _)| (group.family == REFERENCE) == is_reference);
-        chosen.map(|(_, shift)| *shift).collect::<Vec<f64>>()
+            .filter(move |(group, _)| (group.family == REFERENCE) == is_reference)
+            .map(|(_, shift)| *shift)
+            .collect::<Vec<f64>>()
     };
     let (reference, others) = (median(of(true)).unwrap_or(0.0), of(false));
     let moved = others
@@ -311,8 +314,10 @@ fn compare_runs(groups: &[TimerGroup], all: &mut [Vec<Averaged>]) -> PooledVaria
                     timers[at].between_runs.add(standardised.powi(2), share);
                 }
             }
-            let of_machine = shifts.iter().find(|(.., is_reference)| *is_reference);
-            let of_machine = of_machine.map_or(0.0, |(shift, ..)| *shift);
+            let of_machine = shifts
+                .iter()
+                .find(|(.., is_reference)| *is_reference)
+                .map_or(0.0, |(shift, ..)| *shift);
             for (shift, variance, _) in shifts.iter().filter(|(.., is_reference)| !is_reference) {
                 together.add((shift - of_machine).powi(2) / variance, share);
             }
@@ -334,8 +339,9 @@ fn typical_variance(variances: impl Iterator<Item = f64>) -> f64 {
 /// The median of values with variances, weighted by the inverse of their standard deviations; NaN
 /// without values.
 fn weighted_median(values: impl Iterator<Item = (f64, f64)>) -> f64 {
-    let weighted = values.map(|(value, variance)| (value, variance.sqrt().recip()));
-    let mut values: Vec<(f64, f64)> = weighted.collect();
+    let mut values: Vec<(f64, f64)> = values
+        .map(|(value, variance)| (value, variance.sqrt().recip()))
+        .collect();
     values.sort_by(|a, b| a.0.total_cmp(&b.0));
     let half = values.iter().map(|(_, weight)| weight).sum::<f64>() / 2.0;
     let mut sum = 0.0;

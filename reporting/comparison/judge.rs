@@ -181,13 +181,15 @@ impl<'c, 'r, 'a> JudgedFamily<'c, 'r, 'a> {
             }
         }
         let (estimates, machine) = families::estimate(&values);
-        let all = named.into_iter().zip(estimates);
-        let families = all.map(|((name, timers), estimate)| Self {
-            quantity,
-            name,
-            timers,
-            estimate,
-        });
+        let families = named
+            .into_iter()
+            .zip(estimates)
+            .map(|((name, timers), estimate)| Self {
+                quantity,
+                name,
+                timers,
+                estimate,
+            });
         (families.collect(), machine)
     }
 
@@ -267,8 +269,10 @@ impl TimerQuantity<'_, '_> {
             return Some(State::Undisturbed);
         }
         let [old, new] = [0, 1].map(|side| -> Vec<&TimerRow> {
-            let rows = self.sides[side].iter();
-            rows.filter_map(|(row, _)| row.clock()).collect()
+            self.sides[side]
+                .iter()
+                .filter_map(|(row, _)| row.clock())
+                .collect()
         });
         State::common([&old, &new])
     }
@@ -338,10 +342,10 @@ impl TimerQuantity<'_, '_> {
             })
         };
         let sides = self.sides.each_ref().map(|side| -> Vec<RunValue> {
-            let judged = side
-                .iter()
-                .filter(|(row, figure)| !row.is_of_single_process(*figure));
-            judged.filter_map(sample).collect()
+            side.iter()
+                .filter(|(row, figure)| !row.is_of_single_process(*figure))
+                .filter_map(sample)
+                .collect()
         });
         let is_complete = sides[..2].iter().zip(&self.sides).all(|(samples, side)| {
             !samples.is_empty() && (is_of_state || samples.len() == side.len())
@@ -373,7 +377,7 @@ impl TimerQuantity<'_, '_> {
             difference: Interval::with_ends(change, ends),
             percent: has_ratio.then(|| Interval::unbounded(percent)),
         };
-        Some(self.describe(change, ChangeVerdict::Unjudged, None))
+        Some(self.describe(change))
     }
 
     fn compared(
@@ -407,18 +411,17 @@ impl TimerQuantity<'_, '_> {
             difference,
             percent,
         };
-        let matters = change.difference.value.abs() >= self.quantity.smallest_difference(old.value);
         let is_better = self.quantity.is_better(old.value, new.value);
-        let verdict = verdict(is_changed && matters, is_better);
-        self.describe(change, verdict, Some(probability))
+        let compared = self.describe(change);
+        ComparedFigure {
+            verdict: verdict(is_changed && compared.matters, is_better),
+            probability: Some(probability),
+            ..compared
+        }
     }
 
-    fn describe(
-        &self,
-        change: FigureChange,
-        verdict: ChangeVerdict,
-        probability: Option<f64>,
-    ) -> ComparedFigure {
+    /// The change before it is judged.
+    fn describe(&self, change: FigureChange) -> ComparedFigure {
         let mut rows = self.sides[..2].iter().flatten();
         ComparedFigure {
             timer: self.timer.clone(),
@@ -426,10 +429,10 @@ impl TimerQuantity<'_, '_> {
             matters: change.difference.value.abs()
                 >= self.quantity.smallest_difference(change.old.value),
             change,
-            verdict,
+            verdict: ChangeVerdict::Unjudged,
             unlike_cores: self.state().is_none(),
             single_process: rows.any(|(row, figure)| row.is_of_single_process(*figure)),
-            probability,
+            probability: None,
         }
     }
 }
@@ -437,8 +440,11 @@ impl TimerQuantity<'_, '_> {
 /// Judges the Qualities. A Quality follows from cost, resolution, spread and trust: it changes only
 /// if one of these changed, and to or from 0 by a verdict on trust.
 fn judge_qualities(figures: &mut [ComparedFigure]) {
-    let changed = figures.iter().filter(|figure| figure.is_changed());
-    let timers: Vec<String> = changed.map(|figure| figure.timer.clone()).collect();
+    let timers: Vec<String> = figures
+        .iter()
+        .filter(|figure| figure.is_changed())
+        .map(|figure| figure.timer.clone())
+        .collect();
     let qualities = figures
         .iter_mut()
         .filter(|figure| figure.quantity == Quantity::QUALITY);

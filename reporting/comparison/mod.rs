@@ -194,8 +194,9 @@ impl Comparison {
         };
         let history: Vec<&Report> = history.iter().filter(is_usable).copied().collect();
         let sides = [old, new, &history].map(|side| -> Vec<RunRow> {
-            let runs = side.iter().enumerate();
-            runs.flat_map(|(number, run)| RunRow::all_of(number, run))
+            side.iter()
+                .enumerate()
+                .flat_map(|(number, run)| RunRow::all_of(number, run))
                 .collect()
         });
         let matched = rows::match_rows(sides.each_ref().map(Vec::as_slice));
@@ -236,16 +237,17 @@ impl Comparison {
     /// The number of compared values with the given verdict.
     #[must_use]
     pub fn count(&self, verdict: ChangeVerdict) -> usize {
-        let figures = self.figures.iter();
-        figures
+        self.figures
+            .iter()
             .filter(|compared| compared.verdict == verdict)
             .count()
     }
 
     /// Timers that lost their results or are no longer listed.
     pub fn lost(&self) -> impl Iterator<Item = &OneSided> {
-        let one_sided = self.one_sided.iter();
-        one_sided.filter(|timer| matches!(timer.fate, Fate::Lost | Fate::Gone))
+        self.one_sided
+            .iter()
+            .filter(|timer| matches!(timer.fate, Fate::Lost | Fate::Gone))
     }
 }
 
@@ -264,10 +266,9 @@ fn candidates_of<'r, 'a>(
         let sides = rows
             .each_ref()
             .map(|side| -> Vec<(&'r RunRow<'a>, Interval)> {
-                let known = side
-                    .iter()
-                    .filter_map(|row| Some((*row, row.figure(quantity, length)?)));
-                known.collect()
+                side.iter()
+                    .filter_map(|row| Some((*row, row.figure(quantity, length)?)))
+                    .collect()
             });
         let (first, _) = sides[1].first()?;
         let at = length.map_or_else(String::new, |ns| format!(" at {}", short_time(ns as f64)));

@@ -112,15 +112,17 @@ impl Quantity {
 
     /// The quantities of one kind of rows, Quality first.
     pub(super) fn fields_of(kind: Kind) -> Vec<Self> {
-        let fields = COMPARED[kind as usize].iter();
-        let mut all: Vec<Self> = fields.map(|(quantity, _)| *quantity).collect();
+        let mut all: Vec<Self> = COMPARED[kind as usize]
+            .iter()
+            .map(|(quantity, _)| *quantity)
+            .collect();
         all.sort_by_key(|quantity| *quantity != Self::QUALITY);
         all
     }
 
     fn field_of(self, kind: Kind) -> Option<&'static Field> {
-        let mut fields = COMPARED[kind as usize].iter();
-        fields
+        COMPARED[kind as usize]
+            .iter()
             .find(|(other, _)| *other == self)
             .map(|(_, field)| *field)
     }
@@ -234,11 +236,11 @@ impl Quantity {
 
 /// Whether the report holds the p99 of at least two processes of a clock.
 fn has_tails(row: &TimerRow) -> bool {
-    let tails = row
-        .processes
+    row.processes
         .iter()
-        .filter(|process| process.p99_ns > Some(0.0));
-    tails.count() > 1
+        .filter(|process| process.p99_ns > Some(0.0))
+        .count()
+        > 1
 }
 
 /// Serialises as the name of the quantity.

@@ -55,8 +55,11 @@ pub(super) struct Matched<'a, 'b> {
 impl<'a> RunRow<'a> {
     /// All rows of the report with this number.
     pub(super) fn all_of(run: usize, report: &'a Report) -> Vec<Self> {
-        let rows = Kind::ALL.map(|kind| fields::rows(report, kind));
-        let rows: Vec<fields::Row> = rows.into_iter().flatten().collect();
+        let rows: Vec<fields::Row> = Kind::ALL
+            .map(|kind| fields::rows(report, kind))
+            .into_iter()
+            .flatten()
+            .collect();
         let clocks: Vec<Option<&TimerRow>> = rows.iter().map(|row| row.clock()).collect();
         let costs = [false, true].map(|in_cycles| scatter::costs(&clocks, in_cycles));
         let core_ghz = core_ghz(report);
@@ -125,9 +128,10 @@ impl<'a> RunRow<'a> {
     /// A value of the row; `length` is the length of the wait in nanoseconds, if each length has
     /// its own value.
     pub(super) fn figure(&self, quantity: Quantity, length: Option<u64>) -> Option<Interval> {
-        let mut figures = self.figures.iter();
-        let found = figures.find(|(other, at, _)| (*other, *at) == (quantity, length));
-        found.map(|(_, _, figure)| *figure)
+        self.figures
+            .iter()
+            .find(|(other, at, _)| (*other, *at) == (quantity, length))
+            .map(|(_, _, figure)| *figure)
     }
 
     /// The logarithm of the cost of a clock, in core cycles or in nanoseconds; `None` if the report
@@ -145,10 +149,11 @@ impl<'a> RunRow<'a> {
     /// absence of an interval is not sufficient, because published values have none either.
     pub(super) fn is_of_single_process(&self, figure: Interval) -> bool {
         match self.clock() {
-            Some(_) => {
-                let mut findings = self.row.findings().iter();
-                findings.any(|finding| finding.code == "single-process")
-            }
+            Some(_) => self
+                .row
+                .findings()
+                .iter()
+                .any(|finding| finding.code == "single-process"),
             None => !figure.is_bounded(),
         }
     }
@@ -181,8 +186,8 @@ pub(super) fn match_rows<'a, 'b>(sides: [&'b [RunRow<'a>]; 3]) -> Matched<'a, 'b
         .map(|(key, after)| (key, after, counterpart(&old, key), Some(after)));
     let of_old = old
         .iter()
-        .filter(|(key, _)| counterpart(&new, key).is_none());
-    let of_old = of_old.map(|(key, before)| (key, before, Some(before), None));
+        .filter(|(key, _)| counterpart(&new, key).is_none())
+        .map(|(key, before)| (key, before, Some(before), None));
     for (key, rows, before, after) in of_new.chain(of_old) {
         let name = rows[0].name();
         matched.one_sided.extend(one_sided(before, after, &name));
@@ -218,9 +223,10 @@ fn counterpart<'g, 'a, 'b>(
     let bare = key.without_conditions();
     side.get(key).or_else(|| side.get(&bare)).or_else(|| {
         let is_unmeasured_wait = key.conditions.is_none() && !key.is_clock;
-        let mut others = side.iter().filter(|_| is_unmeasured_wait);
-        let same = others.find(|(other, _)| other.without_conditions() == bare);
-        same.map(|(_, rows)| rows)
+        side.iter()
+            .filter(|_| is_unmeasured_wait)
+            .find(|(other, _)| other.without_conditions() == bare)
+            .map(|(_, rows)| rows)
     })
 }
 

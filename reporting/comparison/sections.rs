@@ -25,9 +25,8 @@ impl Comparison {
         document: Document<'a, T>,
         all: bool,
     ) -> Document<'a, T> {
-        let changes = self.platform.iter();
         let (loud, quiet): (Vec<&PlatformChange>, Vec<&PlatformChange>) =
-            changes.partition(|change| change.is_loud());
+            self.platform.iter().partition(|change| change.is_loud());
         let mut document = document;
         for change in loud {
             let codes = change.remark.map_or(BOLD, |_| ALARM);
@@ -101,8 +100,11 @@ fn visible(comparison: &Comparison, all: bool) -> Vec<&ComparedFigure> {
         }
         _ => compared.is_changed(),
     };
-    let figures = comparison.figures.iter();
-    let mut shown: Vec<&ComparedFigure> = figures.filter(|figure| all || differs(figure)).collect();
+    let mut shown: Vec<&ComparedFigure> = comparison
+        .figures
+        .iter()
+        .filter(|figure| all || differs(figure))
+        .collect();
     // The sort is stable: within a verdict, timers and their quantities keep the order of the
     // report.
     shown.sort_by_key(|compared| compared.verdict);
@@ -178,8 +180,9 @@ fn one_sided(comparison: &Comparison) -> impl Iterator<Item = (&'static str, Str
         let reason = reason.map(|reason| format!(" ({reason})")).collect();
         groups.entry((what, reason)).or_default().push(&timer.timer);
     }
-    let groups = groups.into_iter();
-    groups.map(|((what, reason), timers)| (what, by_runtime(&timers) + &reason))
+    groups
+        .into_iter()
+        .map(|((what, reason), timers)| (what, by_runtime(&timers) + &reason))
 }
 
 /// Merges the names of timers of the same runtime: `java:* (7)`.
@@ -189,13 +192,14 @@ fn by_runtime(timers: &[&str]) -> String {
         let runtime = name.split_once(':').map_or(*name, |(runtime, _)| runtime);
         runtimes.entry(runtime).or_default().push(name);
     }
-    let names = runtimes
+    runtimes
         .into_iter()
         .map(|(runtime, names)| match names[..] {
             [only] => only.to_owned(),
             _ => format!("{runtime}:* ({})", names.len()),
-        });
-    names.collect::<Vec<_>>().join(", ")
+        })
+        .collect::<Vec<_>>()
+        .join(", ")
 }
 
 /// The number of values with each verdict, and the rules of the comparison.

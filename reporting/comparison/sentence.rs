@@ -21,12 +21,16 @@ pub(super) fn sentences(comparison: &Comparison) -> Vec<String> {
         "unchanged"
     };
     for of_clocks in [true, false] {
-        let figures = comparison.figures.iter();
-        let own = figures.filter(|compared| compared.quantity.is_of_clocks() == of_clocks);
-        let own: Vec<&ComparedFigure> = own.collect();
+        let own: Vec<&ComparedFigure> = comparison
+            .figures
+            .iter()
+            .filter(|compared| compared.quantity.is_of_clocks() == of_clocks)
+            .collect();
         if !own.is_empty() {
-            let families = comparison.families.iter();
-            let families = families.filter(|family| family.quantity.is_of_clocks() == of_clocks);
+            let families = comparison
+                .families
+                .iter()
+                .filter(|family| family.quantity.is_of_clocks() == of_clocks);
             let subject = if of_clocks { "costs" } else { "waits" };
             let sentence = sentence([subject, same], &families.collect::<Vec<_>>(), &own);
             let machine = comparison.machine.filter(|_| of_clocks).map(|machine| {
@@ -39,8 +43,9 @@ pub(super) fn sentences(comparison: &Comparison) -> Vec<String> {
     if sentences.is_empty() {
         sentences.push("costs unknown, because no figure is on both sides".to_owned());
     }
-    let failed = comparison.answers.iter();
-    let failed = failed
+    let failed = comparison
+        .answers
+        .iter()
         .filter(|answer| answer.verdict == ChangeVerdict::Worse)
         .map(|answer| format!("{} {}", answer.timer, answer.question.name()));
     let lost = comparison.lost().map(|lost| lost.timer.clone());
@@ -62,9 +67,12 @@ fn sentence(
     figures: &[&ComparedFigure],
 ) -> String {
     let change_of = |timer: &String, quantity: Quantity| {
-        let mut figures = figures.iter();
-        let found = figures.find(|figure| figure.timer == *timer && figure.quantity == quantity);
-        found.filter(|figure| figure.is_changed())?.change.percent
+        figures
+            .iter()
+            .find(|figure| figure.timer == *timer && figure.quantity == quantity)
+            .filter(|figure| figure.is_changed())?
+            .change
+            .percent
     };
     let mut changed = Vec::new();
     let mut unchanged = Vec::new();
@@ -73,11 +81,14 @@ fn sentence(
             ChangeVerdict::Better | ChangeVerdict::Worse => changed.push(described(family)),
             _ => unchanged.push(limit(family)),
         }
-        let own = family.own.iter().filter_map(|timer| {
-            let percent = change_of(timer, family.quantity)?;
-            Some(format!("{timer}: {}", by(family.quantity, percent)))
-        });
-        let own: Vec<String> = own.collect();
+        let own: Vec<String> = family
+            .own
+            .iter()
+            .filter_map(|timer| {
+                let percent = change_of(timer, family.quantity)?;
+                Some(format!("{timer}: {}", by(family.quantity, percent)))
+            })
+            .collect();
         if !own.is_empty() {
             changed.push(list(&own));
         }
@@ -101,11 +112,11 @@ fn sentence(
                 .any(|family| family.quantity == figure.quantity);
             figure.verdict == verdict && !of_family && !follows(figure)
         };
-        let names = figures
+        let names: Vec<String> = figures
             .iter()
             .filter(judged_alone)
-            .map(|figure| format!("{} of {}", figure.quantity.name(), figure.timer));
-        let names: Vec<String> = names.collect();
+            .map(|figure| format!("{} of {}", figure.quantity.name(), figure.timer))
+            .collect();
         if !names.is_empty() {
             changed.push(format!("{how}: {}", list(&names)));
         }

@@ -26,30 +26,32 @@ pub struct ChangedAnswer {
 /// The changed answers for one timer. A question that one of the sides did not ask is ignored, and
 /// so is a change between passed and not tested.
 pub(super) fn changed_answers(old: &[&TimerRow], new: &[&TimerRow]) -> Vec<ChangedAnswer> {
-    let answered = Question::ALL.into_iter().filter_map(|question| {
-        let (before, after) = (
-            majority_answer(old, question)?,
-            majority_answer(new, question)?,
-        );
-        let verdict = match (before.outcome, after.outcome) {
-            (old, new) if old == new => return None,
-            (Outcome::Pass, Outcome::NotTested) | (Outcome::NotTested, Outcome::Pass) => {
-                return None;
-            }
-            (_, Outcome::Fail) => ChangeVerdict::Worse,
-            (Outcome::Fail, Outcome::Pass) => ChangeVerdict::Better,
-            _ => ChangeVerdict::Unjudged,
-        };
-        Some(ChangedAnswer {
-            timer: new[0].id.clone(),
-            question,
-            old: before.outcome,
-            new: after.outcome,
-            finding: after.evidence.to_owned(),
-            verdict,
+    Question::ALL
+        .into_iter()
+        .filter_map(|question| {
+            let (before, after) = (
+                majority_answer(old, question)?,
+                majority_answer(new, question)?,
+            );
+            let verdict = match (before.outcome, after.outcome) {
+                (old, new) if old == new => return None,
+                (Outcome::Pass, Outcome::NotTested) | (Outcome::NotTested, Outcome::Pass) => {
+                    return None;
+                }
+                (_, Outcome::Fail) => ChangeVerdict::Worse,
+                (Outcome::Fail, Outcome::Pass) => ChangeVerdict::Better,
+                _ => ChangeVerdict::Unjudged,
+            };
+            Some(ChangedAnswer {
+                timer: new[0].id.clone(),
+                question,
+                old: before.outcome,
+                new: after.outcome,
+                finding: after.evidence.to_owned(),
+                verdict,
+            })
         })
-    });
-    answered.collect()
+        .collect()
 }
 
 /// Whether both sides answered a trust question.

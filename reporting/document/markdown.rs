@@ -8,8 +8,11 @@ const PLOT_COLUMNS: usize = 80;
 
 /// Renders the sections as Markdown blocks.
 pub(super) fn render(sections: &[Section<'_>]) -> String {
-    let blocks = sections.iter().map(block);
-    let blocks: Vec<String> = blocks.filter(|block| !block.is_empty()).collect();
+    let blocks: Vec<String> = sections
+        .iter()
+        .map(block)
+        .filter(|block| !block.is_empty())
+        .collect();
     blocks.join("\n")
 }
 
@@ -19,28 +22,26 @@ fn block(section: &Section<'_>) -> String {
         Section::Paragraph(text, "") | Section::Line(text) => escape(text) + "\n",
         Section::Paragraph(text, _) => format!("**{}**\n", escape(text)),
         Section::Note(text) => format!("- {}\n", escape(text)),
-        Section::Facts(facts) | Section::Conditions(facts) => {
-            let items = facts.iter();
-            items
-                .map(|(name, value)| format!("- **{}**: {}\n", escape(name), escape(value)))
-                .collect()
-        }
+        Section::Facts(facts) | Section::Conditions(facts) => facts
+            .iter()
+            .map(|(name, value)| format!("- **{}**: {}\n", escape(name), escape(value)))
+            .collect(),
         Section::Table(table, _) => table.render(Format::Markdown),
         Section::Data(_) => String::new(),
-        Section::Findings(findings) => {
-            let items = findings.iter();
-            items
-                .map(|finding| {
-                    let [code, message] = [&finding.code, &finding.message].map(|it| escape(it));
-                    let advice = finding.advice.as_deref();
-                    let advice = advice.map_or(String::new(), |it| format!(" → {}", escape(it)));
-                    format!(
-                        "- {} **{code}**: {message}{advice}\n",
-                        finding.severity.name()
-                    )
-                })
-                .collect()
-        }
+        Section::Findings(findings) => findings
+            .iter()
+            .map(|finding| {
+                let [code, message] = [&finding.code, &finding.message].map(|it| escape(it));
+                let advice = finding
+                    .advice
+                    .as_deref()
+                    .map_or(String::new(), |it| format!(" → {}", escape(it)));
+                format!(
+                    "- {} **{code}**: {message}{advice}\n",
+                    finding.severity.name()
+                )
+            })
+            .collect(),
         Section::Plot(plot) => format!("```\n{}```\n", plot.terminal(PLOT_COLUMNS)),
         Section::Code(text) => format!("```\n{}\n```\n", text.trim_end()),
     }

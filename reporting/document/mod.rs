@@ -109,8 +109,8 @@ impl From<&crate::model::Finding> for FindingText {
 fn to_strings(
     facts: impl IntoIterator<Item = (impl Into<String>, impl Into<String>)>,
 ) -> Vec<(String, String)> {
-    let facts = facts.into_iter();
     facts
+        .into_iter()
         .map(|(name, value)| (name.into(), value.into()))
         .collect()
 }
@@ -231,21 +231,21 @@ impl<T: Serialize> Render for Document<'_, T> {
                 serde_json::to_writer_pretty(&mut *output, &self.data)?;
                 output.write_all(b"\n")
             }
-            other => {
-                let data = self.sections.iter().find_map(|section| match section {
+            other => self
+                .sections
+                .iter()
+                .find_map(|section| match section {
                     Section::Data(table) => Some(table),
                     _ => None,
-                });
-                let table = data.or_else(|| {
+                })
+                .or_else(|| {
                     self.sections.iter().find_map(|section| match section {
                         Section::Table(table, _) => Some(table),
                         _ => None,
                     })
-                });
-                table
-                    .ok_or(io::ErrorKind::Unsupported)?
-                    .write(other, output)
-            }
+                })
+                .ok_or(io::ErrorKind::Unsupported)?
+                .write(other, output),
         }
     }
 }

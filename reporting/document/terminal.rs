@@ -64,8 +64,11 @@ fn render_section(section: &Section<'_>, indent: &str, style: Style) -> String {
             out += &table.on_terminal(style, &|row| codes.get(row).copied().unwrap_or(""));
         }
         Section::Findings(findings) => {
-            let width = findings.iter().map(|finding| finding.code.chars().count());
-            let width = width.max().unwrap_or(0);
+            let width = findings
+                .iter()
+                .map(|finding| finding.code.chars().count())
+                .max()
+                .unwrap_or(0);
             for finding in findings {
                 out += &finding_lines(finding, width, style);
             }
@@ -93,8 +96,11 @@ fn comment_lines<N: AsRef<str>, V: AsRef<str>>(facts: &[(N, V)], style: Style) -
 
 /// Renders each fact on a line that begins with `lead`, with the values aligned and folded.
 fn fact_lines<N: AsRef<str>, V: AsRef<str>>(lead: &str, facts: &[(N, V)], style: Style) -> String {
-    let width = facts.iter().map(|(name, _)| name.as_ref().chars().count());
-    let width = width.max().unwrap_or(0);
+    let width = facts
+        .iter()
+        .map(|(name, _)| name.as_ref().chars().count())
+        .max()
+        .unwrap_or(0);
     let mut text = String::new();
     for (name, value) in facts {
         let first = format!("{lead}{:width$}  ", name.as_ref());
@@ -116,8 +122,10 @@ fn fact_lines<N: AsRef<str>, V: AsRef<str>>(lead: &str, facts: &[(N, V)], style:
 fn paint_lines(codes: &str, text: &str, style: Style) -> String {
     let mut lines = String::new();
     hang(&mut lines, "", "  ", &style.plain(text), style.columns());
-    let lines = lines.lines();
-    lines.map(|line| style.paint(codes, line) + "\n").collect()
+    lines
+        .lines()
+        .map(|line| style.paint(codes, line) + "\n")
+        .collect()
 }
 
 /// Renders a finding: severity, code and message, then the advice on the next lines. Codes take

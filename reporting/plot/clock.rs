@@ -130,8 +130,10 @@ fn costs(row: &TimerRow, figure: &CostHistogram) -> Plot {
     let band = median.zip(resolution).map(|(median, ns)| {
         PlotShape::Band((median - ns).max(across.from), (median + ns).min(across.to))
     });
-    let reference = row.cost.as_ref().map(|cost| cost.reference.as_str());
-    let reference = reference
+    let reference = row
+        .cost
+        .as_ref()
+        .map(|cost| cost.reference.as_str())
         .filter(|_| !figure.own_readings)
         .unwrap_or("the clock itself");
     let shaded = if band.is_some() {

@@ -15,11 +15,11 @@ const MIN_LABEL_DISTANCE: f64 = 0.1;
 /// has a step and a cost in cycles.
 #[must_use]
 pub fn ranking(report: &Report, recommended: Option<&str>) -> Option<Plot> {
-    let known = report
+    let mut known: Vec<(&str, (f64, f64))> = report
         .timers
         .iter()
-        .filter_map(|row| Some((row.id.as_str(), position(row)?)));
-    let mut known: Vec<(&str, (f64, f64))> = known.collect();
+        .filter_map(|row| Some((row.id.as_str(), position(row)?)))
+        .collect();
     known.sort_by_key(|(id, _)| Some(*id) != recommended);
     let mut labels: Vec<((f64, f64), String)> = Vec::new();
     let mut points = Vec::new();

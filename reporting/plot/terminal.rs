@@ -21,8 +21,10 @@ impl Plot {
         let mut out = format!("{}\n", self.title);
         let labels = place_ticks(&self.up, 4, HEIGHT);
         for (at, row) in grid.cells.chunks(columns).enumerate() {
-            let label = labels.iter().find(|(row, _)| *row == HEIGHT - 1 - at);
-            let label = label.map_or("", |(_, text)| text.as_str());
+            let label = labels
+                .iter()
+                .find(|(row, _)| *row == HEIGHT - 1 - at)
+                .map_or("", |(_, text)| text.as_str());
             let line: String = row.iter().map(|dots| braille(*dots)).collect();
             out += format!("{label:>8} │{line}").trim_end();
             out.push('\n');
@@ -100,8 +102,8 @@ fn index(position: f64, parts: usize) -> usize {
 /// At most `max_count` round numbers on an axis of `parts` characters or lines, each with the index
 /// of its character or line.
 fn place_ticks(axis: &Axis, max_count: usize, parts: usize) -> Vec<(usize, String)> {
-    let ticks = axis.ticks(max_count).into_iter();
-    ticks
+    axis.ticks(max_count)
+        .into_iter()
         .filter_map(|(at, text)| Some((index(axis.position(at)?, parts), text)))
         .collect()
 }

@@ -92,11 +92,15 @@ impl Format {
     /// # Errors
     /// When the extension selects none of `formats`.
     pub fn from_path(path: &Path, formats: &[Self]) -> Result<Self, UnknownEnding> {
-        let name = path.file_name().unwrap_or_default();
-        let name = name.to_string_lossy().to_ascii_lowercase();
+        let name = path
+            .file_name()
+            .unwrap_or_default()
+            .to_string_lossy()
+            .to_ascii_lowercase();
         let stem = |format: &Self| name.strip_suffix(format.ending()).map(str::len);
-        let formats_of_name = formats.iter().copied();
-        let format = formats_of_name
+        let format = formats
+            .iter()
+            .copied()
             .filter(|format| stem(format).is_some_and(|chars| chars > 0))
             .min_by_key(stem);
         format.ok_or_else(|| UnknownEnding {

@@ -19,15 +19,21 @@ pub(super) fn write(source: &Table<'_>, output: &mut dyn Write) -> io::Result<()
         let name = escape(&clipped(name, MAX_CELL_CHARS));
         writeln!(output, "\\noindent [{}] {name}\\par", at + 1)?;
     }
-    let columns = source.columns.iter();
-    let alignments = columns.map(|column| if column.right_aligned { 'r' } else { 'l' });
-    let alignments: String = alignments.collect();
+    let alignments: String = source
+        .columns
+        .iter()
+        .map(|column| if column.right_aligned { 'r' } else { 'l' })
+        .collect();
     writeln!(output, "\\begin{{tabular}}{{{alignments}}}\n\\toprule")?;
-    let titles = source.columns.iter().map(|column| {
-        let number = column.group.map(|group| format!("[{}] ", group + 1));
-        escape(&(number.unwrap_or_default() + column.heading_without_ns()))
-    });
-    let titles = titles.collect::<Vec<_>>().join(" & ");
+    let titles = source
+        .columns
+        .iter()
+        .map(|column| {
+            let number = column.group.map(|group| format!("[{}] ", group + 1));
+            escape(&(number.unwrap_or_default() + column.heading_without_ns()))
+        })
+        .collect::<Vec<_>>()
+        .join(" & ");
     writeln!(output, "{titles} \\\\\n\\midrule")?;
     source.write_rows(output, ["", " & ", " \\\\"], |column, cell| {
         escape(&clipped(&column.format_with_unit(cell), MAX_CELL_CHARS))

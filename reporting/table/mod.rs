@@ -243,8 +243,11 @@ impl<'a> Table<'a> {
         cell: impl Fn(&TableColumn, &CellValue) -> String,
     ) -> io::Result<()> {
         self.rows.iter().try_for_each(|row| {
-            let cells = self.cells(row).map(|(column, value)| cell(column, value));
-            let cells = cells.collect::<Vec<_>>().join(between);
+            let cells = self
+                .cells(row)
+                .map(|(column, value)| cell(column, value))
+                .collect::<Vec<_>>()
+                .join(between);
             writeln!(output, "{begin}{cells}{end}")
         })
     }

@@ -98,8 +98,10 @@ pub(super) fn write(table: &Table<'_>, output: &mut dyn Write) -> io::Result<()>
 /// Writes one row per line, with two blanks between cells.
 fn write_unaligned(table: &Table<'_>, output: &mut dyn Write) -> io::Result<()> {
     writeln!(output, "{}", headings(table).join("  "))?;
-    let mut rows = table.rows.iter();
-    rows.try_for_each(|row| writeln!(output, "{}", format_cells(table, row).join("  ")))
+    table
+        .rows
+        .iter()
+        .try_for_each(|row| writeln!(output, "{}", format_cells(table, row).join("  ")))
 }
 
 impl Table<'_> {
@@ -112,9 +114,12 @@ impl Table<'_> {
         let mut reduced = self.clone();
         reduced.ascii = style.ascii;
         let next_omitted = |table: &Self| {
-            let columns = table.columns.iter().enumerate().rev();
-            let optional = columns.filter(|(_, column)| column.omission_priority > 0);
-            optional
+            table
+                .columns
+                .iter()
+                .enumerate()
+                .rev()
+                .filter(|(_, column)| column.omission_priority > 0)
                 .max_by_key(|(_, column)| column.omission_priority)
                 .map(|(index, _)| index)
         };
@@ -133,8 +138,10 @@ impl Table<'_> {
                 .iter()
                 .any(|column| column.heading == heading)
         };
-        let headings = self.columns.iter().map(|column| column.heading);
-        let left_out: Vec<&str> = headings
+        let left_out: Vec<&str> = self
+            .columns
+            .iter()
+            .map(|column| column.heading)
             .filter(|heading| !heading.is_empty() && !is_shown(heading))
             .collect();
         if !left_out.is_empty() {
@@ -251,11 +258,13 @@ impl Table<'_> {
 
 /// The headings, with the number of the column group if there is one.
 fn headings(table: &Table<'_>) -> Vec<String> {
-    let headings = table.columns.iter().map(|column| match column.group {
-        Some(group) => format!("[{}] {}", group + 1, column.heading),
-        None => column.heading.to_owned(),
-    });
-    headings
+    table
+        .columns
+        .iter()
+        .map(|column| match column.group {
+            Some(group) => format!("[{}] {}", group + 1, column.heading),
+            None => column.heading.to_owned(),
+        })
         .map(|heading| table.in_its_characters(heading))
         .collect()
 }

@@ -113,8 +113,7 @@ impl Tabulation {
             .iter()
             .map(|choice| choice.kind)
             .zip(counts)
-            .enumerate();
-        let others = others
+            .enumerate()
             .filter(|(index, (_, count))| *index != chosen && *count > 0)
             .map(|(_, other)| other)
             .collect();
@@ -246,8 +245,11 @@ impl Render for Tabulation {
         };
         // Programs get the names that reports have; they compute the rest.
         if matches!(format, Format::Csv | Format::Json) && !self.choice.has_named_columns {
-            let columns = self.choice.columns.iter().enumerate().rev();
-            columns
+            self.choice
+                .columns
+                .iter()
+                .enumerate()
+                .rev()
                 .filter(|(_, column)| self.field(**column).derived)
                 .for_each(|(index, _)| table.remove_column(index));
         }
@@ -283,8 +285,9 @@ fn lines(path: &Path, report: &Report, choice: &TableChoice) -> Vec<TableLine> {
         if choice.layout == Layout::SideBySide {
             // If a timer has a row for each length of its waits, its name contains the length and the
             // conditions of the waits.
-            let names = cells.iter_mut().zip(&columns);
-            names
+            cells
+                .iter_mut()
+                .zip(&columns)
                 .filter(|(_, column)| **column == ColumnName::TIMER)
                 .for_each(|(cell, _)| *cell = row.name_with_length().into());
         }
@@ -295,9 +298,12 @@ fn lines(path: &Path, report: &Report, choice: &TableChoice) -> Vec<TableLine> {
             sort_key: sort_key.unwrap_or(CellValue::Nothing),
         }
     };
-    let rows = rows(report, choice.kind).into_iter();
-    let rows = rows.filter(|row| choice.all || row.has_figures());
-    rows.flat_map(Row::by_length).map(line).collect()
+    rows(report, choice.kind)
+        .into_iter()
+        .filter(|row| choice.all || row.has_figures())
+        .flat_map(Row::by_length)
+        .map(line)
+        .collect()
 }
 
 /// A unique name for each report: the node and the platform, with the file if several reports share the

@@ -195,8 +195,11 @@ fn clock_cells(report: &Report, clock: &TimerRow) -> PlatformCells {
             .and_then(|properties| properties.family);
         family == Some(Family::CpuCounter) && row.runtime == "native" && row.status == Status::Ok
     };
-    let counters = report.timers.iter().filter(reads_counter);
-    let counter = counters.min_by_key(|row| row.id.len());
+    let counter = report
+        .timers
+        .iter()
+        .filter(reads_counter)
+        .min_by_key(|row| row.id.len());
     let trust = counter
         .and_then(|row| row.verdicts.as_ref())
         .map(Verdicts::summary);
@@ -222,10 +225,12 @@ fn clock_cells(report: &Report, clock: &TimerRow) -> PlatformCells {
 /// The median duration of an ordinary sleep of 1 ms, in nanoseconds; `None` if it is unknown.
 fn sleep_ns(report: &Report) -> Option<Interval> {
     let rows = || report.waits.iter();
-    let row = SLEEPS
+    let mut lengths = SLEEPS
         .iter()
-        .find_map(|id| rows().find(|row| row.id == *id))?;
-    let mut lengths = row.figures.as_ref()?.by_length();
+        .find_map(|id| rows().find(|row| row.id == *id))?
+        .figures
+        .as_ref()?
+        .by_length();
     let late = lengths.find(|late| late.request_ns as f64 == USUAL_WAIT_NS)?;
     Some(late.p50_ns?.map(|late| USUAL_WAIT_NS + late))
 }
@@ -309,8 +314,10 @@ impl PlatformRow {
     /// Builds the row of runs of one platform; `None` without runs.
     fn from_runs(mut runs: Vec<PlatformRun>) -> Option<Self> {
         runs.sort_by(|a, b| b.created.cmp(&a.created));
-        let with_clocks = runs.iter().position(|run| run.clocks.is_some());
-        let shown = with_clocks.unwrap_or_default();
+        let shown = runs
+            .iter()
+            .position(|run| run.clocks.is_some())
+            .unwrap_or_default();
         let sleep = runs.iter().find_map(|run| run.sleep);
         let mut cells = runs.first()?.machine.clone();
         cells.extend(runs[shown].clocks.clone().unwrap_or_default());
@@ -329,10 +336,12 @@ impl PlatformRow {
     /// The cell of the column with this key, formatted for people.
     #[must_use]
     pub fn text(&self, key: &str) -> String {
-        let column = COLUMNS.iter().find(|(column, ..)| *column == key);
-        column.map_or_else(String::new, |(_, _, notation, _)| {
-            TableColumn::right("", *notation).format_cell(&self.value(key))
-        })
+        COLUMNS
+            .iter()
+            .find(|(column, ..)| *column == key)
+            .map_or_else(String::new, |(_, _, notation, _)| {
+                TableColumn::right("", *notation).format_cell(&self.value(key))
+            })
     }
 
     /// Whether the value of the column with this key is known.

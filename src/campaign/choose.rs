@@ -69,8 +69,10 @@ pub(super) fn choose_reference(
 fn candidates(host: &TimerHost, purpose: Purpose) -> Vec<&HostedTimer> {
     // The clock that programs read comes before the one that no library can distort.
     let kernel_place = |timer: &HostedTimer| {
-        let mut ids = timers::RATE_SOURCES.iter().rev();
-        ids.position(|id| *id == timer.id)
+        timers::RATE_SOURCES
+            .iter()
+            .rev()
+            .position(|id| *id == timer.id)
     };
     let mut all: Vec<&HostedTimer> = host.timers.iter().collect();
     all.retain(|timer| timer.ops.is_empty() && !is_device_clock(timer));

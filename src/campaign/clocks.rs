@@ -139,8 +139,9 @@ impl<'a> Campaign<'a> {
 
     /// Returns the references of the timers of a host, one for each timer that has not failed.
     fn references_of(&mut self, host: usize) -> impl Iterator<Item = &mut Reference> {
-        let hosted = (self.rounds.subjects.iter_mut()).filter(move |subject| subject.host == host);
-        hosted.filter_map(|subject| Some(&mut subject.stored_mut()?.reference))
+        (self.rounds.subjects.iter_mut())
+            .filter(move |subject| subject.host == host)
+            .filter_map(|subject| Some(&mut subject.stored_mut()?.reference))
     }
 
     /// Starts to measure the rate of each reference. If that is impossible, the reference keeps the
@@ -333,9 +334,9 @@ impl<'a> Campaign<'a> {
             self.sample_rate(host)?;
             let measurement = self.rate_measurements[host].take();
             if let Some(rate) = measurement.and_then(|measurement| measurement.rate()) {
-                let hosted =
-                    (self.rounds.subjects.iter_mut()).filter(|subject| subject.host == host);
-                let measured = hosted.filter_map(|subject| subject.outcome.as_mut().ok());
+                let measured = (self.rounds.subjects.iter_mut())
+                    .filter(|subject| subject.host == host)
+                    .filter_map(|subject| subject.outcome.as_mut().ok());
                 measured.for_each(|measured| measured.rescale(rate));
             }
         }

@@ -64,8 +64,9 @@ pub fn observe(machine: &mut dyn Machine, plan: &CounterPlan) -> CounterEvidence
         Err(fault) => evidence.refusals.push(fault.to_string()),
     }
     let summarise = |round: &[[u32; 2]], lists: &[Vec<[i64; 2]>]| -> Vec<HandoffPair> {
-        let pairs = round.iter().zip(lists);
-        pairs
+        round
+            .iter()
+            .zip(lists)
             .map(|(&pair, list)| HandoffPair::from_handoffs(pair, list))
             .collect()
     };

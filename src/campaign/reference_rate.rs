@@ -86,14 +86,16 @@ impl ComparedClock {
 /// Returns the system clock of a host, other than `clock`, that no time service adjusts; the one
 /// that is read by the system call if there are several.
 fn find_unadjusted<'a>(host: &'a TimerHost, clock: &HostedTimer) -> Option<&'a HostedTimer> {
-    let unadjusted = host.timers.iter().filter(|timer| {
-        let properties = &timer.properties;
-        properties.family == Some(Family::SystemClock)
-            && properties.slewed == Some(false)
-            && timer.ns_per_tick.is_some()
-            && timer.id != clock.id
-    });
-    unadjusted.max_by_key(|timer| timer.properties.reads_by == Some(ReadsBy::SystemCall))
+    host.timers
+        .iter()
+        .filter(|timer| {
+            let properties = &timer.properties;
+            properties.family == Some(Family::SystemClock)
+                && properties.slewed == Some(false)
+                && timer.ns_per_tick.is_some()
+                && timer.id != clock.id
+        })
+        .max_by_key(|timer| timer.properties.reads_by == Some(ReadsBy::SystemCall))
 }
 
 impl RateMeasurement {
@@ -161,8 +163,11 @@ impl RateMeasurement {
             let [clock, third] = [&self.clock, *third].map(ComparedClock::in_ns);
             !is_same_clock(by_clock.ns_per_tick, &clock, &third)
         };
-        let third = self.third.as_ref().filter(is_other);
-        let third = third.and_then(ComparedClock::rate);
+        let third = self
+            .third
+            .as_ref()
+            .filter(is_other)
+            .and_then(ComparedClock::rate);
         let length_ns = self.clock.length_ns();
         let steady = is_steady(&self.corrections);
         Some(settle_deviation(by_clock, third, steady, length_ns))
@@ -174,20 +179,22 @@ impl RateMeasurement {
 /// the second, only the time between them passed. Clocks of which the kernel corrects one differ by
 /// all corrections since the boot.
 fn is_same_clock(ns_per_tick: f64, first: &[[f64; 3]], second: &[[f64; 3]]) -> bool {
-    let mut pairs = first.iter().zip(second);
-    pairs.all(|([before, a, after], [begin, b, end])| {
-        (ns_per_tick * (begin - after)..=ns_per_tick * (end - before)).contains(&(b - a))
-    })
+    first
+        .iter()
+        .zip(second)
+        .all(|([before, a, after], [begin, b, end])| {
+            (ns_per_tick * (begin - after)..=ns_per_tick * (end - before)).contains(&(b - a))
+        })
 }
 
 /// Returns whether the kernel neither changed the rate of its clock nor slewed it from the first of
 /// these corrections to the last. `false` if it does not report them.
 fn is_steady(corrections: &[Option<Discipline>]) -> bool {
     let is_calm = |now: &Discipline| now.offset_ns == 0 && now.adjtime_us.unwrap_or(0) == 0;
-    let trims = corrections
+    let mut trims: Vec<_> = corrections
         .iter()
-        .map(|now| Some(now.filter(is_calm)?.trim));
-    let mut trims: Vec<_> = trims.collect();
+        .map(|now| Some(now.filter(is_calm)?.trim))
+        .collect();
     trims.dedup();
     matches!(trims[..], [Some(_)])
 }

@@ -48,8 +48,9 @@ fn measure_clocks() -> Result<AnswerFigures, CommandError> {
         Vec::new()
     } else {
         const SPAN: Duration = Duration::from_millis(300);
-        let request = WaitRequest::new(RunRequest::of(waits.iter().copied()), CampaignPlan::QUICK);
-        let mut request = request.of_lengths(vec![WAIT_NS], false);
+        let mut request =
+            WaitRequest::new(RunRequest::of(waits.iter().copied()), CampaignPlan::QUICK)
+                .of_lengths(vec![WAIT_NS], false);
         request.waits.span = Some(SPAN);
         wait::report(&request)?.waits
     };
@@ -59,13 +60,19 @@ fn measure_clocks() -> Result<AnswerFigures, CommandError> {
 /// Reads reports from files. Returns the first report with clocks, and the sleep primitives of all
 /// reports.
 fn read_reports(files: &[PathBuf]) -> Result<AnswerFigures, CommandError> {
-    let reports = files.iter().map(|file| read(file));
-    let reports = reports.collect::<Result<Vec<_>, _>>().map_err(failed)?;
+    let reports = files
+        .iter()
+        .map(|file| read(file))
+        .collect::<Result<Vec<_>, _>>()
+        .map_err(failed)?;
     let waits: Vec<WaitRow> = WAITS
         .iter()
         .filter_map(|id| {
-            let mut rows = reports.iter().flat_map(|report| &report.waits);
-            rows.find(|row| row.id == *id).cloned()
+            reports
+                .iter()
+                .flat_map(|report| &report.waits)
+                .find(|row| row.id == *id)
+                .cloned()
         })
         .collect();
     let clocks = reports.into_iter().find(|report| !report.timers.is_empty());

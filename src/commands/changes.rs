@@ -56,8 +56,12 @@ impl Judgement {
             CommandError::Undecided(format!("'{}': {why}", old[0].path.display()))
         })?;
         let figures = comparison.figures.iter().map(|figure| &figure.timer);
-        let names = comparison.timers.iter().chain(figures);
-        let mut names: Vec<_> = names.map(String::as_str).collect();
+        let mut names: Vec<_> = comparison
+            .timers
+            .iter()
+            .chain(figures)
+            .map(String::as_str)
+            .collect();
         names.sort_unstable();
         names.dedup();
         let mut judgement = Self {
@@ -156,13 +160,15 @@ pub(super) fn probe_again(
         CampaignPlan::QUICK,
     ];
     let planned = plans.iter().position(|plan| plan.name == settings.plan);
-    let mut plans = plans.into_iter().skip(planned.unwrap_or(1));
-    let fitting = plans.find(|plan| plan.budget_s <= max_seconds);
-    let plan = fitting.unwrap_or(CampaignPlan::QUICK);
+    let plan = plans
+        .into_iter()
+        .skip(planned.unwrap_or(1))
+        .find(|plan| plan.budget_s <= max_seconds)
+        .unwrap_or(CampaignPlan::QUICK);
     let budget = settings
         .budget_seconds
-        .map(|budget| budget.min(max_seconds));
-    let budget = budget.filter(|it| plan.name == settings.plan && *it != plan.budget_s);
+        .map(|budget| budget.min(max_seconds))
+        .filter(|it| plan.name == settings.plan && *it != plan.budget_s);
     let request = ProbeRequest {
         plan,
         ..ProbeRequest::quick(RunRequest::of(timers))

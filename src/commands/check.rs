@@ -163,26 +163,26 @@ fn clock_verdict(findings: &[Finding]) -> Option<String> {
 
 /// The findings to print: all if `verbose`, otherwise problems and notes, the notes in short form.
 fn selected_findings(findings: &[Finding], verbose: bool) -> impl Iterator<Item = FindingText> {
-    let selected = findings
+    findings
         .iter()
-        .filter(move |finding| verbose || finding.severity <= Severity::Note);
-    selected.map(move |finding| {
-        let mut text = FindingText::from(finding);
-        if !verbose && finding.severity == Severity::Note {
-            text.message = first_part(&text.message).to_owned();
-            text.advice = None;
-        }
-        text
-    })
+        .filter(move |finding| verbose || finding.severity <= Severity::Note)
+        .map(move |finding| {
+            let mut text = FindingText::from(finding);
+            if !verbose && finding.severity == Severity::Note {
+                text.message = first_part(&text.message).to_owned();
+                text.advice = None;
+            }
+            text
+        })
 }
 
 /// A sentence with the number of findings of each severity.
 fn summary(findings: &[Finding]) -> String {
     let count = |severity| {
-        let same = findings
+        findings
             .iter()
-            .filter(|finding| finding.severity == severity);
-        same.count()
+            .filter(|finding| finding.severity == severity)
+            .count()
     };
     format!(
         "{}, {}, {} unknown, {} ok (-v shows all). Nothing was changed.",

@@ -114,8 +114,9 @@ fn explain(word: &str, found: &mut Explanations) -> Result<(), CommandError> {
     let plain = |name: &str| name.to_lowercase().replace(['_', ' '], "-");
     let is_name = |name: &str| plain(name) == plain(word);
     let value = format!("`{}`", word.to_lowercase());
-    let named = columns().filter(|column| column.names().into_iter().any(is_name));
-    let mut new: Vec<ExplainedColumn> = named.collect();
+    let mut new: Vec<ExplainedColumn> = columns()
+        .filter(|column| column.names().into_iter().any(is_name))
+        .collect();
     let findings: Vec<FindingText> = wordings()
         .filter(|wording| is_name(wording.code))
         .map(text)
@@ -124,8 +125,8 @@ fn explain(word: &str, found: &mut Explanations) -> Result<(), CommandError> {
         new.extend(columns().filter(|column| column.about.contains(&value)));
     }
     if new.is_empty() && findings.is_empty() {
-        let names = columns().flat_map(|column| column.names());
-        let names: Vec<&str> = names
+        let names: Vec<&str> = columns()
+            .flat_map(|column| column.names())
             .chain(wordings().map(|wording| wording.code))
             .collect();
         let similar = nearest(word, &names).join(", ");

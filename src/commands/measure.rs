@@ -170,7 +170,7 @@ fn choose_clock(args: &MeasureArgs) -> Result<(Report, ClockFigures), CommandErr
 
 /// Prints the built-in operations.
 fn list_operations(args: &MeasureArgs, output: &mut dyn Write) -> Result<(), CommandError> {
-    let descriptions = operations::ALL
+    let descriptions: Vec<(&str, String)> = operations::ALL
         .iter()
         .map(|BuiltIn { name, about, sizes }| {
             let sizes: Vec<String> = sizes.iter().map(u64::to_string).collect();
@@ -179,8 +179,8 @@ fn list_operations(args: &MeasureArgs, output: &mut dyn Write) -> Result<(), Com
                 sizes => format!(" (sizes {})", sizes.join(", ")),
             };
             (*name, format!("{about}{sizes}"))
-        });
-    let descriptions: Vec<(&str, String)> = descriptions.collect();
+        })
+        .collect();
     emit(
         &Document::new(&descriptions).facts(descriptions.clone()),
         prepare_outputs(&args.output)?,

@@ -209,9 +209,11 @@ struct Outputs {
 
 /// Checks that the output files on the command line can be written.
 fn prepare_outputs(args: &OutputArgs) -> Result<Outputs, CommandError> {
-    let files = args.outputs.iter();
-    let files = files.map(|OutputFile { path, format }| Ok((WholeFile::prepare(path)?, *format)));
-    let files: Result<Vec<_>, OutputError> = files.collect();
+    let files: Result<Vec<_>, OutputError> = args
+        .outputs
+        .iter()
+        .map(|OutputFile { path, format }| Ok((WholeFile::prepare(path)?, *format)))
+        .collect();
     Ok(Outputs {
         format: args.format,
         files: files.map_err(failed)?,

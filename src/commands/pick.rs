@@ -63,8 +63,9 @@ pub fn run(args: &PickArgs, output: &mut dyn Write) -> Result<bool, CommandError
         choice = plan_code(&report, choice);
     }
     let picked = choice.picked.as_ref();
-    let code = picked.and_then(|picked| first_snippet(&report, picked, args.language));
-    let code = code.unwrap_or_default();
+    let code = picked
+        .and_then(|picked| first_snippet(&report, picked, args.language))
+        .unwrap_or_default();
     if let Some(picked) = choice.picked.as_mut().filter(|_| code.is_empty()) {
         let note = args.language.map(|_| NO_CODE.to_owned());
         picked.notes.extend(note);
@@ -100,12 +101,13 @@ fn probe_candidates(args: &PickArgs, runtime: Option<&str>) -> Result<Report, Co
 
 /// The timers to measure: all native timers, or all timers of the named agents and runtime.
 fn candidates(args: &PickArgs, runtime: Option<&str>) -> Result<RunRequest, CommandError> {
-    let named = runtime.filter(|name| *name != "native" && args.agents.is_empty());
-    let named = named.map(|name| {
-        find_host(name)
-            .map(RuntimeName::One)
-            .ok_or_else(unknown_runtime)
-    });
+    let named = runtime
+        .filter(|name| *name != "native" && args.agents.is_empty())
+        .map(|name| {
+            find_host(name)
+                .map(RuntimeName::One)
+                .ok_or_else(unknown_runtime)
+        });
     let hosts = HostRequest {
         agents: args.agents.clone(),
         runtimes: named.transpose()?.into_iter().collect(),

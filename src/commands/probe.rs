@@ -45,7 +45,8 @@ pub(super) fn probe_recommendable() -> Result<Report, CommandError> {
     // On Linux `instant` calls `monotonic`, which is preferred.
     let is_wanted =
         |id: &str| is_available(id) && !(id == "instant" && std::env::consts::OS == "linux");
-    let clocks = RECOMMENDABLE.iter();
-    let clocks = clocks.filter_map(|ids| ids.iter().copied().find(|id| is_wanted(id)));
+    let clocks = RECOMMENDABLE
+        .iter()
+        .filter_map(|ids| ids.iter().copied().find(|id| is_wanted(id)));
     report(&ProbeRequest::quick(RunRequest::of(clocks)))
 }

@@ -46,16 +46,23 @@ impl Render for Reports<'_> {
 /// When no report could be read, or the requested format cannot be written.
 pub fn run(args: &ReportArgs, output: &mut dyn Write) -> Result<bool, CommandError> {
     let outputs = prepare_outputs(&args.output)?;
-    let svg = args.svg.as_deref().map(WholeFile::prepare).transpose();
-    let svg = svg.map_err(failed)?;
+    let svg = args
+        .svg
+        .as_deref()
+        .map(WholeFile::prepare)
+        .transpose()
+        .map_err(failed)?;
     let Some(read) = Collection::read_whole(&args.reports, MAX_TOTAL_BYTES) else {
         return Err(failed(format!(
             "the reports have more than {} MiB together, too much for one page: make a site of them with `timermeter publish`",
             MAX_TOTAL_BYTES >> 20
         )));
     };
-    let refused = read.refused.iter();
-    let left_out: Vec<String> = refused.map(|error| plain(&error.to_string())).collect();
+    let left_out: Vec<String> = read
+        .refused
+        .iter()
+        .map(|error| plain(&error.to_string()))
+        .collect();
     for reason in &left_out {
         print_message(&format!("left out: {reason}"));
     }

@@ -150,8 +150,9 @@ fn measure_sources(
             "nothing was changed, because '{CURRENT_SOURCE_PATH}' cannot be changed for a while: {why}"
         ))
     };
-    let path = root.file(CURRENT_SOURCE_PATH);
-    let path = path.ok_or_else(|| nothing_changed(&"this system has no such file"))?;
+    let path = root
+        .file(CURRENT_SOURCE_PATH)
+        .ok_or_else(|| nothing_changed(&"this system has no such file"))?;
     let setting = TemporarySetting::lock(&path).map_err(|error| nothing_changed(&error))?;
     let mut source = RestoredSource(setting);
     let mut found = Vec::new();
@@ -181,8 +182,11 @@ fn measure_clock(root: &Root, name: &str) -> Result<TimerRow, CommandError> {
             "the kernel replaced it with '{now}' while it was measured"
         )));
     }
-    let row = report.timers.into_iter().find(|row| row.id == TIMERS[0]);
-    row.ok_or_else(|| failed("it was not measured"))
+    report
+        .timers
+        .into_iter()
+        .find(|row| row.id == TIMERS[0])
+        .ok_or_else(|| failed("it was not measured"))
 }
 
 /// The figures of a clock source from the row of the clock.

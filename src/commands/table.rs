@@ -26,8 +26,11 @@ pub fn run(args: &TableArgs, output: &mut dyn Write) -> Result<bool, CommandErro
         emit(&platforms, prepare_outputs(&args.output)?, output)?;
         return Ok(is_complete);
     }
-    let formats = args.output.outputs.iter().map(|output| output.format);
-    let has_parquet = formats
+    let has_parquet = args
+        .output
+        .outputs
+        .iter()
+        .map(|output| output.format)
         .chain([args.output.format])
         .any(|format| format == Format::Parquet);
     if args.columns.contains(&Columns::All) || has_parquet {

@@ -105,8 +105,9 @@ fn print_saved(path: &Path, mut journal: Journal<'_>) -> Result<(), CommandError
             "'{name}': the last watch has no end: still running or killed"
         ));
     }
-    let events = log.events.into_iter().map(LogLine::Event);
-    events
+    log.events
+        .into_iter()
+        .map(LogLine::Event)
         .chain(log.end.map(LogLine::End))
         .try_for_each(|line| journal.write(line))
 }

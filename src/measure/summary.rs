@@ -99,8 +99,11 @@ impl MeasuredOperation {
 
 /// Returns the undisturbed samples, in nanoseconds per call.
 fn valid_ns(samples: &[CallSample]) -> Vec<f64> {
-    let valid = samples.iter().filter(|sample| sample.disturbed.is_none());
-    valid.map(|sample| sample.ns_per_call).collect()
+    samples
+        .iter()
+        .filter(|sample| sample.disturbed.is_none())
+        .map(|sample| sample.ns_per_call)
+        .collect()
 }
 
 /// Returns the mean of the undisturbed samples, in nanoseconds per call; 0 if there are none.

@@ -183,8 +183,8 @@ impl<'a> Trial<'a> {
                 let last_cause = samples
                     .iter()
                     .rev()
-                    .find_map(|sample| sample.disturbed.as_ref());
-                let last_cause = last_cause.map(|cause| format!(" (last disturbance: {cause})"));
+                    .find_map(|sample| sample.disturbed.as_ref())
+                    .map(|cause| format!(" (last disturbance: {cause})"));
                 return Err(TrialError(format!(
                     "only {valid} of {} samples were undisturbed within the time limit of {:?}{}; allow more time",
                     self.goal.samples,

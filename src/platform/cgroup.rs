@@ -233,8 +233,10 @@ impl Hierarchy {
     }
 
     fn cpu_quota(&self, root: &Root) -> Option<CpuQuota> {
-        let folders = self.folders.iter();
-        let quotas = folders.filter_map(|folder| self.quota_in(root, folder));
+        let quotas = self
+            .folders
+            .iter()
+            .filter_map(|folder| self.quota_in(root, folder));
         let quota = smallest_limit(quotas, self.has_controller(root, "cpu"))?;
         let throttled_periods = self.read_nearest(root, "cpu.stat").and_then(|stat| {
             stat.lines()

@@ -30,13 +30,14 @@ const CPUS: &str = "/sys/devices/system/cpu";
 /// of threads in this core, and its CPUs.
 pub(super) fn core(root: &Root, cpu: Option<u32>, facts: &MachineFacts) -> Cpu {
     // The second name is the older name of the same file.
-    let list = cpu.and_then(|cpu| {
-        ["core_cpus_list", "thread_siblings_list"]
-            .iter()
-            .find_map(|name| root.read_text(&format!("{CPUS}/cpu{cpu}/topology/{name}")))
-            .filter(|list| cpu_count(list).is_some_and(|threads| threads > 0))
-    });
-    let list = list.or_else(|| facts.core.as_deref().map(format_cpus));
+    let list = cpu
+        .and_then(|cpu| {
+            ["core_cpus_list", "thread_siblings_list"]
+                .iter()
+                .find_map(|name| root.read_text(&format!("{CPUS}/cpu{cpu}/topology/{name}")))
+                .filter(|list| cpu_count(list).is_some_and(|threads| threads > 0))
+        })
+        .or_else(|| facts.core.as_deref().map(format_cpus));
     let threads = list.as_deref().and_then(cpu_count);
     let smt_active = root
         .read_text(&format!("{CPUS}/smt/active"))
@@ -144,8 +145,11 @@ pub(super) fn cpus_of_most_capable_kind(
     let kinds = kinds(root, Some(&format_cpus(allowed)), facts).unwrap_or_default();
     let allowed_of_kind = |kind: &CoreKind| -> Vec<u32> {
         let cpus = cpus_of(kind);
-        let allowed = allowed.iter().copied();
-        allowed.filter(|cpu| cpus.contains(cpu)).collect()
+        allowed
+            .iter()
+            .copied()
+            .filter(|cpu| cpus.contains(cpu))
+            .collect()
     };
     kinds
         .iter()

@@ -93,8 +93,9 @@ pub(super) fn core(root: &Root, cpu: Option<u32>, cpuinfo: &str) -> Cpu {
         )
     };
     let model = |part| {
-        let model = known.and_then(|known| known.2.iter().find(|(known, _)| *known == part));
-        model.map_or_else(|| format!("part {part:#05x}"), |(_, name)| (*name).into())
+        known
+            .and_then(|known| known.2.iter().find(|(known, _)| *known == part))
+            .map_or_else(|| format!("part {part:#05x}"), |(_, name)| (*name).into())
     };
     Cpu {
         vendor: implementer.map(vendor),

@@ -108,10 +108,10 @@ fn identify_by_devicetree(root: &Root) -> Option<&'static str> {
         .iter()
         .filter_map(|file| root.read_text(&format!("{DEVICETREE}/{file}")))
         .collect();
-    let known = DEVICETREE_NAMES
+    DEVICETREE_NAMES
         .iter()
-        .find(|(prefix, _)| words.iter().any(|text| text.contains(prefix)));
-    known.map(|(_, name)| *name)
+        .find(|(prefix, _)| words.iter().any(|text| text.contains(prefix)))
+        .map(|(_, name)| *name)
 }
 
 /// The vendor and the product of the machine (SMBIOS, system information).

@@ -81,8 +81,9 @@ fn unpack_configuration(root: &Root) -> Option<String> {
 
 fn parse_tickless(configuration: &str) -> Option<Tickless> {
     let is_set = |name| {
-        let mut lines = configuration.lines();
-        lines.any(|line| line.trim().strip_prefix(name) == Some("=y"))
+        configuration
+            .lines()
+            .any(|line| line.trim().strip_prefix(name) == Some("=y"))
     };
     [
         ("CONFIG_NO_HZ_FULL", Tickless::WhenAlone),

@@ -42,8 +42,9 @@ impl Throttling {
         let open = |folder: String| File::open(root.file(&format!("{folder}/cpu.stat"))?).ok();
         self.stats = folders.filter_map(open).collect();
         self.last_ns = self.sum_ns();
-        let namespace = root.file("/proc/self/ns/cgroup");
-        let namespace = namespace.and_then(|path| std::fs::read_link(path).ok());
+        let namespace = root
+            .file("/proc/self/ns/cgroup")
+            .and_then(|path| std::fs::read_link(path).ok());
         let is_first = namespace.is_some_and(|name| name.as_os_str() == FIRST_NAMESPACE);
         // A kernel without control groups, and other systems, have neither quotas nor freezers.
         let has_groups =
@@ -79,8 +80,10 @@ impl Throttling {
             let length = files::read_from_start(file, &mut bytes).ok()?;
             parse_throttled_ns(std::str::from_utf8(&bytes[..length]).ok()?)
         };
-        let counts = self.stats.iter().filter_map(read);
-        counts.fold(0, u64::saturating_add)
+        self.stats
+            .iter()
+            .filter_map(read)
+            .fold(0, u64::saturating_add)
     }
 }
 
@@ -89,8 +92,12 @@ fn parse_throttled_ns(stat: &str) -> Option<u64> {
     [("throttled_usec ", 1_000), ("throttled_time ", 1)]
         .iter()
         .find_map(|(name, unit_ns)| {
-            let number = stat.lines().find_map(|line| line.strip_prefix(name))?;
-            number.trim().parse::<u64>().ok()?.checked_mul(*unit_ns)
+            stat.lines()
+                .find_map(|line| line.strip_prefix(name))?
+                .trim()
+                .parse::<u64>()
+                .ok()?
+                .checked_mul(*unit_ns)
         })
 }
 

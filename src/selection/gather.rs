@@ -110,8 +110,9 @@ impl Offers {
             return Ok(());
         }
         let folder = std::path::absolute(std::env::temp_dir());
-        let folder = folder.and_then(|folder| ScratchFolder::within(&folder, 0o700));
-        let folder = folder.map_err(SelectionError::Folder)?;
+        let folder = folder
+            .and_then(|folder| ScratchFolder::within(&folder, 0o700))
+            .map_err(SelectionError::Folder)?;
         let choices = Choices {
             settings: &hosts.firefox_settings,
             kept_variables: &hosts.kept_variables,

@@ -79,10 +79,10 @@ pub fn named_runtimes(patterns: &[String]) -> impl Iterator<Item = &'static Runt
 /// The native clock with this id or name, or else the name.
 #[must_use]
 pub fn native_clock(name: &str) -> String {
-    let ids = [name.to_owned()].into_iter().chain(meanings(name));
-    let mut entries = ids.filter_map(|id| timers::find(&id.to_lowercase()));
-    entries
-        .next()
+    [name.to_owned()]
+        .into_iter()
+        .chain(meanings(name))
+        .find_map(|id| timers::find(&id.to_lowercase()))
         .map_or(name, |entry| entry.info.id)
         .to_owned()
 }

@@ -26,9 +26,11 @@ impl Offer {
         &self,
         is_wanted: impl Fn(&[String]) -> bool,
     ) -> impl Iterator<Item = (String, &HostedTimer)> {
-        let usable = self.host.timers.iter();
-        let usable = usable.filter(move |timer| is_wanted(&timer.ops));
-        usable.map(|timer| (self.name.id(&timer.id), timer))
+        self.host
+            .timers
+            .iter()
+            .filter(move |timer| is_wanted(&timer.ops))
+            .map(|timer| (self.name.id(&timer.id), timer))
     }
 
     /// The timers that this host lacks and whose operations would be wanted.
@@ -141,8 +143,9 @@ impl Offers {
         let selected = self.select(patterns, ids.collect())?;
         for offer in &self.all {
             let (host, before) = (selection.hosts.len(), selection.usable.len());
-            let usable = offer.usable(is_wanted);
-            let usable = usable.filter(|(id, _)| selected.contains(id));
+            let usable = offer
+                .usable(is_wanted)
+                .filter(|(id, _)| selected.contains(id));
             selection
                 .usable
                 .extend(usable.map(|(_, timer)| (host, timer.clone())));

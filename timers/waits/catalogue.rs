@@ -27,6 +27,9 @@ pub fn floor() -> WaitEntry {
 /// The entry with the given id, [`floor`] included; `None` if there is none.
 #[must_use]
 pub fn find(id: &str) -> Option<WaitEntry> {
-    let mut all = catalogue().iter().copied().chain([floor()]);
-    all.find(|entry| entry.info.id == id)
+    catalogue()
+        .iter()
+        .copied()
+        .chain([floor()])
+        .find(|entry| entry.info.id == id)
 }

@@ -172,11 +172,11 @@ impl Campaign<'_> {
     /// Starts the process that examines the timers of a group.
     fn start_session(&self, (host, single): Examinees) -> Answer<Session> {
         let members = || {
-            let hosted =
-                (self.rounds.subjects.iter().enumerate()).filter(move |(index, subject)| {
+            (self.rounds.subjects.iter().enumerate())
+                .filter(move |(index, subject)| {
                     subject.host == host && single.is_none_or(|single| single == *index)
-                });
-            hosted.filter_map(|(_, subject)| Some((subject, subject.stored()?)))
+                })
+                .filter_map(|(_, subject)| Some((subject, subject.stored()?)))
         };
         let ids: Vec<&str> = members().map(|(subject, _)| &*subject.timer.id).collect();
         let reference = members()
@@ -221,9 +221,10 @@ fn estimate_cost_and_step(subject: &CampaignSubject<MeasuredClock>) -> [f64; 2] 
     // The step is only needed to decide how long a slow timer has to be observed.
     let step = || Some(resolution(&trace).step_or_limit()? * trace.ns_per_tick?);
     let step_ns = subject.is_slow().then(step).flatten();
-    let costs =
-        (trace.runs.iter()).filter_map(|run| cost::approximate_cost(&run.batches, &run.bracket));
-    let cost = costs.reduce(f64::min).filter(|cost| cost.is_finite());
+    let cost = (trace.runs.iter())
+        .filter_map(|run| cost::approximate_cost(&run.batches, &run.bracket))
+        .reduce(f64::min)
+        .filter(|cost| cost.is_finite());
     [
         cost.map_or(ASSUMED_COST_NS, |cost| cost * trace.reference.ns_per_tick),
         step_ns.filter(|step| step.is_finite()).unwrap_or(0.0),

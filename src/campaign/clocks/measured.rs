@@ -79,8 +79,10 @@ impl MeasuredClock {
         reference.rate_uncertainty = rate.uncertainty;
         reference.unexplained_deviation_ns = rate.unexplained_deviation_ns;
         if !*declared {
-            let all = self.searches.iter_mut().chain(&mut self.disturbed_searches);
-            all.filter_map(|found| found.ns_per_tick.as_mut())
+            self.searches
+                .iter_mut()
+                .chain(&mut self.disturbed_searches)
+                .filter_map(|found| found.ns_per_tick.as_mut())
                 .for_each(|ns| *ns *= factor);
         }
     }

@@ -130,8 +130,12 @@ impl Session {
 impl Examined<'_> {
     /// Returns the last movement that was observed under this condition; `None` if there is none.
     fn moved(&self, activity: Activity) -> Option<&Advance> {
-        let mut advances = self.trace.evidence.advances.iter().rev();
-        advances.find(|moved| moved.activity == activity)
+        self.trace
+            .evidence
+            .advances
+            .iter()
+            .rev()
+            .find(|moved| moved.activity == activity)
     }
 
     /// Returns whether the timer moved at less than half the rate that it had while its thread

@@ -81,8 +81,10 @@ impl Session {
                 handoffs => handoffs?,
             };
             threads.rounds += 1;
-            let pairs = round.iter().zip(&handoffs);
-            let pairs = pairs.map(|(&cpus, list)| Pair::from_handoffs(Some(cpus), list));
+            let pairs = round
+                .iter()
+                .zip(&handoffs)
+                .map(|(&cpus, list)| Pair::from_handoffs(Some(cpus), list));
             threads.pairs.extend(pairs);
         }
         if threads.rounds == 0 {

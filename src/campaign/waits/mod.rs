@@ -89,8 +89,10 @@ pub fn measure_waits(
             let parallel = thread::Builder::new().spawn_scoped(scope, observe);
             let late = rounds.run_round(rounds.all(), &measure_first)?;
             progress("long waits of all primitives");
-            let observed = parallel.ok().and_then(|parallel| parallel.join().ok());
-            let observed = observed.unwrap_or_default();
+            let observed = parallel
+                .ok()
+                .and_then(|parallel| parallel.join().ok())
+                .unwrap_or_default();
             side_by_side::store(rounds.subjects, observed, round as usize)?;
             Ok(late)
         })
@@ -116,13 +118,14 @@ fn wait_in_process(
     let mut random = StdRng::seed_from_u64(seed);
     let run = explore(bench, &trace.runs, waits, plan, &mut random)?;
     let late = waits.break_ns.and_then(|limit_ns| {
-        let chosen = run.lengths.iter();
-        let chosen = chosen.filter(|wait| waits.lengths_ns.contains(&wait.request_ns));
-        let late = chosen.map(|wait| LateWait {
-            request_ns: wait.request_ns,
-            late_ns: wait.late_ns(trace.reference.ns_per_tick),
-        });
-        late.max_by(|a, b| a.late_ns.total_cmp(&b.late_ns))
+        run.lengths
+            .iter()
+            .filter(|wait| waits.lengths_ns.contains(&wait.request_ns))
+            .map(|wait| LateWait {
+                request_ns: wait.request_ns,
+                late_ns: wait.late_ns(trace.reference.ns_per_tick),
+            })
+            .max_by(|a, b| a.late_ns.total_cmp(&b.late_ns))
             .filter(|wait| wait.late_ns > limit_ns as f64)
     });
     trace.runs.push(run);

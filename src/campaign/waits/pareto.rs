@@ -20,10 +20,10 @@ pub(super) fn pareto_optimal(subjects: &[CampaignSubject<WaitTrace>]) -> Vec<usi
         (conditions.load, conditions.cpu)
     };
     let is_beaten = |index: usize, own: [f64; 2]| {
-        let mut rivals = (known.iter().enumerate())
+        (known.iter().enumerate())
             .filter(|(other, _)| load_and_cpu(*other) == load_and_cpu(index))
-            .filter_map(|(_, other)| *other);
-        rivals.any(|other| is_better_wait(other, own))
+            .filter_map(|(_, other)| *other)
+            .any(|other| is_better_wait(other, own))
     };
     (0..subjects.len())
         .filter(|&index| subjects[index].is_measurable())

@@ -63,8 +63,8 @@ pub(super) fn observe(
     seed: u64,
 ) -> LongWaits {
     let at_once = PRIMITIVES_PER_CPU * timers::allowed_cpus().map_or(1, |cpus| cpus.len());
-    let chunks = chosen.chunks(at_once);
-    chunks
+    chosen
+        .chunks(at_once)
         .flat_map(|subjects| observe_together(hosts, subjects, settings, seed))
         .collect()
 }

@@ -20,8 +20,9 @@ pub(super) fn choose_wait(args: &PickArgs, every_ns: f64) -> Result<WaitChoice, 
         within_ns: args.within.map(|within| within.0),
         share: args.share,
         overhead: args.overhead,
-    };
-    let requested = requested.checked().map_err(usage)?;
+    }
+    .checked()
+    .map_err(usage)?;
     match &args.from {
         Some(path) => choose(&read(path).map_err(failed)?, &requested).map_err(failed),
         None => measure_promising(args, &requested),

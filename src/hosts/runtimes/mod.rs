@@ -106,8 +106,11 @@ pub fn prepare(
 /// Whether the hosts of a runtime take settings from the user.
 #[must_use]
 pub fn takes_settings(runtime: &Runtime) -> bool {
-    let mut recipes = runtime.hosts.iter().flat_map(|host| host.recipes);
-    recipes.any(|recipe| recipe.run.contains(SETTINGS_PLACEHOLDER))
+    runtime
+        .hosts
+        .iter()
+        .flat_map(|host| host.recipes)
+        .any(|recipe| recipe.run.contains(SETTINGS_PLACEHOLDER))
 }
 
 /// Prepares a host with the first recipe that works. The error is that of the last recipe whose

@@ -65,8 +65,9 @@ pub(super) fn scan(
             MAX_SPREAD_STEPS * step_ns > rough.width_ns / QUANTILE_DISTANCE
                 && STEPS_PER_SCAN * step_ns <= length_ns
         };
-        let earlier = before.iter().map(|run| &run.scans);
-        let runs: Vec<WaitRun> = earlier
+        let runs: Vec<WaitRun> = before
+            .iter()
+            .map(|run| &run.scans)
             .chain([&*scans])
             .map(|scans| WaitRun {
                 scans: scans.clone(),
