@@ -208,12 +208,13 @@ impl<'a> LengthScale<'a> {
     /// Returns the granularity of the scale, whose longest request is `up_to_ns`. The steps have an
     /// interval only if the waits come from several processes.
     fn granularity(&self, up_to_ns: u64, several_processes: bool) -> Steps {
+        let unknown = Steps {
+            up_to_ns,
+            rounding: None,
+            grid: None,
+        };
         if self.waits < MIN_MEDIAN_VALUES {
-            return Steps {
-                up_to_ns,
-                rounding: None,
-                grid: None,
-            };
+            return unknown;
         }
         let (rounding, mut grid) = (self.find_rounding(), self.find_grid(self.width));
         // Rounding may hide a grid of shorter steps. Such a grid is searched for with the width
@@ -227,11 +228,7 @@ impl<'a> LengthScale<'a> {
         if let (Some(lattice), Some(wakeup_grid)) = (rounding, grid)
             && !has_uniform_phases(&self.pauses, lattice.step.max(wakeup_grid.step))
         {
-            return Steps {
-                up_to_ns,
-                rounding: None,
-                grid: None,
-            };
+            return unknown;
         }
         let step_or_limit = |step: Option<Granularity>, width: f64, range: f64| match step {
             Some(step) => Some(step),

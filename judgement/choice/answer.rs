@@ -6,7 +6,7 @@ use serde::Serialize;
 use super::clock_figures::{DRIFT, PORTABLE};
 use super::plan::{PlanMethod, plan_batch, plan_single};
 use super::sentence::{USUAL_CONFIDENCE, USUAL_ERROR, choose_usual};
-use super::{ClockFigures, ClockPlan, RankedTimer, Requirement, choose, clock_row};
+use super::{ClockFigures, RankedClock, Requirement, choose, clock_row};
 use crate::model::{Counted, MAX_FINE_STEP_NS, Nanos, Path, Report, TimerRow, WaitRow};
 use crate::numbers::{short_time, time};
 
@@ -272,7 +272,7 @@ fn usual_requirement(duration_ns: f64) -> Option<Requirement> {
 /// The shortest duration for which a single call with this clock of a report keeps the usual error,
 /// in nanoseconds, with the plan. `None` if there is none.
 #[must_use]
-pub fn plan_alone(report: &Report, id: &str) -> Option<(f64, RankedTimer<ClockPlan>)> {
+pub fn plan_alone(report: &Report, id: &str) -> Option<(f64, RankedClock)> {
     let clock = ClockFigures::from_row(clock_row(report, id)?, &report.platform);
     let from_ns = min_single_ns(&clock.ok()?)?;
     let requirement = Requirement {

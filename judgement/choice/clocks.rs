@@ -73,6 +73,9 @@ impl<R, F> Choice<R, F> {
     }
 }
 
+/// A clock compared by the plan for measuring with it.
+pub type RankedClock = RankedTimer<ClockPlan>;
+
 /// The result of comparing clocks by a requirement.
 pub type ClockChoice = Choice<Requirement, ClockPlan>;
 
@@ -246,7 +249,7 @@ impl<'a> Contestant<'a> {
         is_safer.then_some(why)
     }
 
-    fn candidate(&self, best: &Self) -> RankedTimer<ClockPlan> {
+    fn candidate(&self, best: &Self) -> RankedClock {
         RankedTimer {
             id: self.row.id.clone(),
             label: self.row.label.clone(),

@@ -6,7 +6,7 @@ use clap::ValueEnum;
 use serde::Serialize;
 
 use super::clock_row;
-use super::clocks::{ClockPlan, RankedTimer};
+use super::clocks::RankedClock;
 use super::plan::PlanMethod;
 use crate::model::{Report, TimerRow, value_of};
 
@@ -277,7 +277,7 @@ impl Language {
 #[must_use]
 pub fn first_snippet(
     report: &Report,
-    picked: &RankedTimer<ClockPlan>,
+    picked: &RankedClock,
     language: Option<Language>,
 ) -> Option<String> {
     let row = clock_row(report, &picked.id)?;
@@ -290,11 +290,7 @@ pub fn first_snippet(
 /// Generates code that measures with the picked clock of this row. `None` if there is no code for this
 /// clock or plan.
 #[must_use]
-pub fn snippet(
-    language: Language,
-    picked: &RankedTimer<ClockPlan>,
-    row: &TimerRow,
-) -> Option<String> {
+pub fn snippet(language: Language, picked: &RankedClock, row: &TimerRow) -> Option<String> {
     let plan = picked.figures.plan?;
     let calls = match plan.method {
         PlanMethod::Single => 1,

@@ -1,9 +1,8 @@
 //! Generates code, in C or in Rust, that wakes a program at a period: each wait lasts until the next
 //! point in time, so that late wake-ups do not add up.
 
-use super::clocks::RankedTimer;
 use super::snippet::{clock_name, replace_words};
-use super::waits::{WaitChoice, WaitRecord};
+use super::waits::{RankedWait, WaitChoice};
 
 /// Loops around a way to wait, in which `FIRST` and `WAIT` stand for the parts of a [`Way`], and
 /// `CLOCK` for the clock in the label of the timer.
@@ -146,11 +145,11 @@ pub fn wait_snippet(choice: &WaitChoice, every_ns: u64) -> Option<(String, Strin
         .others
         .iter()
         .filter(|one| one.suffices && one.figures.means == picked.figures.means);
-    let code = |one: &RankedTimer<WaitRecord>| Some((one.id.clone(), snippet_of(one, every_ns)?));
+    let code = |one: &RankedWait| Some((one.id.clone(), snippet_of(one, every_ns)?));
     code(picked).or_else(|| usable.find_map(code))
 }
 
-fn snippet_of(timer: &RankedTimer<WaitRecord>, every_ns: u64) -> Option<String> {
+fn snippet_of(timer: &RankedWait, every_ns: u64) -> Option<String> {
     let has_id = |way: &&Way| way.1.contains(&timer.id.as_str());
     let (text, _, first, wait) = WAYS.iter().find(has_id)?;
     let clock = clock_name(&timer.label).unwrap_or("CLOCK_MONOTONIC");

@@ -109,6 +109,9 @@ pub struct WaitRecord {
     leads: bool,
 }
 
+/// A timer compared by its waits.
+pub type RankedWait = RankedTimer<WaitRecord>;
+
 /// The result of comparing the waits of a report.
 pub type WaitChoice = Choice<Punctuality, WaitRecord>;
 
@@ -132,18 +135,18 @@ fn nearest_length(report: &Report, ns: f64) -> Option<&Lateness> {
 
 /// Compares the waits of `length_ns` nanoseconds of all timers.
 fn choose_at(report: &Report, asked: &Punctuality, length_ns: u64) -> WaitChoice {
-    let mut all: Vec<RankedTimer<WaitRecord>> = Vec::new();
+    let mut all: Vec<RankedWait> = Vec::new();
     for row in &report.waits {
         let Some(new) = candidate(row, asked, length_ns) else {
             continue;
         };
         // A timer that waited on several CPUs or under several loads counts with its worst result.
-        let has_same_key = |other: &&mut RankedTimer<WaitRecord>| {
+        let has_same_key = |other: &&mut RankedWait| {
             let [new, other] = [&new.figures, &other.figures];
             (new.slack_ns, &new.policy) == (other.slack_ns, &other.policy)
         };
         let mut same_timer = all.iter_mut().filter(|other| other.id == new.id);
-        let shortfall = |one: &RankedTimer<WaitRecord>| one.figures.shortfall_factor(asked);
+        let shortfall = |one: &RankedWait| one.figures.shortfall_factor(asked);
         match same_timer.find(has_same_key) {
             Some(other) if shortfall(other) < shortfall(&new) => *other = new,
             Some(_) => {}
@@ -152,7 +155,7 @@ fn choose_at(report: &Report, asked: &Punctuality, length_ns: u64) -> WaitChoice
     }
     // Sufficient timers are ordered by the CPU time that they take, the rest, and all without a
     // bound, by how far they miss the requirement.
-    let rank = |one: &RankedTimer<WaitRecord>| match one.suffices && asked.within_ns.is_some() {
+    let rank = |one: &RankedWait| match one.suffices && asked.within_ns.is_some() {
         true => one.figures.overhead.unwrap_or(f64::INFINITY),
         false => one.figures.shortfall_factor(asked),
     };
@@ -174,11 +177,7 @@ fn choose_at(report: &Report, asked: &Punctuality, length_ns: u64) -> WaitChoice
 }
 
 /// The result of the waits of this row with a length of `length_ns`; `None` if there are none.
-fn candidate(
-    row: &WaitRow,
-    asked: &Punctuality,
-    length_ns: u64,
-) -> Option<RankedTimer<WaitRecord>> {
+fn candidate(row: &WaitRow, asked: &Punctuality, length_ns: u64) -> Option<RankedWait> {
     let figures = row.figures.as_ref()?;
     let late = figures
         .lateness
@@ -251,9 +250,9 @@ fn candidate(
 /// Moves two timers to the front: first the least late one that blocks, then, among those that spin
 /// and are at most [`MAX_LATENESS_RATIO`] times as late, with a tail of at most [`MAX_TAIL_RATIO`]
 /// times that of the first, the one with the least CPU time.
-fn move_leaders_to_front(all: &mut Vec<RankedTimer<WaitRecord>>) {
-    let blocks = |one: &RankedTimer<WaitRecord>| one.figures.means == WaitActivity::Blocks;
-    let leads = |one: &RankedTimer<WaitRecord>| one.suffices && blocks(one);
+fn move_leaders_to_front(all: &mut Vec<RankedWait>) {
+    let blocks = |one: &RankedWait| one.figures.means == WaitActivity::Blocks;
+    let leads = |one: &RankedWait| one.suffices && blocks(one);
     let blocking = all.iter().position(leads).map(|at| all.remove(at));
     let is_in_time = |record: &WaitRecord| {
         blocking.as_ref().is_none_or(|one| {
@@ -262,7 +261,7 @@ fn move_leaders_to_front(all: &mut Vec<RankedTimer<WaitRecord>>) {
                 && record.has_shorter_tail(blocking)
         })
     };
-    let cpu = |one: &RankedTimer<WaitRecord>| one.figures.cpu_ns.unwrap_or(f64::INFINITY);
+    let cpu = |one: &RankedWait| one.figures.cpu_ns.unwrap_or(f64::INFINITY);
     let in_time = (0..all.len())
         .filter(|&at| all[at].suffices && !blocks(&all[at]) && is_in_time(&all[at].figures))
         .min_by(|&a, &b| cpu(&all[a]).total_cmp(&cpu(&all[b])));
@@ -287,7 +286,7 @@ pub fn list_promising(choice: &WaitChoice) -> Vec<&str> {
         .chain(&choice.others)
         .filter(|one| one.figures.is_promising(&choice.requirement))
         .collect();
-    let cost = |one: &RankedTimer<WaitRecord>| one.figures.overhead.unwrap_or(f64::INFINITY);
+    let cost = |one: &RankedWait| one.figures.overhead.unwrap_or(f64::INFINITY);
     promising.sort_by(|a, b| cost(a).total_cmp(&cost(b)));
     promising.into_iter().map(|one| one.id.as_str()).collect()
 }

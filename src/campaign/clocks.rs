@@ -26,7 +26,6 @@ use crate::campaign::reference_rate::RateMeasurement;
 use crate::campaign::rounds::Rounds;
 use crate::campaign::sampling::CampaignSettings;
 use crate::campaign::slow_clocks::{BackgroundWatcher, SlowTimer, measure_together};
-use crate::campaign::subject::CampaignSubject;
 use crate::campaign::unit_check::Moment;
 use crate::campaign::unless_interrupted;
 use crate::model::{Hertz, Interval};
@@ -38,7 +37,7 @@ use crate::trace::{Reference, StoredTrace};
 
 pub use cost_in_context::context_questions;
 use examiner::{Examinees, Series};
-pub use measured::MeasuredClock;
+pub use measured::{ClockSubject, MeasuredClock};
 use narrowing::Narrowing;
 pub use narrowing::is_worth_continuing;
 
@@ -63,7 +62,7 @@ const DECLARED_SLOW_NS: f64 = 1e6;
 /// Only [`Fault::Interrupted`]: the failure of a timer is recorded in its outcome.
 pub fn run(
     hosts: &[TimerHost],
-    subjects: &mut [CampaignSubject<MeasuredClock>],
+    subjects: &mut [ClockSubject],
     settings: &CampaignSettings,
     cpus: &[u32],
     progress: &dyn Fn(&str),
@@ -110,7 +109,7 @@ struct Campaign<'a> {
 impl<'a> Campaign<'a> {
     fn begin(
         hosts: &'a [TimerHost],
-        subjects: &'a mut [CampaignSubject<MeasuredClock>],
+        subjects: &'a mut [ClockSubject],
         settings: &'a CampaignSettings,
         measuring_cpus: &[u32],
         progress: &'a dyn Fn(&str),
@@ -123,7 +122,7 @@ impl<'a> Campaign<'a> {
         parallel::start_workers();
         let watch = CampaignWatch::new(measuring_cpus);
         let empty =
-            |subject: &CampaignSubject<_>, reference| MeasuredClock::new(&subject.timer, reference);
+            |subject: &ClockSubject, reference| MeasuredClock::new(&subject.timer, reference);
         let purpose = Purpose::Clocks;
         Ok(Self {
             rounds: Rounds::begin(hosts, subjects, settings, progress, purpose, empty)?,

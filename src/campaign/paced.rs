@@ -7,10 +7,9 @@ use std::time::Duration;
 use timers::{Answer, Deadline, Fault, MAX_DEVICE_READS_PER_S};
 
 use super::choose::Purpose;
-use super::clocks::MeasuredClock;
+use super::clocks::{ClockSubject, MeasuredClock};
 use super::rounds::Rounds;
 use super::sampling::CampaignSettings;
-use super::subject::CampaignSubject;
 use crate::hosts::host::TimerHost;
 use crate::hosts::hosted;
 use crate::hosts::protocol::HostedTimer;
@@ -39,22 +38,21 @@ pub fn is_paced(timer: &HostedTimer, is_native: bool) -> bool {
 /// Only [`Fault::Interrupted`]: the failure of a timer is recorded in its outcome.
 pub fn run(
     hosts: &[TimerHost],
-    subjects: &mut [CampaignSubject<MeasuredClock>],
+    subjects: &mut [ClockSubject],
     settings: &CampaignSettings,
     progress: &dyn Fn(&str),
 ) -> Result<(), Fault> {
     let processes = settings.plan.processes.max(1);
     let share = settings.plan.budget_s / subjects.len().max(1) as f64;
     let length = Duration::from_secs_f64(share / f64::from(processes));
-    let empty = |subject: &CampaignSubject<_>, reference| {
+    let empty = |subject: &ClockSubject, reference| {
         let mut measured = MeasuredClock::new(&subject.timer, reference);
         measured.stored.ns_per_tick = subject.timer.ns_per_tick;
         measured.stored.max_reads_per_s = Some(MAX_DEVICE_READS_PER_S);
         measured
     };
     let mut rounds = Rounds::begin(hosts, subjects, settings, progress, Purpose::Clocks, empty)?;
-    let measure =
-        |subject: &mut CampaignSubject<MeasuredClock>, _| measure(subject, hosts, settings, length);
+    let measure = |subject: &mut ClockSubject, _| measure(subject, hosts, settings, length);
     rounds.repeat(processes, None, |rounds, _| {
         rounds.run_round(rounds.all(), &measure)
     })?;
@@ -63,7 +61,7 @@ pub fn run(
 
 /// Measures a timer in a process for this length of time.
 fn measure(
-    subject: &mut CampaignSubject<MeasuredClock>,
+    subject: &mut ClockSubject,
     hosts: &[TimerHost],
     settings: &CampaignSettings,
     length: Duration,

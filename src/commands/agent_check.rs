@@ -4,7 +4,7 @@
 use std::io::Write;
 use std::time::Duration;
 
-use super::{CommandError, emit, prepare_outputs};
+use super::{CommandError, CommandResult, emit, prepare_outputs};
 use crate::cli::AgentCheckArgs;
 use crate::document::Document;
 use crate::hosts::children;
@@ -15,7 +15,7 @@ use crate::selection::agent_command;
 ///
 /// # Errors
 /// When the output cannot be written, or the user interrupts the program.
-pub fn run(args: &AgentCheckArgs, output: &mut dyn Write) -> Result<bool, CommandError> {
+pub fn run(args: &AgentCheckArgs, output: &mut dyn Write) -> CommandResult<bool> {
     let outputs = prepare_outputs(&args.output)?;
     let findings = check(
         &agent_command(&args.agent),

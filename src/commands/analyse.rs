@@ -2,7 +2,7 @@
 
 use std::io::Write;
 
-use super::{CommandError, emit, failed, prepare_outputs, printed_report};
+use super::{CommandResult, emit, failed, prepare_outputs, printed_report};
 use crate::cli::AnalyseArgs;
 use crate::messages::print_message;
 use crate::recording::Recording;
@@ -12,7 +12,7 @@ use crate::report::{Archive, check};
 ///
 /// # Errors
 /// When the file is not a trace or is damaged, or a file cannot be written.
-pub fn run(args: &AnalyseArgs, output: &mut dyn Write) -> Result<(), CommandError> {
+pub fn run(args: &AnalyseArgs, output: &mut dyn Write) -> CommandResult {
     let outputs = prepare_outputs(&args.output)?;
     let archive = args
         .save

@@ -4,7 +4,7 @@ use std::io::Write;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use super::{CommandError, emit, failed, machine_document, prepare_outputs, probe, wait};
+use super::{CommandResult, emit, failed, machine_document, prepare_outputs, probe, wait};
 use crate::campaign::sampling::CampaignPlan;
 use crate::choice::ClockAnswer;
 use crate::choice::answer::WAIT_NS;
@@ -21,7 +21,7 @@ const WAITS: [&str; 2] = ["nanosleep", "timerfd"];
 ///
 /// # Errors
 /// When no clock can be measured, a report cannot be read, or the output cannot be written.
-pub fn run(args: &AnswerArgs, output: &mut dyn Write) -> Result<(), CommandError> {
+pub fn run(args: &AnswerArgs, output: &mut dyn Write) -> CommandResult {
     let outputs = prepare_outputs(&args.output)?;
     let (report, waits, waits_measured) = if args.from.is_empty() {
         measure_clocks()?
@@ -39,7 +39,7 @@ pub fn run(args: &AnswerArgs, output: &mut dyn Write) -> Result<(), CommandError
 type AnswerFigures = (Report, Vec<WaitRow>, bool);
 
 /// Measures the clocks and the sleep primitives of this machine.
-fn measure_clocks() -> Result<AnswerFigures, CommandError> {
+fn measure_clocks() -> CommandResult<AnswerFigures> {
     let report = probe::probe_recommendable()?;
     let waits_here =
         |id: &&str| timers::waits::find(id).is_some_and(|entry| entry.availability().is_ok());
@@ -59,7 +59,7 @@ fn measure_clocks() -> Result<AnswerFigures, CommandError> {
 
 /// Reads reports from files. Returns the first report with clocks, and the sleep primitives of all
 /// reports.
-fn read_reports(files: &[PathBuf]) -> Result<AnswerFigures, CommandError> {
+fn read_reports(files: &[PathBuf]) -> CommandResult<AnswerFigures> {
     let reports = files
         .iter()
         .map(|file| read(file))

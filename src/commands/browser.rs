@@ -3,7 +3,7 @@
 
 use std::io::{self, BufReader};
 
-use super::{CommandError, failed};
+use super::{CommandResult, failed};
 use crate::cli::BrowserArgs;
 use crate::hosts::browser::{BrowserHost, serve};
 use crate::report::StandardOutput;
@@ -12,7 +12,7 @@ use crate::report::StandardOutput;
 ///
 /// # Errors
 /// When the browser cannot be started or does not answer.
-pub fn run(args: &BrowserArgs) -> Result<(), CommandError> {
+pub fn run(args: &BrowserArgs) -> CommandResult {
     let BrowserArgs {
         kind,
         page,

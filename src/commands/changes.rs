@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use serde::Serialize;
 
-use super::{CommandError, probe, report_unreadable, usage};
+use super::{CommandError, CommandResult, probe, report_unreadable, usage};
 use crate::campaign::sampling::CampaignPlan;
 use crate::comparison::{
     ChangeCondition, ComparedFigure, Comparison, Decision, PlatformChange, is_same_state,
@@ -43,7 +43,7 @@ impl Judgement {
         same_cpu: bool,
         conditions: &[ChangeCondition],
         open: Vec<String>,
-    ) -> Result<Self, CommandError> {
+    ) -> CommandResult<Self> {
         let other_cpu = unlike_cpu(&old[0].content, &new[0].content);
         let sides =
             [old, new, history].map(|side| side.iter().map(|run| &run.content).collect::<Vec<_>>());
@@ -106,7 +106,7 @@ impl Judgement {
     }
 
     /// The result of the command: `true` if no condition holds.
-    pub fn result(&self) -> Result<bool, CommandError> {
+    pub fn result(&self) -> CommandResult<bool> {
         match self.exit_status {
             4 => Err(CommandError::Undecided(
                 "not everything could be decided".to_owned(),
@@ -121,7 +121,7 @@ impl Judgement {
 pub(super) fn read(
     arguments: &[PathBuf],
     open: &mut Vec<String>,
-) -> Result<Vec<ReadReport>, CommandError> {
+) -> CommandResult<Vec<ReadReport>> {
     let baselines = Baselines::of_user();
     let resolved = arguments.iter().map(|argument| {
         Baselines::resolve(baselines.as_ref(), argument).map_err(|error| {
@@ -152,7 +152,7 @@ pub(super) fn probe_again(
     settings: &Settings,
     timers: Vec<String>,
     max_seconds: f64,
-) -> Result<ReadReport, CommandError> {
+) -> CommandResult<ReadReport> {
     const HERE: &str = "this machine now";
     let plans = [
         CampaignPlan::THOROUGH,
@@ -225,7 +225,7 @@ pub(super) fn stored_history(old: &[ReadReport]) -> Vec<ReadReport> {
 
 /// Rejects runs of several machines on one side, and a run that is given twice, because the
 /// variation between runs can only be computed from different runs of one machine.
-pub(super) fn check_one_machine(side: &[ReadReport]) -> Result<(), CommandError> {
+pub(super) fn check_one_machine(side: &[ReadReport]) -> CommandResult {
     for (index, run) in side.iter().enumerate() {
         let is_same = |other: &ReadReport| other.content.created == run.content.created;
         let mut changes = platform_changes(&side[0].content, &run.content).into_iter();

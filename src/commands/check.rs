@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use serde::Serialize;
 
-use super::{CommandError, date, emit, failed, machine_document, prepare_outputs};
+use super::{CommandResult, date, emit, failed, machine_document, prepare_outputs};
 use crate::campaign::other_paths::compare_with_syscalls;
 use crate::cli::CheckArgs;
 use crate::document::FindingText;
@@ -43,7 +43,7 @@ struct Checked {
 ///
 /// # Errors
 /// When the CPU cannot be used, the report cannot be read, or the output cannot be written.
-pub fn run(args: &CheckArgs, output: &mut dyn Write) -> Result<bool, CommandError> {
+pub fn run(args: &CheckArgs, output: &mut dyn Write) -> CommandResult<bool> {
     let outputs = prepare_outputs(&args.output)?;
     let (platform, date, node) = match &args.from {
         Some(file) => read(file)

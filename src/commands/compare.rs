@@ -6,7 +6,7 @@ use std::io::Write;
 use super::changes::{
     Judgement, check_one_machine, native_clocks, probe_again, read, stored_history,
 };
-use super::{CommandError, emit, failed, prepare_outputs, usage};
+use super::{CommandError, CommandResult, emit, failed, prepare_outputs, usage};
 use crate::cli::CompareArgs;
 use crate::document::Document;
 use crate::messages::print_message;
@@ -17,7 +17,7 @@ use crate::table::Format;
 /// # Errors
 /// When the reports cannot be compared, a condition could not be decided, or the output cannot be
 /// written.
-pub fn run(args: &CompareArgs, output: &mut dyn Write) -> Result<bool, CommandError> {
+pub fn run(args: &CompareArgs, output: &mut dyn Write) -> CommandResult<bool> {
     let outputs = prepare_outputs(&args.output)?;
     let judgement = match judge(args) {
         Err(CommandError::Undecided(why)) if args.output.format == Format::Json => {
@@ -37,7 +37,7 @@ pub fn run(args: &CompareArgs, output: &mut dyn Write) -> Result<bool, CommandEr
 }
 
 /// Reads the reports, compares them, and evaluates the conditions.
-fn judge(args: &CompareArgs) -> Result<Judgement, CommandError> {
+fn judge(args: &CompareArgs) -> CommandResult<Judgement> {
     let reports = args.reports.as_slice();
     let (old, new) = match args.new.as_slice() {
         [] if reports.len() > 2 || reports.iter().any(|path| path.is_dir()) => {

@@ -5,7 +5,9 @@ use std::time::Duration;
 
 use timers::raw::{Machine, RateRecipe, ThisMachine};
 
-use super::{CommandError, emit, failed, machine_document, prepare_outputs, probe, usage};
+use super::{
+    CommandError, CommandResult, emit, failed, machine_document, prepare_outputs, probe, usage,
+};
 use crate::campaign::counter::{CounterPlan, observe};
 use crate::campaign::sampling::CampaignPlan;
 use crate::cli::{CheckArgs, RecipeArgs};
@@ -37,7 +39,7 @@ const CLOCK_SAMPLES: u32 = 25;
 ///
 /// # Errors
 /// When the counter cannot be read at all, or the output cannot be written.
-pub fn run(args: &CheckArgs, output: &mut dyn Write) -> Result<bool, CommandError> {
+pub fn run(args: &CheckArgs, output: &mut dyn Write) -> CommandResult<bool> {
     let outputs = prepare_outputs(&args.output)?;
     let ids = ThisMachine::ids();
     let mut here = ThisMachine::open().map_err(|why| {
@@ -107,7 +109,7 @@ pub fn run(args: &CheckArgs, output: &mut dyn Write) -> Result<bool, CommandErro
 }
 
 /// Probes the counter, and CLOCK_MONOTONIC as its alternative.
-fn probe_counter(ids: &[&str; 2]) -> Result<Vec<TimerRow>, CommandError> {
+fn probe_counter(ids: &[&str; 2]) -> CommandResult<Vec<TimerRow>> {
     const BUDGET_S: f64 = 6.0;
     let timers = ids.iter().copied().chain(["monotonic"]);
     // The plan measures the time that a read adds to the surrounding code.
@@ -123,7 +125,7 @@ fn probe_counter(ids: &[&str; 2]) -> Result<Vec<TimerRow>, CommandError> {
 fn try_recipes(
     here: &mut ThisMachine,
     correction: Option<LargeCorrection>,
-) -> Result<Vec<RecipeRow>, CommandError> {
+) -> CommandResult<Vec<RecipeRow>> {
     let mut outcomes: Vec<Vec<RecipeOutcome>> = vec![Vec::new(); RateRecipe::ALL.len()];
     let mut clock_samples = vec![here.bracket_clock(CLOCK_SAMPLES)];
     for _ in 0..PROCESSES {
@@ -147,7 +149,7 @@ fn try_recipes(
 
 /// Tries a recipe in a fresh process. Returns the nanoseconds per tick that it finds, or the reason
 /// why it finds none.
-fn try_recipe(recipe: RateRecipe) -> Result<RecipeOutcome, CommandError> {
+fn try_recipe(recipe: RateRecipe) -> CommandResult<RecipeOutcome> {
     let (program, words) = children::this_program().map_err(failed)?;
     let mut command = std::process::Command::new(program);
     command.args(words).args(["counter-recipe", recipe.id]);
@@ -169,7 +171,7 @@ fn try_recipe(recipe: RateRecipe) -> Result<RecipeOutcome, CommandError> {
 ///
 /// # Errors
 /// When there is no such recipe, or it finds no rate.
-pub fn run_recipe(args: &RecipeArgs, output: &mut dyn Write) -> Result<(), CommandError> {
+pub fn run_recipe(args: &RecipeArgs, output: &mut dyn Write) -> CommandResult {
     let recipe = RateRecipe::ALL
         .into_iter()
         .find(|recipe| recipe.id == args.recipe);

@@ -4,7 +4,7 @@ use std::io::Write;
 
 use serde::Serialize;
 
-use super::{CommandError, emit, prepare_outputs, usage};
+use super::{CommandResult, emit, prepare_outputs, usage};
 use crate::cli::ExplainArgs;
 use crate::document::{Document, FindingText};
 use crate::fields::{Field, fields};
@@ -57,7 +57,7 @@ impl ExplainedColumn {
 ///
 /// # Errors
 /// When nothing has the name, or the output cannot be written.
-pub fn run(args: &ExplainArgs, output: &mut dyn Write) -> Result<(), CommandError> {
+pub fn run(args: &ExplainArgs, output: &mut dyn Write) -> CommandResult {
     let outputs = prepare_outputs(&args.output)?;
     let mut found = Explanations {
         columns: Vec::new(),
@@ -110,7 +110,7 @@ fn text(wording: &Wording) -> FindingText {
 }
 
 /// Adds what has this name, or else the columns with this value.
-fn explain(word: &str, found: &mut Explanations) -> Result<(), CommandError> {
+fn explain(word: &str, found: &mut Explanations) -> CommandResult {
     let plain = |name: &str| name.to_lowercase().replace(['_', ' '], "-");
     let is_name = |name: &str| plain(name) == plain(word);
     let value = format!("`{}`", word.to_lowercase());

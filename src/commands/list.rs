@@ -5,7 +5,7 @@ use std::io::Write;
 use indexmap::IndexMap;
 use serde::Serialize;
 
-use super::{CommandError, emit, prepare_outputs};
+use super::{CommandResult, emit, prepare_outputs};
 use crate::cli::ListArgs;
 use crate::document::Document;
 use crate::hosts::protocol::{Op, answers};
@@ -90,7 +90,7 @@ impl Listed {
 ///
 /// # Errors
 /// When a name matches no timer.
-pub fn run(args: &ListArgs, output: &mut dyn Write) -> Result<bool, CommandError> {
+pub fn run(args: &ListArgs, output: &mut dyn Write) -> CommandResult<bool> {
     let outputs = prepare_outputs(&args.output)?;
     let run = RunRequest {
         hosts: args.hosts.request(),

@@ -7,7 +7,7 @@ use std::io::Write;
 
 use serde::Serialize;
 
-use super::{CommandError, emit, failed, measure_worker, prepare_outputs, probe, usage};
+use super::{CommandResult, emit, failed, measure_worker, prepare_outputs, probe, usage};
 use crate::choice::clock_figures::DRIFT;
 use crate::choice::{ClockFigures, choose_usual, clock_row};
 use crate::cli::MeasureArgs;
@@ -31,7 +31,7 @@ use crate::text::numbers::{percent, time};
 ///
 /// # Errors
 /// When the arguments are invalid, the clock cannot be used, or the command fails.
-pub fn run(args: &MeasureArgs, output: &mut dyn Write) -> Result<bool, CommandError> {
+pub fn run(args: &MeasureArgs, output: &mut dyn Write) -> CommandResult<bool> {
     let is_command = !args.command.is_empty();
     if args.operations.is_empty() && !is_command {
         return list_operations(args, output).map(|()| true);
@@ -71,7 +71,7 @@ pub fn run(args: &MeasureArgs, output: &mut dyn Write) -> Result<bool, CommandEr
 }
 
 /// Rejects invalid combinations of arguments.
-fn check_arguments(args: &MeasureArgs) -> Result<(), CommandError> {
+fn check_arguments(args: &MeasureArgs) -> CommandResult {
     let is_command = !args.command.is_empty();
     let counts_allocations = args.instrument == Instrument::Allocations;
     let takes_runs = matches!(args.instrument, Instrument::Adaptive | Instrument::Macro);
@@ -138,7 +138,7 @@ fn check_counted_time(id: &str, counts: Option<Counted>, is_command: bool) -> Re
 
 /// The clock to measure with, and the report that its figures are from: the clock of `--clock`, or
 /// else the one that `pick` would pick.
-fn choose_clock(args: &MeasureArgs) -> Result<(Report, ClockFigures), CommandError> {
+fn choose_clock(args: &MeasureArgs) -> CommandResult<(Report, ClockFigures)> {
     let report = match (&args.from, &args.clock) {
         (Some(path), _) => read(path).map_err(failed)?,
         (None, Some(id)) => probe::report(&ProbeRequest::quick(RunRequest::of([id])))?,
@@ -169,7 +169,7 @@ fn choose_clock(args: &MeasureArgs) -> Result<(Report, ClockFigures), CommandErr
 }
 
 /// Prints the built-in operations.
-fn list_operations(args: &MeasureArgs, output: &mut dyn Write) -> Result<(), CommandError> {
+fn list_operations(args: &MeasureArgs, output: &mut dyn Write) -> CommandResult {
     let descriptions: Vec<(&str, String)> = operations::ALL
         .iter()
         .map(|BuiltIn { name, about, sizes }| {
@@ -189,7 +189,7 @@ fn list_operations(args: &MeasureArgs, output: &mut dyn Write) -> Result<(), Com
 }
 
 /// The operation of this name; the error suggests a similar name.
-fn find_operation(name: &str) -> Result<BuiltIn, CommandError> {
+fn find_operation(name: &str) -> CommandResult<BuiltIn> {
     operations::find(name).ok_or_else(|| {
         let names: Vec<&str> = operations::ALL.iter().map(|entry| entry.name).collect();
         let near = nearest(name, &names).into_iter().next();
@@ -207,7 +207,7 @@ fn measure_operations(
     entries: &[BuiltIn],
     clock: &ClockFigures,
     cpu: Option<u32>,
-) -> Result<Vec<Measurement>, CommandError> {
+) -> CommandResult<Vec<Measurement>> {
     let mut tasks: Vec<(&BuiltIn, Option<u64>)> = Vec::new();
     for entry in entries {
         match (entry.sizes, args.sizes.as_slice()) {

@@ -5,7 +5,7 @@ use std::io::Read;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-use super::{CommandError, failed, usage};
+use super::{CommandError, CommandResult, failed, usage};
 use crate::hosts::children;
 use crate::hosts::tool::{ToolError, run_to_end};
 use crate::measure::worker::{WorkerOutcome, WorkerRequest, answer};
@@ -22,7 +22,7 @@ const MAX_ANSWER_BYTES: u64 = 64 << 20;
 /// # Errors
 /// When the process cannot be started or its answer cannot be read. Errors of the measurement are
 /// part of the outcome.
-pub fn run(request: &WorkerRequest) -> Result<WorkerOutcome, CommandError> {
+pub fn run(request: &WorkerRequest) -> CommandResult<WorkerOutcome> {
     let cannot_measure = |reason: String| Ok(WorkerOutcome::Failed { reason });
     let worker_error = |why: String| failed(format!("the process that measures failed: {why}"));
     let text = serde_json::to_string(request).map_err(|error| worker_error(error.to_string()))?;
@@ -58,7 +58,7 @@ pub fn run(request: &WorkerRequest) -> Result<WorkerOutcome, CommandError> {
 ///
 /// # Errors
 /// When the request cannot be read or the answer cannot be written.
-pub fn serve(request: &str, output: &mut dyn std::io::Write) -> Result<(), CommandError> {
+pub fn serve(request: &str, output: &mut dyn std::io::Write) -> CommandResult {
     let request: WorkerRequest = serde_json::from_str(request)
         .map_err(|error| usage(format!("this is not a request of `measure`: {error}")))?;
     // The input is closed when the parent process ends; the answer is then no longer needed.

@@ -71,6 +71,9 @@ pub enum CommandError {
     Closed,
 }
 
+/// What a command returns.
+type CommandResult<T = ()> = Result<T, CommandError>;
+
 impl CommandError {
     /// The exit status for this error.
     #[must_use]
@@ -208,7 +211,7 @@ struct Outputs {
 }
 
 /// Checks that the output files on the command line can be written.
-fn prepare_outputs(args: &OutputArgs) -> Result<Outputs, CommandError> {
+fn prepare_outputs(args: &OutputArgs) -> CommandResult<Outputs> {
     let files: Result<Vec<_>, OutputError> = args
         .outputs
         .iter()
@@ -244,11 +247,7 @@ fn machine_document<'a, T: Serialize>(
 }
 
 /// Writes a document to the output files, then to standard output.
-fn emit(
-    document: &dyn Render,
-    outputs: Outputs,
-    stdout: &mut dyn Write,
-) -> Result<(), CommandError> {
+fn emit(document: &dyn Render, outputs: Outputs, stdout: &mut dyn Write) -> CommandResult {
     write_files(document, outputs.files)?;
     let style = terminal_style();
     if outputs.format == Format::Table && style.ascii {
@@ -262,7 +261,7 @@ fn emit(
 }
 
 /// Writes a document to the output files, each in its format.
-fn write_files(document: &dyn Render, files: Vec<(WholeFile, Format)>) -> Result<(), CommandError> {
+fn write_files(document: &dyn Render, files: Vec<(WholeFile, Format)>) -> CommandResult {
     for (mut file, format) in files {
         document
             .write(format, Style::default(), &mut file)
@@ -285,7 +284,7 @@ fn printed_report(report: &Report, detail: Detail) -> PrintedReport<'_> {
 ///
 /// # Errors
 /// When no file could be read.
-fn report_unreadable(refused: &[ReadError], read: usize) -> Result<bool, CommandError> {
+fn report_unreadable(refused: &[ReadError], read: usize) -> CommandResult<bool> {
     match refused {
         [only] if read == 0 => return Err(failed(only)),
         refused => refused.iter().for_each(|error| print_message(error)),

@@ -2,7 +2,7 @@
 
 use std::io::Write;
 
-use super::{CommandError, files};
+use super::{CommandResult, files};
 use crate::cli::PeriodArgs;
 use crate::runs;
 
@@ -11,6 +11,6 @@ use crate::runs;
 /// # Errors
 /// When the arguments are invalid, which is reported before anything is measured, or when a file or
 /// the machine causes an error.
-pub fn run(args: &PeriodArgs, output: &mut dyn Write) -> Result<bool, CommandError> {
+pub fn run(args: &PeriodArgs, output: &mut dyn Write) -> CommandResult<bool> {
     files::run(&args.common.run, || runs::period(&args.request()), output)
 }

@@ -6,14 +6,14 @@ use std::io::Write;
 
 use serde::Serialize;
 
-use super::{CommandError, emit, failed, prepare_outputs, probe, usage};
+use super::{CommandError, CommandResult, emit, failed, prepare_outputs, probe, usage};
 use crate::choice::plan::{PlanMethod, percent};
 use crate::choice::runtime::find_host;
 use crate::choice::snippet::first_snippet;
 use crate::choice::wait_snippet::wait_snippet;
-use crate::choice::waits::WaitRecord;
+use crate::choice::waits::RankedWait;
 use crate::choice::{
-    Choice, ChoiceError, ClockPlan, Language, RankedTimer, Requirement, choose, plan_code,
+    Choice, ChoiceError, Language, RankedClock, RankedTimer, Requirement, choose, plan_code,
 };
 use crate::cli::PickArgs;
 use crate::document::Document;
@@ -34,7 +34,7 @@ const NO_CODE: &str =
 ///
 /// # Errors
 /// When the requirement is invalid, the report cannot be read, or nothing could be measured.
-pub fn run(args: &PickArgs, output: &mut dyn Write) -> Result<bool, CommandError> {
+pub fn run(args: &PickArgs, output: &mut dyn Write) -> CommandResult<bool> {
     if let Some(every) = args.every {
         let mut choice = wait::choose_wait(args, every as f64)?;
         let code = wait_snippet(&choice, every);
@@ -45,8 +45,7 @@ pub fn run(args: &PickArgs, output: &mut dyn Write) -> Result<bool, CommandError
                 "this is code for {other}, as there is none for this timer"
             ));
         }
-        let facts =
-            |candidate: &RankedTimer<WaitRecord>| wait_facts(candidate, args.within.is_some());
+        let facts = |candidate: &RankedWait| wait_facts(candidate, args.within.is_some());
         let code = code.map(|(_, code)| code).unwrap_or_default();
         return write_choice(args, "wait with", &choice, facts, &code, output);
     }
@@ -70,7 +69,7 @@ pub fn run(args: &PickArgs, output: &mut dyn Write) -> Result<bool, CommandError
         let note = args.language.map(|_| NO_CODE.to_owned());
         picked.notes.extend(note);
     }
-    let facts = |candidate: &RankedTimer<ClockPlan>| clock_facts(candidate, args.all);
+    let facts = |candidate: &RankedClock| clock_facts(candidate, args.all);
     write_choice(args, "measure with", &choice, facts, &code, output)
 }
 
@@ -94,13 +93,13 @@ fn requirement(args: &PickArgs, duration: Nanos) -> Result<Requirement, ChoiceEr
 }
 
 /// Measures the clocks of the named runtime or agents, or else the native clocks.
-fn probe_candidates(args: &PickArgs, runtime: Option<&str>) -> Result<Report, CommandError> {
+fn probe_candidates(args: &PickArgs, runtime: Option<&str>) -> CommandResult<Report> {
     let run = candidates(args, runtime)?;
     probe::report(&ProbeRequest::quick(run))
 }
 
 /// The timers to measure: all native timers, or all timers of the named agents and runtime.
-fn candidates(args: &PickArgs, runtime: Option<&str>) -> Result<RunRequest, CommandError> {
+fn candidates(args: &PickArgs, runtime: Option<&str>) -> CommandResult<RunRequest> {
     let named = runtime
         .filter(|name| *name != "native" && args.agents.is_empty())
         .map(|name| {
@@ -147,7 +146,7 @@ fn write_choice<R: Serialize, F: Serialize>(
     facts: impl Fn(&RankedTimer<F>) -> FactLines,
     code: &str,
     output: &mut dyn Write,
-) -> Result<bool, CommandError> {
+) -> CommandResult<bool> {
     let mut document = Document::new(choice);
     let title = match choice.picked {
         Some(_) => title,
@@ -186,7 +185,7 @@ fn write_choice<R: Serialize, F: Serialize>(
 }
 
 /// The plan for measuring with a clock and its costs; with `all`, also the parts of the error.
-fn clock_facts(clock: &RankedTimer<ClockPlan>, all: bool) -> FactLines {
+fn clock_facts(clock: &RankedClock, all: bool) -> FactLines {
     let Some(plan) = clock.figures.plan else {
         return Vec::new();
     };
@@ -213,7 +212,7 @@ fn clock_facts(clock: &RankedTimer<ClockPlan>, all: bool) -> FactLines {
 
 /// The lateness of a timer and the CPU time of waiting with it; if `bounded`, also the share of
 /// waits within the bound.
-fn wait_facts(timer: &RankedTimer<WaitRecord>, bounded: bool) -> FactLines {
+fn wait_facts(timer: &RankedWait, bounded: bool) -> FactLines {
     let figures = &timer.figures;
     let mut facts = vec![("lateness", figures.lateness())];
     if bounded {

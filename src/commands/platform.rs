@@ -4,7 +4,7 @@ use std::io::Write;
 
 use serde::Serialize;
 
-use super::{CommandError, date, emit, failed, machine_document, prepare_outputs};
+use super::{CommandResult, date, emit, failed, machine_document, prepare_outputs};
 use crate::cli::PlatformArgs;
 use crate::model::{Frequency, Platform};
 use crate::platform;
@@ -23,7 +23,7 @@ struct Identified {
 ///
 /// # Errors
 /// When the output cannot be written.
-pub fn run(args: &PlatformArgs, output: &mut dyn Write) -> Result<(), CommandError> {
+pub fn run(args: &PlatformArgs, output: &mut dyn Write) -> CommandResult {
     let outputs = prepare_outputs(&args.output)?;
     let allowed = timers::allowed_cpus().unwrap_or_default();
     let cpu = platform::quietest_cpu(&allowed);

@@ -2,7 +2,7 @@
 
 use std::io::Write;
 
-use super::{CommandError, files};
+use super::{CommandResult, files};
 use crate::cli::ProbeArgs;
 use crate::model::Report;
 use crate::requests::{ProbeRequest, RunRequest};
@@ -25,7 +25,7 @@ const RECOMMENDABLE: [&[&str]; 4] = [
 /// # Errors
 /// When the arguments are invalid, which is reported before anything is measured, or when a file or
 /// the machine causes an error.
-pub fn run(args: &ProbeArgs, output: &mut dyn Write) -> Result<bool, CommandError> {
+pub fn run(args: &ProbeArgs, output: &mut dyn Write) -> CommandResult<bool> {
     files::run(&args.run, || runs::probe(&args.request()), output)
 }
 
@@ -33,7 +33,7 @@ pub fn run(args: &ProbeArgs, output: &mut dyn Write) -> Result<bool, CommandErro
 ///
 /// # Errors
 /// When the timers cannot be selected, or the machine causes an error.
-pub(super) fn report(request: &ProbeRequest) -> Result<Report, CommandError> {
+pub(super) fn report(request: &ProbeRequest) -> CommandResult<Report> {
     files::report(runs::probe(request)?)
 }
 
@@ -41,7 +41,7 @@ pub(super) fn report(request: &ProbeRequest) -> Result<Report, CommandError> {
 ///
 /// # Errors
 /// The errors of [`report`].
-pub(super) fn probe_recommendable() -> Result<Report, CommandError> {
+pub(super) fn probe_recommendable() -> CommandResult<Report> {
     // On Linux `instant` calls `monotonic`, which is preferred.
     let is_wanted =
         |id: &str| is_available(id) && !(id == "instant" && std::env::consts::OS == "linux");

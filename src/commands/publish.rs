@@ -2,7 +2,7 @@
 
 use std::io::Write;
 
-use super::{CommandError, failed};
+use super::{CommandResult, failed};
 use crate::cli::PublishArgs;
 use crate::messages::Progress;
 use crate::messages::print_message;
@@ -15,7 +15,7 @@ use crate::text::counted;
 ///
 /// # Errors
 /// When no report could be read, or the site cannot be written.
-pub fn run(args: &PublishArgs, output: &mut dyn Write) -> Result<bool, CommandError> {
+pub fn run(args: &PublishArgs, output: &mut dyn Write) -> CommandResult<bool> {
     let progress = Progress::new(files(&args.reports).len());
     progress.show_step("reports");
     let on_read = || {

@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use super::{CommandError, emit, failed, prepare_outputs, printed_report, write_files};
+use super::{CommandResult, emit, failed, prepare_outputs, printed_report, write_files};
 use crate::choice::advise;
 use crate::cli::ReportArgs;
 use crate::document::{Document, Render};
@@ -44,7 +44,7 @@ impl Render for Reports<'_> {
 ///
 /// # Errors
 /// When no report could be read, or the requested format cannot be written.
-pub fn run(args: &ReportArgs, output: &mut dyn Write) -> Result<bool, CommandError> {
+pub fn run(args: &ReportArgs, output: &mut dyn Write) -> CommandResult<bool> {
     let outputs = prepare_outputs(&args.output)?;
     let svg = args
         .svg
@@ -94,7 +94,7 @@ pub fn run(args: &ReportArgs, output: &mut dyn Write) -> Result<bool, CommandErr
 }
 
 /// The plot of all timers of a report as SVG, cost over resolution.
-fn draw_timers(report: &Report) -> Result<String, CommandError> {
+fn draw_timers(report: &Report) -> CommandResult<String> {
     let figure = ranking(report, advise(report).clock.as_deref())
         .map(|plot| plot.svg(&format!("Timers of {}", name(report))));
     figure.ok_or_else(|| {

@@ -6,7 +6,9 @@ use std::time::Duration;
 
 use serde::Serialize;
 
-use super::{CommandError, OnNode, emit, failed, machine_document, prepare_outputs, probe};
+use super::{
+    CommandError, CommandResult, OnNode, emit, failed, machine_document, prepare_outputs, probe,
+};
 use crate::cli::CheckArgs;
 use crate::document::{Document, FindingText};
 use crate::findings::apply_rules;
@@ -78,7 +80,7 @@ impl MeasuredSource {
 /// # Errors
 /// When the kernel shows no clock sources, or the current one cannot be changed although `--yes`
 /// requests it.
-pub fn run(args: &CheckArgs, output: &mut dyn Write) -> Result<bool, CommandError> {
+pub fn run(args: &CheckArgs, output: &mut dyn Write) -> CommandResult<bool> {
     let outputs = prepare_outputs(&args.output)?;
     let root = args.root.as_ref().map_or_else(Root::system, Root::at);
     let offered = clock_source(&root);
@@ -141,10 +143,7 @@ impl Drop for RestoredSource {
 
 /// Measures the clocks with each source in turn, and restores the current one, which is returned
 /// too.
-fn measure_sources(
-    root: &Root,
-    all: &[String],
-) -> Result<(String, Vec<MeasuredSource>), CommandError> {
+fn measure_sources(root: &Root, all: &[String]) -> CommandResult<(String, Vec<MeasuredSource>)> {
     let nothing_changed = |why: &dyn std::fmt::Display| {
         failed(format!(
             "nothing was changed, because '{CURRENT_SOURCE_PATH}' cannot be changed for a while: {why}"
@@ -174,7 +173,7 @@ fn measure_sources(
 }
 
 /// Measures the clock while the kernel uses the named source.
-fn measure_clock(root: &Root, name: &str) -> Result<TimerRow, CommandError> {
+fn measure_clock(root: &Root, name: &str) -> CommandResult<TimerRow> {
     let report = probe::report(&ProbeRequest::quick(RunRequest::of(TIMERS)))?;
     let now = root.read_name(CURRENT_SOURCE_PATH).unwrap_or_default();
     if now != name {

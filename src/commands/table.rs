@@ -5,7 +5,9 @@ use std::path::PathBuf;
 
 use clap::ValueEnum;
 
-use super::{CommandError, emit, failed, prepare_outputs, report_unreadable, terminal_style};
+use super::{
+    CommandError, CommandResult, emit, failed, prepare_outputs, report_unreadable, terminal_style,
+};
 use crate::cli::{Columns, OutputFile, TableArgs};
 use crate::messages::{is_quiet, print_message};
 use crate::report::{WholeFile, is_stdout};
@@ -19,7 +21,7 @@ const MIN_WIDE_COLUMNS: usize = 110;
 ///
 /// # Errors
 /// When no file could be read, or the output cannot be written.
-pub fn run(args: &TableArgs, output: &mut dyn Write) -> Result<bool, CommandError> {
+pub fn run(args: &TableArgs, output: &mut dyn Write) -> CommandResult<bool> {
     if args.by.is_some() {
         let platforms = Platforms::read(&args.reports);
         let is_complete = report_unreadable(&platforms.refused, platforms.reports())?;
@@ -68,7 +70,7 @@ pub fn run(args: &TableArgs, output: &mut dyn Write) -> Result<bool, CommandErro
 
 /// Writes all columns and rows of any number of reports to the files of `--output`; also to
 /// standard output if there are no files or `--format` is given.
-fn write_all_columns(args: &TableArgs) -> Result<bool, CommandError> {
+fn write_all_columns(args: &TableArgs) -> CommandResult<bool> {
     let usage_error = |why: &str| CommandError::Usage(why.to_owned());
     let has_choice =
         args.columns.iter().any(|column| *column != Columns::All) || args.top.is_some();
@@ -86,7 +88,7 @@ fn write_all_columns(args: &TableArgs) -> Result<bool, CommandError> {
     }
     let kind = args.kind.unwrap_or_default();
     let writer =
-        |OutputFile { path, format }: &OutputFile| -> Result<all_columns::WriteTable, CommandError> {
+        |OutputFile { path, format }: &OutputFile| -> CommandResult<all_columns::WriteTable> {
             match format {
             Format::Csv => Ok(all_columns::write_csv),
             Format::Table if is_stdout(path) => Ok(all_columns::write_csv),

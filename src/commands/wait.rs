@@ -2,7 +2,7 @@
 
 use std::io::Write;
 
-use super::{CommandError, files};
+use super::{CommandResult, files};
 use crate::cli::WaitArgs;
 use crate::model::Report;
 use crate::requests::WaitRequest;
@@ -14,7 +14,7 @@ use crate::runs;
 /// # Errors
 /// When the arguments are invalid, which is reported before anything is measured, or when a file or
 /// the machine causes an error.
-pub fn run(args: &WaitArgs, output: &mut dyn Write) -> Result<bool, CommandError> {
+pub fn run(args: &WaitArgs, output: &mut dyn Write) -> CommandResult<bool> {
     files::run(&args.common.run, || runs::wait(&args.request()), output)
 }
 
@@ -22,6 +22,6 @@ pub fn run(args: &WaitArgs, output: &mut dyn Write) -> Result<bool, CommandError
 ///
 /// # Errors
 /// When the machine causes an error.
-pub(super) fn report(request: &WaitRequest) -> Result<Report, CommandError> {
+pub(super) fn report(request: &WaitRequest) -> CommandResult<Report> {
     files::report(runs::wait(request)?)
 }

@@ -12,7 +12,7 @@ use std::thread;
 use timers::Unavailable;
 use timers::os::signals;
 
-use super::{CommandError, date, failed, usage};
+use super::{CommandError, CommandResult, date, failed, usage};
 use crate::cli::WatchArgs;
 use crate::findings::apply_rules;
 use crate::findings::machine::{WATCH_LOG, WatchLogCase};
@@ -39,7 +39,7 @@ const NS_PER_SECOND: f64 = 1e9;
 /// # Errors
 /// When --period is longer than the watch, CLOCK_MONOTONIC cannot be read, a clock fails later, no
 /// thread can be started, an event cannot be written, or a signal ended the watch.
-pub fn run(args: &WatchArgs, output: &mut dyn Write) -> Result<bool, CommandError> {
+pub fn run(args: &WatchArgs, output: &mut dyn Write) -> CommandResult<bool> {
     if args.period > args.duration {
         return Err(usage(
             "--period is longer than the watch: give a shorter period",
@@ -82,7 +82,7 @@ pub fn run(args: &WatchArgs, output: &mut dyn Write) -> Result<bool, CommandErro
 }
 
 /// Prints the last watch in a file, and names damaged lines.
-fn print_saved(path: &Path, mut journal: Journal<'_>) -> Result<(), CommandError> {
+fn print_saved(path: &Path, mut journal: Journal<'_>) -> CommandResult {
     let name = plain(&path.display().to_string());
     let log =
         read_log(path).map_err(|error| write_error(&format!("cannot read '{name}'"), &error))?;
@@ -114,7 +114,7 @@ fn print_saved(path: &Path, mut journal: Journal<'_>) -> Result<(), CommandError
 
 /// Takes samples until the watch ends, and sends what is to be written. Ends early if nothing
 /// receives the lines any more, because they could not be written.
-fn watch(args: &WatchArgs, lines: &Sender<LogLine>) -> Result<(), CommandError> {
+fn watch(args: &WatchArgs, lines: &Sender<LogLine>) -> CommandResult {
     let send = |line| lines.send(line).map_err(|_| CommandError::Closed);
     // Counters of different CPUs may differ, so all samples are taken on one CPU.
     let cpu = quietest_cpu(&timers::allowed_cpus().unwrap_or_default());

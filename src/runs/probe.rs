@@ -2,11 +2,11 @@
 
 use super::context::{RunContext, choose_cpu, measuring_cpus};
 use super::{FinishedRun, RunError};
-use crate::campaign::clocks::{self, MeasuredClock};
+use crate::campaign::clocks::{self, ClockSubject};
 use crate::campaign::other_paths::compare_paths;
 use crate::campaign::paced;
 use crate::campaign::sampling::{CampaignPlan, CampaignSettings};
-use crate::campaign::subject::{CampaignSubject, Conditions};
+use crate::campaign::subject::Conditions;
 use crate::hosts::host::TimerHost;
 use crate::messages::Progress;
 use crate::model::{self, Interval};
@@ -31,11 +31,11 @@ pub fn probe(request: &ProbeRequest) -> Result<FinishedRun, RunError> {
     let mut selection = Selection::gather(run, cpu, None)?;
     let context = RunContext::begin(cpu, run.cycles)?;
     let subjects = selection.usable.drain(..);
-    let mut subjects: Vec<CampaignSubject<MeasuredClock>> = subjects
-        .map(|(host, timer)| CampaignSubject::new(host, timer, Conditions::default()))
+    let mut subjects: Vec<ClockSubject> = subjects
+        .map(|(host, timer)| ClockSubject::new(host, timer, Conditions::default()))
         .collect();
     let is_native = |host: usize| selection.names[host].prefix.is_none();
-    let mut paced: Vec<CampaignSubject<MeasuredClock>> = subjects
+    let mut paced: Vec<ClockSubject> = subjects
         .extract_if(.., |subject| {
             paced::is_paced(&subject.timer, is_native(subject.host))
         })
@@ -84,7 +84,7 @@ fn describe_settings(settings: &CampaignSettings, hosts: &[TimerHost]) -> model:
 /// unknown.
 fn measure(
     hosts: &[TimerHost],
-    subjects: &mut [CampaignSubject<MeasuredClock>],
+    subjects: &mut [ClockSubject],
     settings: &CampaignSettings,
     cpus: &[u32],
 ) -> Result<Option<Interval>, RunError> {
@@ -104,14 +104,9 @@ fn measure(
 
 /// Reads the native clocks that can be read in several ways (for example with and without the vDSO)
 /// next to each other, and adds the comparisons to their evidence.
-fn read_side_by_side(
-    names: &[HostName],
-    subjects: &mut [CampaignSubject<MeasuredClock>],
-    plan: &CampaignPlan,
-) {
-    let is_native = |subject: &CampaignSubject<MeasuredClock>| {
-        names[subject.host].prefix.is_none() && subject.outcome.is_ok()
-    };
+fn read_side_by_side(names: &[HostName], subjects: &mut [ClockSubject], plan: &CampaignPlan) {
+    let is_native =
+        |subject: &ClockSubject| names[subject.host].prefix.is_none() && subject.outcome.is_ok();
     let ids: Vec<String> = subjects
         .iter()
         .filter(|subject| is_native(subject))
@@ -129,11 +124,8 @@ fn read_side_by_side(
 }
 
 /// The observations of the timers, with their ids in reports.
-fn take_observations(
-    names: &[HostName],
-    subjects: Vec<CampaignSubject<MeasuredClock>>,
-) -> Vec<Observation> {
-    let observed = |subject: CampaignSubject<MeasuredClock>| {
+fn take_observations(names: &[HostName], subjects: Vec<ClockSubject>) -> Vec<Observation> {
+    let observed = |subject: ClockSubject| {
         let failure = subject.lost.map_or(Ok(()), Err);
         let measured = failure.and(subject.outcome);
         let outcome = measured.map(|measured| measured.stored);

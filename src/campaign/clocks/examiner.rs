@@ -5,9 +5,8 @@ use std::collections::BTreeMap;
 
 use timers::{Answer, Fault};
 
-use super::{Campaign, MeasuredClock};
+use super::{Campaign, ClockSubject};
 use crate::campaign::examination::{COMPARISONS_PER_SAMPLE, Examined, Session};
-use crate::campaign::subject::CampaignSubject;
 use crate::campaign::unit_check::Moment;
 use crate::campaign::unless_interrupted;
 use crate::cost;
@@ -104,7 +103,7 @@ impl Campaign<'_> {
                 let mut examined = Vec::new();
                 for (index, subject) in subjects.iter_mut().enumerate() {
                     let [cost_ns, step_ns] = estimate_cost_and_step(subject);
-                    let CampaignSubject { timer, outcome, .. } = subject;
+                    let ClockSubject { timer, outcome, .. } = subject;
                     let measured = outcome.as_mut().ok();
                     let Some(measured) = measured.filter(|_| members.contains(&index)) else {
                         continue;
@@ -142,7 +141,7 @@ impl Campaign<'_> {
         group: Examinees,
         members: &[usize],
         question: &str,
-        ask: impl FnOnce(&mut Session, &mut [CampaignSubject<MeasuredClock>]) -> Answer<T>,
+        ask: impl FnOnce(&mut Session, &mut [ClockSubject]) -> Answer<T>,
     ) -> Result<Option<T>, Fault> {
         let session = match self.sessions.remove(&group) {
             Some(session) => Ok(session),
@@ -213,7 +212,7 @@ impl Campaign<'_> {
 
 /// Estimates the lowest cost of a read in any process, and the step if the timer is slow (otherwise
 /// 0), both in nanoseconds.
-fn estimate_cost_and_step(subject: &CampaignSubject<MeasuredClock>) -> [f64; 2] {
+fn estimate_cost_and_step(subject: &ClockSubject) -> [f64; 2] {
     let Some(stored) = subject.stored() else {
         return [ASSUMED_COST_NS, 0.0];
     };

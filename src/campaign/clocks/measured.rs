@@ -28,6 +28,9 @@ pub struct MeasuredClock {
     pub(super) disturbed_searches: Vec<Search>,
 }
 
+/// A clock with its observations.
+pub type ClockSubject = CampaignSubject<MeasuredClock>;
+
 impl MeasuredClock {
     /// Begins the observations of a timer.
     pub(in crate::campaign) fn new(timer: &HostedTimer, reference: Reference) -> Self {
@@ -147,7 +150,7 @@ impl MeasuredClock {
     }
 }
 
-impl CampaignSubject<MeasuredClock> {
+impl ClockSubject {
     /// The observations; `None` if the timer failed.
     pub(super) fn stored(&self) -> Option<&StoredTrace> {
         Some(&self.outcome.as_ref().ok()?.stored)

@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use super::MeasuredClock;
+use super::ClockSubject;
 use crate::campaign::sampling::CampaignPlan;
 use crate::campaign::subject::CampaignSubject;
 use crate::model::Hertz;
@@ -51,7 +51,7 @@ pub(super) struct Narrowing {
 
 impl Narrowing {
     /// Starts from the observations so far. `hertz` is the frequency of the core, if known.
-    pub(super) fn new(subjects: &[CampaignSubject<MeasuredClock>], hertz: Option<f64>) -> Self {
+    pub(super) fn new(subjects: &[ClockSubject], hertz: Option<f64>) -> Self {
         let hertz = hertz.unwrap_or(ASSUMED_HERTZ);
         let observed: Vec<Option<(&StoredTrace, Option<f64>)>> = (subjects.iter())
             .map(|subject| Some((subject.stored()?, ns_per_tick(subject))))
@@ -82,11 +82,7 @@ impl Narrowing {
     }
 
     /// Adds the observations of the latest process to the Quality of the timers with these indices.
-    pub(super) fn update(
-        &mut self,
-        subjects: &[CampaignSubject<MeasuredClock>],
-        indices: &[usize],
-    ) {
+    pub(super) fn update(&mut self, subjects: &[ClockSubject], indices: &[usize]) {
         for &index in indices {
             let subject = &subjects[index];
             if let (Some(known), Some(stored)) = (&mut self.known[index], subject.stored())
@@ -110,11 +106,7 @@ impl Narrowing {
 
     /// Returns the indices of the timers that should get further processes, the one with the widest
     /// interval first.
-    pub(super) fn select_wide(
-        &self,
-        subjects: &[CampaignSubject<MeasuredClock>],
-        plan: &CampaignPlan,
-    ) -> Vec<usize> {
+    pub(super) fn select_wide(&self, subjects: &[ClockSubject], plan: &CampaignPlan) -> Vec<usize> {
         let mut wide: Vec<(usize, f64)> = Vec::new();
         for (index, (known, subject)) in self.known.iter().zip(subjects).enumerate() {
             let (Some(known), Some(stored)) = (known, subject.stored()) else {
@@ -136,7 +128,7 @@ impl Narrowing {
 }
 
 /// Returns the nanoseconds per tick of a timer that its processes agree on.
-fn ns_per_tick(subject: &CampaignSubject<MeasuredClock>) -> Option<f64> {
+fn ns_per_tick(subject: &ClockSubject) -> Option<f64> {
     let agreed = subject.outcome.as_ref().ok()?.agreed_tick();
     agreed.map(|(ns, _)| ns)
 }

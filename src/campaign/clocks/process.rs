@@ -5,13 +5,11 @@
 use rand::seq::SliceRandom;
 use timers::{Answer, Fault};
 
-use super::Campaign;
 use super::cost_in_context::measure_contexts;
 use super::examiner::Series;
-use super::measured::MeasuredClock;
+use super::{Campaign, ClockSubject};
 use crate::campaign::disturbances::{CampaignWatch, ProcessWatch};
 use crate::campaign::examination::COMPARISONS_PER_SAMPLE;
-use crate::campaign::subject::CampaignSubject;
 use crate::campaign::{unless_interrupted, unless_refused};
 use crate::cost;
 use crate::hosts::connection::SharedConnection;
@@ -225,7 +223,7 @@ impl Campaign<'_> {
 fn compare_in_process(
     host: &TimerHost,
     connection: &SharedConnection,
-    subject: &CampaignSubject<MeasuredClock>,
+    subject: &ClockSubject,
 ) -> Answer<Option<[i64; 3]>> {
     let timer = &subject.timer;
     let may_count_wall = matches!(timer.properties.counts, None | Some(Counted::Wall));

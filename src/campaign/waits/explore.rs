@@ -9,15 +9,14 @@ use rand::seq::SliceRandom;
 use timers::waits::WaitList;
 use timers::{Answer, Fault};
 
-use super::{RequestedWaits, possible};
+use super::{RequestedWaits, WaitSubject, possible};
 use crate::campaign::sampling::CampaignSettings;
 use crate::campaign::sampling::{MIN_WAITS_PER_LENGTH, WaitPlan};
-use crate::campaign::subject::CampaignSubject;
 use crate::hosts::host::TimerHost;
 use crate::hosts::hosted;
 use crate::hosts::protocol::Op;
 use crate::statistics::{quantile, sorted};
-use crate::trace::{Reference, Wait, WaitRun, WaitTrace};
+use crate::trace::{Reference, Wait, WaitRun};
 use crate::waits::grid_ns;
 use scan::scan;
 
@@ -83,7 +82,7 @@ impl WaitBench {
     /// # Errors
     /// When the process cannot be started, or the subject has failed.
     pub(super) fn start(
-        subject: &CampaignSubject<WaitTrace>,
+        subject: &WaitSubject,
         hosts: &[TimerHost],
         settings: &CampaignSettings,
     ) -> Answer<Self> {

@@ -27,6 +27,9 @@ use crate::hosts::hosted;
 use crate::model::WaitActivity;
 use crate::trace::{PeriodTrace, WaitTrace};
 
+/// A sleep primitive with its observations.
+pub type WaitSubject = CampaignSubject<WaitTrace>;
+
 /// The waits to make, besides the numbers of the plan.
 #[derive(Clone, Debug, Default)]
 pub struct RequestedWaits {
@@ -55,12 +58,12 @@ pub struct LateWait {
 /// Only [`Fault::Interrupted`]: the failure of a timer is recorded in its outcome.
 pub fn measure_waits(
     hosts: &[TimerHost],
-    subjects: &mut [CampaignSubject<WaitTrace>],
+    subjects: &mut [WaitSubject],
     waits: &RequestedWaits,
     settings: &CampaignSettings,
     progress: &dyn Fn(&str),
 ) -> Result<Option<(usize, LateWait)>, Fault> {
-    let empty = |subject: &CampaignSubject<WaitTrace>, reference| WaitTrace {
+    let empty = |subject: &WaitSubject, reference| WaitTrace {
         reference,
         blocks: subject.timer.means == WaitActivity::Blocks,
         runs: Vec::new(),
@@ -68,7 +71,7 @@ pub fn measure_waits(
     let mut rounds = Rounds::begin(hosts, subjects, settings, progress, Purpose::Waits, empty)?;
     let plan = settings.plan.waits;
     let with_plan = |plan: WaitPlan| {
-        move |subject: &mut CampaignSubject<WaitTrace>, seed| {
+        move |subject: &mut WaitSubject, seed| {
             let mut bench = WaitBench::start(subject, hosts, settings)?;
             wait_in_process(&mut bench, subject.observed()?, waits, &plan, seed)
         }

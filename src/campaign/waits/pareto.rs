@@ -1,7 +1,7 @@
 //! Selects the Pareto-optimal sleep primitives: those for which no other primitive is both less
 //! late and cheaper in CPU time.
 
-use crate::campaign::subject::CampaignSubject;
+use super::WaitSubject;
 use crate::model::{Lateness, USUAL_WAIT_NS, is_better_wait};
 use crate::parallel;
 use crate::trace::WaitTrace;
@@ -10,7 +10,7 @@ use crate::waits::figures;
 /// Returns the indices of the Pareto-optimal subjects. A subject is compared with those under the
 /// same load and on the same CPU, at the length `USUAL_WAIT_NS` or the nearest measured one.
 /// Includes subjects with too few observations for the comparison; leaves out those that failed.
-pub(super) fn pareto_optimal(subjects: &[CampaignSubject<WaitTrace>]) -> Vec<usize> {
+pub(super) fn pareto_optimal(subjects: &[WaitSubject]) -> Vec<usize> {
     let traces: Vec<Option<&WaitTrace>> = (subjects.iter())
         .map(|subject| subject.outcome.as_ref().ok())
         .collect();

@@ -8,13 +8,14 @@ use rand::SeedableRng;
 use rand::rngs::StdRng;
 use timers::{Answer, Fault};
 
+use super::WaitSubject;
 use super::explore::{WaitBench, explore_long};
 use crate::campaign::sampling::CampaignSettings;
-use crate::campaign::subject::{CampaignSubject, Conditions};
+use crate::campaign::subject::Conditions;
 use crate::campaign::{no_thread, unless_interrupted};
 use crate::hosts::host::TimerHost;
 use crate::model::{BackgroundLoad, WaitActivity};
-use crate::trace::{WaitRun, WaitTrace};
+use crate::trace::WaitRun;
 
 /// Number of primitives per CPU that wait at the same time. They wake so rarely that they hardly
 /// delay each other.
@@ -27,19 +28,17 @@ type LongWaits = Vec<(usize, Answer<WaitRun>)>;
 /// another CPU. Of those that differ only in the CPU, selects the first. Leaves out primitives that
 /// spin, because they would delay others, and subjects with a background load, because their CPU is
 /// meant to be busy only with that load.
-pub(super) fn select(
-    subjects: &[CampaignSubject<WaitTrace>],
-) -> Vec<(usize, CampaignSubject<WaitTrace>)> {
-    let without_cpu = |subject: &CampaignSubject<WaitTrace>| Conditions {
+pub(super) fn select(subjects: &[WaitSubject]) -> Vec<(usize, WaitSubject)> {
+    let without_cpu = |subject: &WaitSubject| Conditions {
         cpu: None,
         ..subject.conditions
     };
-    let mut chosen: Vec<(usize, CampaignSubject<WaitTrace>)> = Vec::new();
+    let mut chosen: Vec<(usize, WaitSubject)> = Vec::new();
     for (index, subject) in subjects.iter().enumerate() {
         let takes_part = subject.timer.means == WaitActivity::Blocks
             && subject.conditions.load == BackgroundLoad::None
             && subject.is_measurable();
-        let is_same = |(_, other): &(usize, CampaignSubject<WaitTrace>)| {
+        let is_same = |(_, other): &(usize, WaitSubject)| {
             (other.host, &other.timer.id) == (subject.host, &subject.timer.id)
                 && without_cpu(other) == without_cpu(subject)
         };
@@ -57,7 +56,7 @@ pub(super) fn select(
 
 /// Makes the long waits of each subject in a separate process.
 pub(super) fn observe(
-    chosen: &[(usize, CampaignSubject<WaitTrace>)],
+    chosen: &[(usize, WaitSubject)],
     hosts: &[TimerHost],
     settings: &CampaignSettings,
     seed: u64,
@@ -75,7 +74,7 @@ pub(super) fn observe(
 /// # Errors
 /// Only [`Fault::Interrupted`].
 pub(super) fn store(
-    subjects: &mut [CampaignSubject<WaitTrace>],
+    subjects: &mut [WaitSubject],
     long_waits: LongWaits,
     round: usize,
 ) -> Result<(), Fault> {
@@ -113,7 +112,7 @@ fn other_cpu(measuring: Option<u32>, turn: usize) -> Option<u32> {
 /// Makes the long waits of these subjects at the same time.
 fn observe_together(
     hosts: &[TimerHost],
-    subjects: &[(usize, CampaignSubject<WaitTrace>)],
+    subjects: &[(usize, WaitSubject)],
     settings: &CampaignSettings,
     seed: u64,
 ) -> LongWaits {

@@ -9,7 +9,7 @@ use super::Measurement;
 use super::runner::Runner;
 use crate::choice::ClockFigures;
 use crate::cli::MeasureArgs;
-use crate::commands::{CommandError, failed};
+use crate::commands::{CommandResult, failed};
 use crate::measure::instruments::measure as measure_with;
 use crate::measure::window::open_timed;
 use crate::measure::worker::WorkerOutcome;
@@ -30,15 +30,12 @@ const SPAN_NS: f64 = 3e9;
 ///
 /// # Errors
 /// When the command cannot be run or fails, or the clock cannot be used.
-pub(super) fn measure(
-    args: &MeasureArgs,
-    clock: &ClockFigures,
-) -> Result<Measurement, CommandError> {
+pub(super) fn measure(args: &MeasureArgs, clock: &ClockFigures) -> CommandResult<Measurement> {
     let limit = Duration::from_secs(args.limit);
     let runner = Runner::new(args.cpu, limit)?;
     let operation = clipped(&shell_words::join(&args.command), 60);
     let progress: RefCell<Option<Progress>> = RefCell::default();
-    let runs: RefCell<Vec<Result<Option<CpuTime>, CommandError>>> = RefCell::default();
+    let runs: RefCell<Vec<CommandResult<Option<CpuTime>>>> = RefCell::default();
     // After a failed run no further run is started.
     let mut run = || {
         if runs.borrow().last().is_none_or(Result::is_ok) {

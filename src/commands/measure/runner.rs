@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use timers::os::CpuTime;
 
-use crate::commands::{CommandError, failed};
+use crate::commands::{CommandResult, failed};
 use crate::hosts::children;
 use crate::text::clipped;
 
@@ -30,7 +30,7 @@ impl Runner {
     ///
     /// # Errors
     /// When the command cannot be started, fails, or exceeds the time limit.
-    pub(super) fn run_once(&self, command: &[String]) -> Result<Option<CpuTime>, CommandError> {
+    pub(super) fn run_once(&self, command: &[String]) -> CommandResult<Option<CpuTime>> {
         let (program, arguments) = command
             .split_first()
             .ok_or_else(|| failed("there is no command after `--`"))?;

@@ -5,7 +5,7 @@ use super::candidates;
 use crate::campaign::sampling::CampaignPlan;
 use crate::choice::waits::{Punctuality, WaitChoice, choose, list_promising, waits_to_prove};
 use crate::cli::PickArgs;
-use crate::commands::{CommandError, failed, usage, wait};
+use crate::commands::{CommandResult, failed, usage, wait};
 use crate::report::read;
 use crate::requests::{RunRequest, WaitRequest};
 use crate::text::numbers::short_time;
@@ -14,7 +14,7 @@ use crate::text::numbers::short_time;
 ///
 /// # Errors
 /// When the requirement is invalid, the report cannot be read, or nothing could be measured.
-pub(super) fn choose_wait(args: &PickArgs, every_ns: f64) -> Result<WaitChoice, CommandError> {
+pub(super) fn choose_wait(args: &PickArgs, every_ns: f64) -> CommandResult<WaitChoice> {
     let requested = Punctuality {
         every_ns,
         within_ns: args.within.map(|within| within.0),
@@ -31,7 +31,7 @@ pub(super) fn choose_wait(args: &PickArgs, every_ns: f64) -> Result<WaitChoice, 
 
 /// Measures a few waits with all timers, and then enough waits with each promising timer until one
 /// suffices.
-fn measure_promising(args: &PickArgs, requested: &Punctuality) -> Result<WaitChoice, CommandError> {
+fn measure_promising(args: &PickArgs, requested: &Punctuality) -> CommandResult<WaitChoice> {
     /// Total length of the waits per timer, in nanoseconds, if the timer with the least lateness is
     /// wanted.
     const TIMER_NS: f64 = 5e8;
@@ -86,7 +86,7 @@ fn measure_promising(args: &PickArgs, requested: &Punctuality) -> Result<WaitCho
 }
 
 /// Rejects waits that would take more than 15 s for each timer.
-fn check_duration(seconds: f64, every_ns: f64) -> Result<(), CommandError> {
+fn check_duration(seconds: f64, every_ns: f64) -> CommandResult {
     const MAX_SECONDS: f64 = 15.0;
     if seconds <= MAX_SECONDS {
         return Ok(());

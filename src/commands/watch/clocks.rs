@@ -7,7 +7,7 @@ use timers::os::scheduling::RunDelay;
 use timers::os::{discipline, signals};
 use timers::{ClockReader, Family, Unavailable, reader};
 
-use super::super::{CommandError, failed};
+use super::super::{CommandResult, failed};
 use crate::hosts::children::with_remedy;
 use crate::platform::activity;
 use crate::platform::{Root, Throttling, clock_source, vmclock};
@@ -58,7 +58,7 @@ impl Clocks {
     ///
     /// # Errors
     /// When CLOCK_MONOTONIC cannot be read.
-    pub(super) fn open(root: Root) -> Result<Self, CommandError> {
+    pub(super) fn open(root: Root) -> CommandResult<Self> {
         let mut unreadable = Vec::new();
         let mut open = |id: &str| {
             let unknown = || Err(Unavailable::elsewhere("there is no such clock"));
