@@ -68,7 +68,7 @@ pub struct TableColumn {
 }
 
 /// A table.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Table<'a> {
     /// The columns.
     pub columns: Vec<TableColumn>,
@@ -185,9 +185,7 @@ impl<'a> Table<'a> {
     pub fn new(columns: Vec<TableColumn>) -> Self {
         Self {
             columns,
-            groups: Vec::new(),
-            rows: Vec::new(),
-            ascii: false,
+            ..Self::default()
         }
     }
 

@@ -16,7 +16,8 @@ use crate::model::{
 };
 use crate::report::machine::cpu_name;
 use crate::report::{Collection, ReadError, slug};
-use crate::table::{CellValue, Format, Notation, Style, Table, TableColumn};
+use crate::table::Notation::{self, Count, Significant, Time};
+use crate::table::{CellValue, Format, Style, Table, TableColumn};
 use crate::text::counted;
 
 /// The ids of the ordinary sleep, of which the first that was measured counts.
@@ -26,34 +27,34 @@ const SLEEPS: [&str; 2] = ["nanosleep", "std-sleep"];
 /// columns with the largest number are omitted first; those from [`FOR_PROGRAMS`] on are in CSV and
 /// JSON only.
 const COLUMNS: [(&str, &str, Notation, u8); 28] = [
-    ("node", "node", Notation::Significant, 2),
-    ("cpu", "CPU core", Notation::Significant, 0),
-    ("architecture", "architecture", Notation::Significant, 7),
-    ("hypervisor", "hypervisor", Notation::Significant, 3),
-    ("os", "OS", Notation::Significant, 6),
-    ("kernel", "kernel", Notation::Significant, 3),
-    ("clock_source", "clock source", Notation::Significant, 0),
-    ("clock", "best clock", Notation::Significant, 0),
-    ("cost_ns", "cost", Notation::Time, 0),
-    ("cost_low_ns", "cost, low", Notation::Time, 9),
-    ("cost_high_ns", "cost, high", Notation::Time, 9),
-    ("amortised_ns", "amortised cost", Notation::Time, 1),
-    ("resolution_ns", "resolution", Notation::Time, 0),
-    ("resolution_low_ns", "resolution, low", Notation::Time, 9),
-    ("resolution_high_ns", "resolution, high", Notation::Time, 9),
-    ("counter", "counter", Notation::Significant, 2),
-    ("counter_trust", "trust", Notation::Significant, 1),
-    ("syscall_ns", "by system call", Notation::Time, 2),
-    ("syscall_low_ns", "by system call, low", Notation::Time, 9),
-    ("syscall_high_ns", "by system call, high", Notation::Time, 9),
-    ("sleep_ns", "sleep of 1 ms", Notation::Time, 1),
-    ("sleep_low_ns", "sleep of 1 ms, low", Notation::Time, 9),
-    ("sleep_high_ns", "sleep of 1 ms, high", Notation::Time, 9),
-    ("runs", "runs", Notation::Count, 4),
-    ("last", "last", Notation::Significant, 3),
-    ("provenance", "provenance", Notation::Significant, 4),
-    ("source", "source", Notation::Significant, 8),
-    ("report", "report", Notation::Significant, 9),
+    ("node", "node", Significant, 2),
+    ("cpu", "CPU core", Significant, 0),
+    ("architecture", "architecture", Significant, 7),
+    ("hypervisor", "hypervisor", Significant, 3),
+    ("os", "OS", Significant, 6),
+    ("kernel", "kernel", Significant, 3),
+    ("clock_source", "clock source", Significant, 0),
+    ("clock", "best clock", Significant, 0),
+    ("cost_ns", "cost", Time, 0),
+    ("cost_low_ns", "cost, low", Time, 9),
+    ("cost_high_ns", "cost, high", Time, 9),
+    ("amortised_ns", "amortised cost", Time, 1),
+    ("resolution_ns", "resolution", Time, 0),
+    ("resolution_low_ns", "resolution, low", Time, 9),
+    ("resolution_high_ns", "resolution, high", Time, 9),
+    ("counter", "counter", Significant, 2),
+    ("counter_trust", "trust", Significant, 1),
+    ("syscall_ns", "by system call", Time, 2),
+    ("syscall_low_ns", "by system call, low", Time, 9),
+    ("syscall_high_ns", "by system call, high", Time, 9),
+    ("sleep_ns", "sleep of 1 ms", Time, 1),
+    ("sleep_low_ns", "sleep of 1 ms, low", Time, 9),
+    ("sleep_high_ns", "sleep of 1 ms, high", Time, 9),
+    ("runs", "runs", Count, 4),
+    ("last", "last", Significant, 3),
+    ("provenance", "provenance", Significant, 4),
+    ("source", "source", Significant, 8),
+    ("report", "report", Significant, 9),
 ];
 /// The number of the columns that only programs read.
 const FOR_PROGRAMS: u8 = 9;
@@ -291,7 +292,7 @@ impl Platforms {
         });
         let column = |(key, heading, notation, omission_priority)| {
             let column = match notation {
-                Notation::Significant => TableColumn::left(heading),
+                Significant => TableColumn::left(heading),
                 notation => TableColumn::right(heading, notation),
             };
             TableColumn {

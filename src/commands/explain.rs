@@ -13,7 +13,7 @@ use crate::selection::nearest;
 use crate::text::{first_part, without_unit};
 
 /// The JSON document of `explain`.
-#[derive(Serialize)]
+#[derive(Default, Serialize)]
 struct Explanations {
     columns: Vec<ExplainedColumn>,
     findings: Vec<FindingText>,
@@ -59,10 +59,7 @@ impl ExplainedColumn {
 /// When nothing has the name, or the output cannot be written.
 pub fn run(args: &ExplainArgs, output: &mut dyn Write) -> CommandResult {
     let outputs = prepare_outputs(&args.output)?;
-    let mut found = Explanations {
-        columns: Vec::new(),
-        findings: Vec::new(),
-    };
+    let mut found = Explanations::default();
     for word in &args.words {
         explain(word, &mut found)?;
     }

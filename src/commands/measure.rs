@@ -23,7 +23,8 @@ use crate::report::read;
 use crate::requests::{ProbeRequest, RunRequest};
 use crate::runs::choose_cpu;
 use crate::selection::{nearest, select};
-use crate::table::{CellValue, Notation, Table, TableColumn};
+use crate::table::Notation::{self, Count, Fixed, Significant, Time};
+use crate::table::{CellValue, Table, TableColumn};
 use crate::text::clipped;
 use crate::text::numbers::{percent, time};
 
@@ -296,69 +297,58 @@ type MeasuredColumn = (
 
 /// The columns of the table. Columns without a heading are only in CSV and JSON.
 const COLUMNS: [MeasuredColumn; 18] = [
-    ("operation", "operation", Notation::Significant, |row| {
+    ("operation", "operation", Significant, |row| {
         row.operation.as_str().into()
     }),
-    ("size", "size", Notation::Significant, |row| {
-        row.size.map_or(CellValue::Nothing, CellValue::from)
-    }),
-    ("calls", "calls", Notation::Significant, |row| {
+    ("size", "size", Significant, |row| row.size.into()),
+    ("calls", "calls", Significant, |row| {
         row.cell(|figures| figures.calls)
     }),
-    ("mean_ns", "mean", Notation::Time, |row| {
+    ("mean_ns", "mean", Time, |row| {
         row.cell(|figures| figures.mean_ns.value)
     }),
-    ("mean_low_ns", "", Notation::Time, |row| {
+    ("mean_low_ns", "", Time, |row| {
         row.cell(|figures| figures.mean_ns.low())
     }),
-    ("mean_high_ns", "", Notation::Time, |row| {
+    ("mean_high_ns", "", Time, |row| {
         row.cell(|figures| figures.mean_ns.high())
     }),
-    ("error_percent", "±%", Notation::Fixed(2), |row| {
+    ("error_percent", "±%", Fixed(2), |row| {
         row.cell(|figures| 100.0 * figures.error)
     }),
-    ("deviation_ns", "SD", Notation::Time, |row| {
+    ("deviation_ns", "SD", Time, |row| {
         row.cell(|figures| figures.deviation_ns)
     }),
-    ("min_ns", "min", Notation::Time, |row| {
+    ("min_ns", "min", Time, |row| {
         row.cell(|figures| figures.min_ns)
     }),
-    ("median_ns", "median", Notation::Time, |row| {
+    ("median_ns", "median", Time, |row| {
         row.cell(|figures| figures.median_ns.value)
     }),
-    ("max_ns", "max", Notation::Time, |row| {
+    ("max_ns", "max", Time, |row| {
         row.cell(|figures| figures.max_ns)
     }),
-    ("per_second", "per second", Notation::Count, |row| {
+    ("per_second", "per second", Count, |row| {
         row.cell(|figures| 1e9 / figures.mean_ns.value)
     }),
-    ("user_ns", "user", Notation::Time, |row| row.user_ns.into()),
-    ("system_ns", "system", Notation::Time, |row| {
-        row.system_ns.into()
-    }),
-    ("samples", "", Notation::Significant, |row| {
+    ("user_ns", "user", Time, |row| row.user_ns.into()),
+    ("system_ns", "system", Time, |row| row.system_ns.into()),
+    ("samples", "", Significant, |row| {
         row.cell(|figures| figures.valid as u64)
     }),
-    (
-        "allocations",
-        "allocations",
-        Notation::Significant,
-        |row| match row.outcome {
-            WorkerOutcome::Allocated { instances, .. } => instances.into(),
-            _ => CellValue::Nothing,
-        },
-    ),
-    ("bytes", "bytes", Notation::Significant, |row| {
+    ("allocations", "allocations", Significant, |row| {
         match row.outcome {
-            WorkerOutcome::Allocated { bytes, .. } => bytes.into(),
+            WorkerOutcome::Allocated { instances, .. } => instances.into(),
             _ => CellValue::Nothing,
         }
     }),
-    ("failed", "", Notation::Significant, |row| {
-        match &row.outcome {
-            WorkerOutcome::Failed { reason } => reason.as_str().into(),
-            _ => CellValue::Nothing,
-        }
+    ("bytes", "bytes", Significant, |row| match row.outcome {
+        WorkerOutcome::Allocated { bytes, .. } => bytes.into(),
+        _ => CellValue::Nothing,
+    }),
+    ("failed", "", Significant, |row| match &row.outcome {
+        WorkerOutcome::Failed { reason } => reason.as_str().into(),
+        _ => CellValue::Nothing,
     }),
 ];
 

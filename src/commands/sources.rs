@@ -49,7 +49,7 @@ struct SourcesDocument {
 }
 
 /// A clock source with the figures of the clock that the kernel makes of it.
-#[derive(Serialize)]
+#[derive(Default, Serialize)]
 struct MeasuredSource {
     name: String,
     /// A description of the source.
@@ -212,12 +212,8 @@ fn unmeasured(name: &str, reason: Option<String>) -> MeasuredSource {
     MeasuredSource {
         name: name.to_owned(),
         known: describe_source(name),
-        resolution_ns: None,
-        resolution_at_most_ns: None,
-        cost_ns: None,
-        offset_ns: None,
-        offset_uncertainty_ns: None,
         reason,
+        ..MeasuredSource::default()
     }
 }
 

@@ -7,8 +7,7 @@ use std::rc::Rc;
 use timers::Fault;
 
 use super::offers::{
-    AllRuntimes, Offer, Offers, Start, agent_command, native_offer, offer_from_hello,
-    prefix_from_name,
+    Offer, Offers, Start, agent_command, native_offer, offer_from_hello, prefix_from_name,
 };
 use super::{
     HostName, MissingTimer, Selection, SelectionError, is_for_other_systems, named_runtimes,
@@ -74,10 +73,7 @@ impl Offers {
         };
         let mut offers = Self {
             all: vec![native_offer(with_waiters)?],
-            unreachable: Vec::new(),
-            named_runtime_missing: false,
-            all_runtimes: AllRuntimes::default(),
-            folder: None,
+            ..Self::default()
         };
         let mut hosts = run.hosts.clone();
         if hosts.agents.is_empty() {

@@ -11,6 +11,7 @@ use crate::scratch::ScratchFolder;
 use crate::text::{LONGEST_TEXT, cleaned, clipped};
 
 /// The selected timers.
+#[derive(Default)]
 pub struct Selection {
     /// The hosts of the usable timers.
     pub hosts: Vec<TimerHost>,

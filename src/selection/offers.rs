@@ -73,6 +73,7 @@ impl AllRuntimes {
 }
 
 /// All hosts of a run with their timers.
+#[derive(Default)]
 pub struct Offers {
     pub(super) all: Vec<Offer>,
     /// The unreachable hosts and the runtimes that are not installed.
@@ -129,12 +130,10 @@ impl Offers {
         is_wanted: impl Fn(&[String]) -> bool + Copy,
     ) -> Result<Selection, UnknownTimer> {
         let mut selection = Selection {
-            hosts: Vec::new(),
-            names: Vec::new(),
-            usable: Vec::new(),
             missing: self.unreachable.clone(),
             named_runtime_missing: self.named_runtime_missing,
             _folder: self.folder.clone(),
+            ..Selection::default()
         };
         let ids = self.all.iter().flat_map(|offer| {
             let usable = offer.usable(is_wanted).map(|(id, _)| id);

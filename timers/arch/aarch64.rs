@@ -19,12 +19,4 @@ pub fn fence() {
     unsafe { asm!("dsb ld", "isb", options(nostack, preserves_flags)) };
 }
 
-macro_rules! add {
-    ($register:literal) => {
-        concat!(
-            "add {", $register, "}, {", $register, "}, {", $register, "}"
-        )
-    };
-}
-
-chains!(add, ["subs {left}, {left}, #1", "b.ne 2b"], 4 of [a "a", b "b", c "c", d "d", e "e", f "f"]);
+chains!(3 operands, ["subs {left}, {left}, #1", "b.ne 2b"]);

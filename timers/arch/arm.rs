@@ -16,12 +16,4 @@ pub fn fence() {
     memory_fence(Ordering::SeqCst);
 }
 
-macro_rules! add {
-    ($register:literal) => {
-        concat!(
-            "add {", $register, "}, {", $register, "}, {", $register, "}"
-        )
-    };
-}
-
-chains!(add, ["subs {left}, {left}, #1", "bne 2b"], 4 of [a "a", b "b", c "c", d "d", e "e", f "f"]);
+chains!(3 operands, ["subs {left}, {left}, #1", "bne 2b"]);

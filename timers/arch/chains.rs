@@ -1,12 +1,21 @@
 //! Chains of additions for all instruction sets, which differ only in the instructions for an
 //! addition and for the end of the loop.
 
-/// Defines the chains. `$add` is a macro that returns the instruction which adds the named register
-/// to itself; `$end` are the instructions that decrement `{left}` and jump back to label 2 unless
-/// it is zero. The loop of independent additions repeats an addition to each named register
-/// `$times` times, 24 additions in total.
+/// Defines the chains. An addition adds the named register to itself, by an instruction of `$operands`
+/// operands; `$end` are the instructions that decrement `{left}` and jump back to label 2 unless it is
+/// zero. The loop of independent additions repeats an addition to each named
+/// register `$times` times, 24 additions in total.
 macro_rules! chains {
-    ($add:ident, [$($end:literal),*], $times:literal of [$($register:ident $name:literal),*]) => {
+    (@add $register:literal, 2) => {
+        concat!("add {", $register, "}, {", $register, "}")
+    };
+    (@add $register:literal, 3) => {
+        concat!("add {", $register, "}, {", $register, "}, {", $register, "}")
+    };
+    ($operands:tt operands, $end:tt) => {
+        chains!($operands operands, $end, 4 of [a "a", b "b", c "c", d "d", e "e", f "f"]);
+    };
+    ($operands:tt operands, [$($end:literal),*], $times:literal of [$($register:ident $name:literal),*]) => {
         /// Whether each dependent addition takes one cycle.
         pub(crate) const ADDITION_TAKES_ONE_CYCLE: bool = true;
 
@@ -22,7 +31,7 @@ macro_rules! chains {
                     ".p2align 6",
                     "2:",
                     ".rept 16",
-                    $add!("sum"),
+                    chains!(@add "sum", $operands),
                     ".endr",
                     $($end,)*
                     sum = inout(reg) 1_usize => _,
@@ -42,7 +51,7 @@ macro_rules! chains {
                     ".p2align 6",
                     "2:",
                     concat!(".rept ", $times),
-                    $($add!($name),)*
+                    $(chains!(@add $name, $operands),)*
                     ".endr",
                     $($end,)*
                     $($register = inout(reg) 1_usize => _,)*

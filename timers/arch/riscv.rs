@@ -19,12 +19,4 @@ pub fn fence() {
     unsafe { asm!("fence iorw, iorw", options(nostack, preserves_flags)) };
 }
 
-macro_rules! add {
-    ($register:literal) => {
-        concat!(
-            "add {", $register, "}, {", $register, "}, {", $register, "}"
-        )
-    };
-}
-
-chains!(add, ["addi {left}, {left}, -1", "bnez {left}, 2b"], 4 of [a "a", b "b", c "c", d "d", e "e", f "f"]);
+chains!(3 operands, ["addi {left}, {left}, -1", "bnez {left}, 2b"]);

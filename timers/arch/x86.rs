@@ -27,17 +27,11 @@ pub fn fence() {
     unsafe { asm!("lfence", options(nostack, preserves_flags)) };
 }
 
-macro_rules! add {
-    ($register:literal) => {
-        concat!("add {", $register, "}, {", $register, "}")
-    };
-}
-
 #[cfg(target_arch = "x86_64")]
-chains!(add, ["dec {left}", "jnz 2b"], 4 of [a "a", b "b", c "c", d "d", e "e", f "f"]);
+chains!(2 operands, ["dec {left}", "jnz 2b"]);
 // 32-bit x86 has too few registers for six.
 #[cfg(target_arch = "x86")]
-chains!(add, ["dec {left}", "jnz 2b"], 6 of [a "a", b "b", c "c", d "d"]);
+chains!(2 operands, ["dec {left}", "jnz 2b"], 6 of [a "a", b "b", c "c", d "d"]);
 
 /// An instruction that a hypervisor has to emulate: CPUID, which always traps on Intel VT-x, and on
 /// AMD-V if the hypervisor requests it, as all hypervisors do. `None` on bare metal.
