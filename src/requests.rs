@@ -82,8 +82,11 @@ impl HostRequest {
                 .iter()
                 .any(|name| matches!(name, RuntimeName::One(named) if named.name == wanted.name))
         };
-        let wanted = RUNTIMES.iter().filter(|runtime| all || is_named(runtime));
-        wanted.map(|runtime| (runtime, is_named(runtime))).collect()
+        RUNTIMES
+            .iter()
+            .filter(|runtime| all || is_named(runtime))
+            .map(|runtime| (runtime, is_named(runtime)))
+            .collect()
     }
 }
 

@@ -211,12 +211,13 @@ fn restrict_to_median(
 /// main cluster.
 fn other_cluster_share(process: &ProcessShares, reach: f64) -> f64 {
     let centre = process.main.mean();
-    let near = process
+    process
         .cells
         .others
         .iter()
-        .filter(|other| (other.mean() - centre).abs() <= reach);
-    near.map(Cluster::share).sum()
+        .filter(|other| (other.mean() - centre).abs() <= reach)
+        .map(Cluster::share)
+        .sum()
 }
 
 /// 1 up to the grid point `end`, 0 above it.

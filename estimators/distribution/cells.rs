@@ -62,8 +62,10 @@ impl Cluster {
     /// steps and cubed steps.
     pub fn moments(&self) -> [f64; 3] {
         let moment = |order: i32, centre: f64| {
-            let each = self.shares.iter().enumerate();
-            each.map(|(number, share)| share * (self.first + number as f64 - centre).powi(order))
+            self.shares
+                .iter()
+                .enumerate()
+                .map(|(number, share)| share * (self.first + number as f64 - centre).powi(order))
                 .sum::<f64>()
         };
         let mean = moment(1, 0.0);
@@ -181,8 +183,9 @@ impl LevelCounts {
     pub fn narrow_mode(&self, level: f64) -> Option<f64> {
         let share = |level: f64| self.share(level) - self.share(level - 1.0);
         let higher = |level: &f64| {
-            let mut sides = [level - 1.0, level + 1.0].into_iter();
-            sides.find(|side| share(*side) > share(*level))
+            [level - 1.0, level + 1.0]
+                .into_iter()
+                .find(|side| share(*side) > share(*level))
         };
         let peak = std::iter::successors(Some(level.floor()), higher).last()?;
         let side = |step: f64| {

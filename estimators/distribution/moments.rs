@@ -70,8 +70,8 @@ pub fn estimate(run: &Run, reference: &Reference) -> Moments {
         return Moments::UNKNOWN;
     };
     // The skewness of a batch falls with the number of its calls, so only small batches show it.
-    let small = all[0].as_ref();
-    let skewness = small
+    let skewness = all[0]
+        .as_ref()
         .and_then(|moments| moments.third)
         .and_then(|third| skewness(third, variance));
     Moments { variance, skewness }

@@ -293,8 +293,11 @@ fn select_undisturbed<'a>(trace: &Trace, all: Vec<FittedProcess<'a>>) -> Vec<Fit
 
 /// Returns all groups of intervals, including those of the long observations.
 fn groups(trace: &Trace) -> impl Iterator<Item = &Intervals> {
-    let runs = trace.runs.iter();
-    runs.flat_map(|run| &run.intervals).chain(&trace.slow)
+    trace
+        .runs
+        .iter()
+        .flat_map(|run| &run.intervals)
+        .chain(&trace.slow)
 }
 
 /// Counts the backward steps in intervals and in successive readings.
@@ -327,16 +330,20 @@ fn contradicting_interval_ns(
     ns_per_tick: f64,
     cost: f64,
 ) -> Option<f64> {
-    let groups = runs.iter().flat_map(|run| &run.intervals);
-    let without_work = groups.filter(|group| group.work == 0);
-    let mut deltas: Vec<i64> = without_work
+    let mut deltas: Vec<i64> = runs
+        .iter()
+        .flat_map(|run| &run.intervals)
+        .filter(|group| group.work == 0)
         .flat_map(|group| group.deltas.to_vec())
         .collect();
     deltas.sort_unstable();
     deltas.dedup();
     let smallest_difference = || {
-        let differences = deltas.windows(2).map(|pair| pair[1].abs_diff(pair[0]));
-        differences.min().map(|ticks| ticks as f64)
+        deltas
+            .windows(2)
+            .map(|pair| pair[1].abs_diff(pair[0]))
+            .min()
+            .map(|ticks| ticks as f64)
     };
     let shortest = *deltas.first()? as f64;
     let least = (shortest - step.or_else(smallest_difference)?) * ns_per_tick;
@@ -371,8 +378,9 @@ fn distribution(
         .collect();
     counts.sort_unstable();
     let mode_count = counts[counts.len() / 2];
-    let with_medians = described.iter().zip(shapes.iter().map(CostShape::median));
-    let typical: Vec<(&DistributionSummary, f64)> = with_medians
+    let typical: Vec<(&DistributionSummary, f64)> = described
+        .iter()
+        .zip(shapes.iter().map(CostShape::median))
         .filter(|(process, _)| process.modes.len() == mode_count)
         .collect();
     let centre = midmean(costs)?;

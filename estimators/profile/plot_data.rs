@@ -47,8 +47,10 @@ fn staircase(trace: &Trace, step: Option<f64>) -> Option<Staircase> {
     // Half a step above the tenth step, so that an inexact step divides no level.
     let limit_for_few_steps = step.map(|step| least as f64 + (MAX_STEPS - 1.5) * step);
     let below = |limit: f64| -> Vec<(u64, i64)> {
-        let short = all.iter().filter(|(_, delta)| *delta as f64 <= limit);
-        short.copied().collect()
+        all.iter()
+            .filter(|(_, delta)| *delta as f64 <= limit)
+            .copied()
+            .collect()
     };
     // The largest 0.5 % of the amounts of work are left out, because outliers would leave most of
     // the plot empty.
@@ -62,16 +64,21 @@ fn staircase(trace: &Trace, step: Option<f64>) -> Option<Staircase> {
         plotted.len() >= 3 * WORK_SECTIONS
             && largest_work(plotted).is_some_and(|largest| largest >= largest_of_all / 5)
     };
-    let plotted = limit_for_few_steps.map(below).filter(has_enough_work);
-    let mut plotted = plotted.unwrap_or_else(|| below(most as f64));
+    let mut plotted = limit_for_few_steps
+        .map(below)
+        .filter(has_enough_work)
+        .unwrap_or_else(|| below(most as f64));
     let largest = largest_work(&plotted)?;
     plotted.retain(|&(work, _)| work <= largest);
     plotted.sort_unstable();
     let mut kept = points_per_section(&plotted, largest);
     // If most intervals are 0, the sections keep few others, and the plot would hardly show a step.
     // More of the others are added. Some may be kept twice; in the plot they coincide.
-    let non_zero = plotted.iter().copied().filter(|(_, delta)| *delta != 0);
-    let non_zero: Vec<(u64, i64)> = non_zero.collect();
+    let non_zero: Vec<(u64, i64)> = plotted
+        .iter()
+        .copied()
+        .filter(|(_, delta)| *delta != 0)
+        .collect();
     if 2 * non_zero.len() < plotted.len() {
         kept.extend(evenly_spaced(
             &non_zero,

@@ -246,8 +246,7 @@ impl<'a> SingleCalls<'a> {
         estimates.model_alternatives = match self.bounds_for_any_distribution(resolution_ns) {
             Some(ends) => ends.map(|(shift, share)| (cost + shift, share)).to_vec(),
             None => {
-                let others = self.model.alternatives.iter();
-                let others = others.filter_map(|kind| {
+                let others = self.model.alternatives.iter().filter_map(|kind| {
                     self.estimate_processes(*kind, core_frequency, resolution_ns)
                         .cost_and_spread()
                 });
@@ -359,8 +358,11 @@ impl<'a> SingleCalls<'a> {
             let widths = shapes.iter().map(between);
             median(widths.map(|width| width * self.clock.ns_per_tick)).unwrap_or(0.0) / ns
         };
-        let deviations = self.runs.iter().zip(&shapes);
-        let deviations = deviations.map(|(run, shape)| deviation(run, reference, shape));
+        let deviations = self
+            .runs
+            .iter()
+            .zip(&shapes)
+            .map(|(run, shape)| deviation(run, reference, shape));
         let costs = self
             .estimate_processes(kind, CommonFrequency(self.trace.core_hz), None)
             .details;

@@ -138,8 +138,10 @@ impl LineFit {
             let span = (self.last.time - anchor.time).min(longest);
             rate.abs() * (anchor.error + self.last.error) / span
         };
-        let errors = self.anchors.iter().map(error_since);
-        let error = errors
+        let error = self
+            .anchors
+            .iter()
+            .map(error_since)
             .filter(|error| *error > 0.0)
             .fold(f64::INFINITY, f64::min);
         [rate, error.max((highest - lowest) / 2.0)]

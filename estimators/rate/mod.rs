@@ -44,9 +44,12 @@ pub fn rate_from_paired_readings(readings: &[[i64; 3]], clock_ns: f64) -> Option
         .len()
         .div_ceil(2)
         .min(readings.len().checked_sub(1)?);
-    let pairs = readings.iter().zip(&readings[half..]);
-    let slopes = pairs.filter_map(|(first, last)| first.slope_to(last, 0.0));
-    let slopes: Vec<Slope> = slopes.filter(|slope| slope.rate > 0.0).collect();
+    let slopes: Vec<Slope> = readings
+        .iter()
+        .zip(&readings[half..])
+        .filter_map(|(first, last)| first.slope_to(last, 0.0))
+        .filter(|slope| slope.rate > 0.0)
+        .collect();
     let Slope { rate, uncertainty } = Slope::median(&slopes)?;
     let offset = |reading: &Reading| reading.clock - reading.time * rate;
     let usual = median(readings.iter().map(offset))?;

@@ -47,11 +47,9 @@ impl<'a> Process<'a> {
     /// Returns the non-negative intervals with random work, in the order of measurement. Repeated
     /// work shows only one or two multiples of any step.
     fn random_intervals(&self) -> Vec<i64> {
-        let groups = self
-            .0
+        self.0
             .iter()
-            .filter(|group| group.deltas.len() < MIN_REPEATED_INTERVALS);
-        groups
+            .filter(|group| group.deltas.len() < MIN_REPEATED_INTERVALS)
             .flat_map(|group| group.deltas.iter().copied())
             .filter(|&delta| delta >= 0)
             .collect()
@@ -87,8 +85,10 @@ pub fn confirm_by_processes(
         .map(|portions| portions.find_steps(work_unit))
         .collect();
     let with_steps = portions.iter().zip(&process_steps);
-    let without_step = with_steps.filter(|(_, process_steps)| process_steps.is_empty());
-    let unexplained: usize = without_step.map(|(portions, _)| portions.unexplained).sum();
+    let unexplained: usize = with_steps
+        .filter(|(_, process_steps)| process_steps.is_empty())
+        .map(|(portions, _)| portions.unexplained)
+        .sum();
     let mut similar: Vec<f64> = process_steps.concat();
     similar.retain(|step| !steps_differ(*step, value));
     for steps in &mut process_steps {
@@ -186,8 +186,9 @@ impl<'a> ProcessPortions<'a> {
     fn by_halves(process: &Process<'a>) -> Self {
         let random = process.random_intervals();
         let (first, second) = random.split_at(random.len() / 2);
-        let halves = [(1, first), (2, second)].into_iter();
-        let long_enough = halves.filter(|(_, half)| half.len() >= PORTION_INTERVALS);
+        let long_enough = [(1, first), (2, second)]
+            .into_iter()
+            .filter(|(_, half)| half.len() >= PORTION_INTERVALS);
         let kept = |(number, half): (u8, &[i64])| {
             (
                 PortionKind::Half(number),
@@ -211,17 +212,19 @@ impl<'a> ProcessPortions<'a> {
         /// The least number of different multiples of the step. *Judgement*: with almost no work, a
         /// read with two possible costs causes three equidistant intervals, the sums of two costs.
         const MIN_LEVELS: usize = 4;
-        let steps = self.differing.iter().filter_map(|(kind, intervals)| {
-            let mut sorted = intervals.clone();
-            sorted.sort_unstable();
-            let step = lattice::find(&sorted)?.step;
-            let due_to_work = match kind {
-                PortionKind::Half(_) => step < MIN_WORK_UNITS * work_unit,
-                _ => is_due_to_work(self.process.0, step, work_unit),
-            };
-            (!due_to_work && count_levels(&sorted, step) >= MIN_LEVELS).then_some(step)
-        });
-        steps.collect()
+        self.differing
+            .iter()
+            .filter_map(|(kind, intervals)| {
+                let mut sorted = intervals.clone();
+                sorted.sort_unstable();
+                let step = lattice::find(&sorted)?.step;
+                let due_to_work = match kind {
+                    PortionKind::Half(_) => step < MIN_WORK_UNITS * work_unit,
+                    _ => is_due_to_work(self.process.0, step, work_unit),
+                };
+                (!due_to_work && count_levels(&sorted, step) >= MIN_LEVELS).then_some(step)
+            })
+            .collect()
     }
 
     /// Returns whether the step changed within the process; `process_steps` are the steps of its
@@ -344,12 +347,14 @@ fn with_process_differences(
 /// multiples of `step`.
 fn fit_step(intervals: &[i64], step: f64) -> Option<(f64, f64)> {
     let reach = lattice::tolerance(step);
-    let multiples = intervals.iter().filter_map(|&delta| {
-        let level = (delta as f64 / step).round();
-        let off = delta as f64 - level * step;
-        (level >= 1.0 && off.abs() <= reach).then_some((level, off))
-    });
-    let multiples: Vec<(f64, f64)> = multiples.collect();
+    let multiples: Vec<(f64, f64)> = intervals
+        .iter()
+        .filter_map(|&delta| {
+            let level = (delta as f64 / step).round();
+            let off = delta as f64 - level * step;
+            (level >= 1.0 && off.abs() <= reach).then_some((level, off))
+        })
+        .collect();
     if multiples.len() < PORTION_INTERVALS {
         return None;
     }

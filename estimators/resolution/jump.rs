@@ -241,9 +241,12 @@ impl MeanJump {
 /// (Wilcoxon's rank-sum test); the jumps are sorted by work.
 fn depend_on_work(steps: &[f64]) -> bool {
     let ranks = |length: f64| {
-        let with_ranks = steps.iter().enumerate();
-        let ranks = with_ranks.filter(move |(_, step)| **step == length);
-        ranks.map(|(rank, _)| rank as f64).collect::<Vec<_>>()
+        steps
+            .iter()
+            .enumerate()
+            .filter(move |(_, step)| **step == length)
+            .map(|(rank, _)| rank as f64)
+            .collect::<Vec<_>>()
     };
     let (ones, twos) = (ranks(1.0), ranks(2.0));
     let error = (ones.len() + twos.len()) as f64
@@ -278,11 +281,14 @@ fn longest_typical_step(steps: &[f64]) -> f64 {
     let steps = sorted(steps);
     let kept = &steps[..steps.len() - (steps.len() / 100).max(1).min(steps.len() - 1)];
     let mut remaining = (1.0 - INTERRUPTED_SHARE) * kept.iter().sum::<f64>();
-    let longest = kept.iter().find(|step| {
-        remaining -= **step;
-        remaining <= 0.0
-    });
-    longest.or(kept.last()).copied().unwrap_or(f64::INFINITY)
+    kept.iter()
+        .find(|step| {
+            remaining -= **step;
+            remaining <= 0.0
+        })
+        .or(kept.last())
+        .copied()
+        .unwrap_or(f64::INFINITY)
 }
 
 /// Groups the intervals by amount of work, the least work first.

@@ -48,9 +48,9 @@ impl Lattice {
     /// Returns whether some of the sorted intervals are positive but much shorter than a step: the
     /// counter did not move, but the second reading was made unique.
     pub fn shows_unique_readings(&self, intervals: &[i64]) -> bool {
-        let mut moved = intervals.iter().filter(|interval| **interval > 0);
-        moved
-            .next()
+        intervals
+            .iter()
+            .find(|interval| **interval > 0)
             .is_some_and(|&interval| interval as f64 <= tolerance(self.step))
     }
 
@@ -128,8 +128,10 @@ impl Lattice {
 /// intervals; `intervals` are sorted and not negative.
 pub fn find(intervals: &[i64]) -> Option<Lattice> {
     let counted = count_values(intervals);
-    let mut candidates = sorted(candidate_steps(&counted)).into_iter().rev();
-    candidates.find_map(|candidate| refine_candidate(&counted, candidate))
+    sorted(candidate_steps(&counted))
+        .into_iter()
+        .rev()
+        .find_map(|candidate| refine_candidate(&counted, candidate))
 }
 
 /// Returns the distinct values of the sorted intervals with their counts, without the longest
@@ -168,8 +170,11 @@ fn candidate_steps(counted: &[(f64, f64)]) -> Vec<f64> {
         .map(|(weight, sum)| (weight, sum / weight))
         .collect();
     weighted.sort_unstable_by(|a, b| b.0.total_cmp(&a.0));
-    let best = weighted.into_iter().take(MAX_CANDIDATES);
-    best.map(|(_, length)| length).collect()
+    weighted
+        .into_iter()
+        .take(MAX_CANDIDATES)
+        .map(|(_, length)| length)
+        .collect()
 }
 
 /// Refines a candidate step. `None` unless the intervals lie on its lattice.
@@ -259,12 +264,17 @@ fn has_adjacent_levels(levels: &BTreeMap<i64, f64>, step: f64) -> bool {
     const MIN_ADJACENT_SHARE: f64 = 0.2;
     let all: f64 = levels.values().sum();
     let levels_with = |least: f64| -> Vec<i64> {
-        let rich = levels.iter().filter(|(_, count)| **count >= least);
-        rich.map(|(level, _)| *level).collect()
+        levels
+            .iter()
+            .filter(|(_, count)| **count >= least)
+            .map(|(level, _)| *level)
+            .collect()
     };
     let count_adjacent = |levels: &[i64]| {
-        let pairs = levels.windows(2);
-        pairs.filter(|pair| pair[1] == pair[0] + 1).count()
+        levels
+            .windows(2)
+            .filter(|pair| pair[1] == pair[0] + 1)
+            .count()
     };
     // Two neighbouring levels are sufficient if the step is long compared with truncation.
     if step >= MIN_LONG_STEP && count_adjacent(&levels_with(INTERRUPTED_SHARE * all)) > 0 {
@@ -308,8 +318,10 @@ struct FittedLine {
 /// Fits `value = at_anchor + level · step` in windows that double in size around the anchor, so
 /// that no level is miscounted. `None` if the intervals of a window do not lie on a lattice.
 fn fit_all_levels(counted: &[(f64, f64)], anchor: f64, start: f64) -> Option<FittedLine> {
-    let distances = counted.iter().map(|(value, _)| (value - anchor).abs());
-    let farthest = distances.fold(0.0, f64::max);
+    let farthest = counted
+        .iter()
+        .map(|(value, _)| (value - anchor).abs())
+        .fold(0.0, f64::max);
     let mut line = FittedLine {
         step: start,
         at_anchor: anchor,

@@ -117,8 +117,11 @@ fn longest_by_variance(groups: &[Intervals]) -> Option<f64> {
     let (mut squares, mut values) = (Vec::new(), Vec::new());
     // Each process begins with repeated reads without work.
     for process in groups.chunk_by(|_, next| next.work > 0 || !is_repeated(next)) {
-        let random = process.iter().filter(|group| !is_repeated(group));
-        let mut points: Vec<(f64, f64)> = random.flat_map(points_of).collect();
+        let mut points: Vec<(f64, f64)> = process
+            .iter()
+            .filter(|group| !is_repeated(group))
+            .flat_map(points_of)
+            .collect();
         points.sort_by(|a, b| a.0.total_cmp(&b.0));
         let most = points.last().map_or(0.0, |point| point.0);
         for three in points.windows(3) {
@@ -152,8 +155,11 @@ fn longest_by_variance(groups: &[Intervals]) -> Option<f64> {
     for (square, part) in squares.into_iter().filter(|(square, _)| *square <= limit) {
         parts[part.min(PARTS - 1)].push(square);
     }
-    let filled = parts.iter().filter(|part| part.len() >= MIN_PART);
-    let means: Vec<f64> = filled.filter_map(mean).collect();
+    let means: Vec<f64> = parts
+        .iter()
+        .filter(|part| part.len() >= MIN_PART)
+        .filter_map(mean)
+        .collect();
     if means.len() < PARTS / 2 {
         return None;
     }
@@ -166,11 +172,12 @@ fn longest_by_variance(groups: &[Intervals]) -> Option<f64> {
 fn matches_work_unit(step: f64, work_unit: f64) -> bool {
     let frequency = 1.0 / step;
     // Integer intervals do not distinguish these frequencies.
-    let mut equal = [frequency, 1.0 - frequency, 1.0 + frequency, 2.0 - frequency].into_iter();
-    equal.any(|frequency| {
-        let turns = frequency * work_unit;
-        turns.round() >= 1.0 && (turns - turns.round()).abs() < WORK_UNIT_TOLERANCE
-    })
+    [frequency, 1.0 - frequency, 1.0 + frequency, 2.0 - frequency]
+        .into_iter()
+        .any(|frequency| {
+            let turns = frequency * work_unit;
+            turns.round() >= 1.0 && (turns - turns.round()).abs() < WORK_UNIT_TOLERANCE
+        })
 }
 
 /// The change of the longest interval, in steps, from one step of a [`Scan`] to the next. *Numerical*.
@@ -262,8 +269,12 @@ impl<'a> Scan<'a> {
         let is_peak = |three: &&[(f64, f64)]| {
             three[1].1 > 0.0 && three[1].1 >= three[0].1 && three[1].1 >= three[2].1
         };
-        let peaks = self.found.windows(3).filter(is_peak);
-        let mut peaks: Vec<(f64, f64)> = peaks.map(|three| three[1]).collect();
+        let mut peaks: Vec<(f64, f64)> = self
+            .found
+            .windows(3)
+            .filter(is_peak)
+            .map(|three| three[1])
+            .collect();
         peaks.sort_by(|a, b| b.1.total_cmp(&a.1));
         peaks.iter().take(MAX_PEAKS).map(|peak| peak.0).collect()
     }
@@ -285,8 +296,11 @@ impl<'a> Scan<'a> {
             self.sample.evidence(step) > least - ERROR && !self.readings.is_some_and(excludes)
         };
         // The evidence of all intervals is computed only for steps that a part of them allows.
-        let allowed = self.found.iter().filter(|found| found.1 > -ERROR);
-        let mut steps = allowed.map(|found| found.0);
-        steps.find(is_possible).unwrap_or(MIN_INTERVAL_STEP)
+        self.found
+            .iter()
+            .filter(|found| found.1 > -ERROR)
+            .map(|found| found.0)
+            .find(is_possible)
+            .unwrap_or(MIN_INTERVAL_STEP)
     }
 }

@@ -193,14 +193,16 @@ pub fn resolve(
 
 /// The greatest common divisor of all intervals, in ticks; 1 if none moved.
 pub fn common_divisor<'a>(groups: impl IntoIterator<Item = &'a Intervals>) -> i64 {
-    let deltas = groups.into_iter().flat_map(|group| &group.deltas);
-    let common = deltas.fold(0, |mut common, delta| {
-        let mut rest = delta.unsigned_abs();
-        while rest != 0 {
-            (common, rest) = (rest, common % rest);
-        }
-        common
-    });
+    let common = groups
+        .into_iter()
+        .flat_map(|group| &group.deltas)
+        .fold(0, |mut common, delta| {
+            let mut rest = delta.unsigned_abs();
+            while rest != 0 {
+                (common, rest) = (rest, common % rest);
+            }
+            common
+        });
     i64::try_from(common).unwrap_or(1).max(1)
 }
 

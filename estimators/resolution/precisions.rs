@@ -16,9 +16,10 @@ pub fn find_two(readings: &[i64]) -> Option<(i64, f64)> {
     let share_of_rounded = |power: u32| {
         let unit = 10_i64.pow(power);
         let mut rests: Vec<i64> = values.iter().map(|value| value.rem_euclid(unit)).collect();
-        let pairs = rests.windows(2);
-        let equal = pairs.filter(|pair| pair[0] == pair[1] && pair[0] != 0);
-        let equal = equal.count();
+        let equal = rests
+            .windows(2)
+            .filter(|pair| pair[0] == pair[1] && pair[0] != 0)
+            .count();
         rests.sort_unstable();
         let (rounded, others) = rests.split_at(rests.partition_point(|rest| *rest == 0));
         let most = others.chunk_by(|a, b| a == b).map(<[i64]>::len).max()?;

@@ -80,8 +80,9 @@ impl ReadingSpectrum {
         let stride = 0.25 / longest as f64;
         let first = 1.0 - 1.0 / MIN_STEP;
         let count = ((0.5 - first) / stride) as usize;
-        let swept = Sweep::new(&counted, first, stride).take(count + 1);
-        let swept: Vec<Complex> = swept.collect();
+        let swept: Vec<Complex> = Sweep::new(&counted, first, stride)
+            .take(count + 1)
+            .collect();
         // The lines of steps are real.
         let median_noise = median(swept.iter().map(|line| line.imaginary.abs()))?;
         let noise = DEVIATION_PER_MEDIAN * median_noise;
@@ -112,10 +113,13 @@ impl ReadingSpectrum {
 
     /// Returns the longest step below [`MIN_INTERVAL_STEP`] that is not excluded.
     pub fn longest_possible(&self) -> f64 {
-        let steps = self.lines.iter().rev().map(|line| 1.0 / (1.0 - line.0));
-        let mut shorter = steps.filter(|step| *step <= MIN_INTERVAL_STEP);
-        let possible = shorter.find(|&step| !self.excludes(step, 0.0));
-        possible.unwrap_or(MIN_STEP)
+        self.lines
+            .iter()
+            .rev()
+            .map(|line| 1.0 / (1.0 - line.0))
+            .filter(|step| *step <= MIN_INTERVAL_STEP)
+            .find(|&step| !self.excludes(step, 0.0))
+            .unwrap_or(MIN_STEP)
     }
 
     /// Returns the longest step that `is_possible` and whose line is much higher than all others.
@@ -219,8 +223,10 @@ fn is_periodic(one: Complex) -> bool {
 /// Returns the values that were counted, with their shares.
 fn shares(counts: &[f64]) -> Vec<(f64, f64)> {
     let all: f64 = counts.iter().sum();
-    let counted = counts.iter().enumerate().filter(|(_, count)| **count > 0.0);
-    counted
+    counts
+        .iter()
+        .enumerate()
+        .filter(|(_, count)| **count > 0.0)
         .map(|(value, count)| (value as f64, count / all))
         .collect()
 }

@@ -30,8 +30,11 @@ impl VaryingIntervals {
     pub fn of(groups: &[Intervals], reading_differences: &[Vec<i64>]) -> Option<Self> {
         /// The longest intervals, in units. *Numerical*.
         const MAX_INTERVAL: f64 = 30_000.0;
-        let random = groups.iter().filter(|group| !is_repeated(group));
-        let mut points: Vec<(f64, f64)> = random.flat_map(points_of).collect();
+        let mut points: Vec<(f64, f64)> = groups
+            .iter()
+            .filter(|group| !is_repeated(group))
+            .flat_map(points_of)
+            .collect();
         let varied = reading_differences.iter().filter(|differences| {
             let mut differences = (*differences).clone();
             differences.sort_unstable();
@@ -58,8 +61,9 @@ impl VaryingIntervals {
         let ordered = points.iter().map(|point| (point.1, point.2)).collect();
         points.sort_by(|a, b| a.1.total_cmp(&b.1));
         let equal = points.chunk_by(|a, b| a.1 == b.1);
-        let counted = equal.map(|same| (same[0].1, same.iter().map(|point| point.2).sum()));
-        let counted: Vec<(f64, f64)> = counted.collect();
+        let counted: Vec<(f64, f64)> = equal
+            .map(|same| (same[0].1, same.iter().map(|point| point.2).sum()))
+            .collect();
         let effective = effective_number(counted.iter().map(|(_, weight)| *weight));
         (effective >= MIN_DISTINCT && last <= MAX_INTERVAL).then_some(Self {
             counted,
@@ -97,11 +101,11 @@ impl VaryingIntervals {
                 .map(|(table, other)| table.evidence(value / other));
             weight * (table.evidence(value / step) - of_other.unwrap_or(0.0))
         };
-        let sums = self
+        let sums: Vec<f64> = self
             .parts
             .iter()
-            .map(|part| part.iter().map(evidence).sum());
-        let sums: Vec<f64> = sums.collect();
+            .map(|part| part.iter().map(evidence).sum())
+            .collect();
         let error = (variance(&sums).unwrap_or(f64::INFINITY) * PARTS as f64).sqrt();
         sums.iter().sum::<f64>() / error.max(f64::MIN_POSITIVE)
     }
@@ -170,11 +174,12 @@ impl VaryingIntervals {
         const TESTED: i32 = 120;
         /// The change of the longest interval, in steps, from one of them to the next. *Numerical*.
         const FINE_STRIDE: f64 = 0.004;
-        let tested = (-TESTED..=TESTED).map(|at| {
-            let step = 1.0 / (1.0 / step + f64::from(at) * FINE_STRIDE / self.longest());
-            (step, self.evidence(step))
-        });
-        let tested: Vec<(f64, f64)> = tested.collect();
+        let tested: Vec<(f64, f64)> = (-TESTED..=TESTED)
+            .map(|at| {
+                let step = 1.0 / (1.0 / step + f64::from(at) * FINE_STRIDE / self.longest());
+                (step, self.evidence(step))
+            })
+            .collect();
         let best = tested.iter().fold(
             tested[0],
             |best, found| {
@@ -212,13 +217,18 @@ fn with_weights(points: Vec<(f64, f64)>) -> Vec<(f64, f64, f64)> {
     let is_even =
         |most: &f64| counts.values().map(|count| count.min(*most)).sum::<f64>() >= MIN_BINS * most;
     let mosts = sorted(counts.values().copied());
-    let even = mosts.iter().rev().find(|most| is_even(most));
-    let most = even.or(mosts.first()).copied().unwrap_or(0.0);
+    let most = mosts
+        .iter()
+        .rev()
+        .find(|most| is_even(most))
+        .or(mosts.first())
+        .copied()
+        .unwrap_or(0.0);
     let weight = |interval| (most / counts[&bin_of(interval)]).min(1.0);
-    let weighted = points
+    points
         .into_iter()
-        .map(|point| (point.0, point.1, weight(point.1)));
-    weighted.collect()
+        .map(|point| (point.0, point.1, weight(point.1)))
+        .collect()
 }
 
 /// Returns the number of values that would vary as much if all were equally frequent.
@@ -263,11 +273,14 @@ impl EvidenceTable {
 
     /// The mean evidence of intervals with random phases.
     fn mean(&self) -> f64 {
-        let weighted = self.0.iter().map(|evidence| {
-            let probability = (evidence.exp() - INTERRUPTED_SHARE) / (1.0 - INTERRUPTED_SHARE);
-            probability * evidence
-        });
-        weighted.sum::<f64>() / Self::LEN as f64
+        self.0
+            .iter()
+            .map(|evidence| {
+                let probability = (evidence.exp() - INTERRUPTED_SHARE) / (1.0 - INTERRUPTED_SHARE);
+                probability * evidence
+            })
+            .sum::<f64>()
+            / Self::LEN as f64
     }
 }
 

@@ -46,8 +46,11 @@ pub fn quantile_over_processes(
     if beyond.round() < MIN_VALUES_BEYOND {
         return None;
     }
-    let observed = processes.iter().filter(|values| !values.is_empty());
-    let mut processes: Vec<Vec<f64>> = observed.map(sorted).collect();
+    let mut processes: Vec<Vec<f64>> = processes
+        .iter()
+        .filter(|values| !values.is_empty())
+        .map(sorted)
+        .collect();
     let medians: Vec<f64> = processes.iter().filter_map(median).collect();
     let (centre, between_share) = (
         mean(&medians)?,

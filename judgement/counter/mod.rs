@@ -146,10 +146,10 @@ const ESSENTIAL_FINDINGS: [&str; 5] = ["cpus", "invariant", "order", "rate", "mo
 /// The first of the essential findings that is unknown.
 fn first_gap(findings: &[Finding]) -> Option<&Finding> {
     ESSENTIAL_FINDINGS.iter().find_map(|code| {
-        let mut unknown = findings
+        findings
             .iter()
-            .filter(|finding| finding.severity == Severity::Unknown);
-        unknown.find(|finding| finding.code == *code)
+            .filter(|finding| finding.severity == Severity::Unknown)
+            .find(|finding| finding.code == *code)
     })
 }
 
@@ -164,10 +164,10 @@ const CAVEATS: [(&str, &str); 3] = [
 /// The first problem of the counter itself.
 fn fault(findings: &[Finding]) -> Option<&Finding> {
     let is_caveat = |finding: &Finding| CAVEATS.iter().any(|(code, _)| *code == finding.code);
-    let mut problems = findings
+    findings
         .iter()
-        .filter(|it| it.severity == Severity::Problem);
-    problems.find(|finding| !is_caveat(finding))
+        .filter(|it| it.severity == Severity::Problem)
+        .find(|finding| !is_caveat(finding))
 }
 
 /// The verdict from the findings.

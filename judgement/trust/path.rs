@@ -89,9 +89,9 @@ fn classify(case: &Case) -> (Outcome, Option<Path>, String) {
     }
     let empty_call = time(call);
     let variant = syscall_variant(case);
-    let variant_takes =
-        variant.map(|variant| format!("{} takes {}", variant.id, time(variant.cost_ns)));
-    let variant_takes = variant_takes.unwrap_or_default();
+    let variant_takes = variant
+        .map(|variant| format!("{} takes {}", variant.id, time(variant.cost_ns)))
+        .unwrap_or_default();
     match variant.map(|variant| cost / variant.cost_ns) {
         Some(share) if share >= EQUAL_SHARE => {
             let because = match baselines.clock_source.as_deref() {
@@ -158,8 +158,10 @@ fn find_trap(case: &Case, cost: f64) -> Option<&'static str> {
         Some(ReadsBy::Instruction) => Some(0.0),
         _ => case.syscall_variant.map(|variant| variant.cost_ns),
     };
-    let source = baselines.clock_source.as_deref();
-    let reads_counter = source.is_some_and(clock_sources::reads_counter);
+    let reads_counter = baselines
+        .clock_source
+        .as_deref()
+        .is_some_and(clock_sources::reads_counter);
     match (case.trace.declared, case.claimed()) {
         (false, Some(Counted::ThreadCycles)) => {
             (cost - call_ns? >= EQUAL_SHARE * trap).then_some("its counter")
@@ -268,9 +270,9 @@ pub(super) fn compare_paths(case: &Case) -> Option<Paths> {
             PathRole::Outer
         })
     };
-    let own =
-        (case.machine.paths.iter()).filter_map(|comparison| Some((side(comparison)?, comparison)));
-    let own: Vec<(PathRole, &PathComparison)> = own.collect();
+    let own: Vec<(PathRole, &PathComparison)> = (case.machine.paths.iter())
+        .filter_map(|comparison| Some((side(comparison)?, comparison)))
+        .collect();
     let row = |(side, comparison): &(PathRole, &PathComparison)| ComparedPath {
         within: match side {
             PathRole::Inner => comparison.found.outer_id.clone(),
@@ -280,12 +282,14 @@ pub(super) fn compare_paths(case: &Case) -> Option<Paths> {
     };
     let rows: Vec<ComparedPath> = own.iter().map(row).collect();
     // The worst difference that is this path's fault decides, then one that nothing decides.
-    let judged = own.iter().filter(|(_, comparison)| comparison.differs());
-    let judged = judged.map(|(side, comparison)| {
-        let wrong = comparison.wrong_side(case.machine.paths);
-        let is_own = wrong.as_ref().map(|(wrong, _)| wrong == side);
-        (is_own, comparison.result(), *comparison, wrong)
-    });
+    let judged = own
+        .iter()
+        .filter(|(_, comparison)| comparison.differs())
+        .map(|(side, comparison)| {
+            let wrong = comparison.wrong_side(case.machine.paths);
+            let is_own = wrong.as_ref().map(|(wrong, _)| wrong == side);
+            (is_own, comparison.result(), *comparison, wrong)
+        });
     let place = |is_own: Option<bool>| match is_own {
         Some(false) => 0,
         None => 1,

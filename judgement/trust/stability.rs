@@ -158,10 +158,10 @@ fn judge_cycles(case: &Case, stable: Stable, runs: &[&Vec<Reading>]) -> Stable {
         Some(pair[1].clock - pair[0].clock)
             .filter(|moved| moved / tick > MAX_CYCLES_PER_NS * passed.max(0.0))
     };
-    let leaps = runs
+    let leap = runs
         .iter()
-        .flat_map(|run| run.windows(2).filter_map(leap_of));
-    let leap = leaps.max_by(f64::total_cmp);
+        .flat_map(|run| run.windows(2).filter_map(leap_of))
+        .max_by(f64::total_cmp);
     let mut at_work = FoundInWindows::default();
     at_work.check_work(case);
     let stable = without_rate(stable);

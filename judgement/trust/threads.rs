@@ -62,8 +62,8 @@ pub(super) fn judge_between_threads(case: &Case) -> ThreadSafe {
             let mut evidence = format!("{handoffs} handoffs between threads went forward, {on}");
             let largest = offsets
                 .iter()
-                .map(|offset| offset.ns.abs() + offset.uncertainty_ns);
-            let largest = largest.fold(0.0, f64::max);
+                .map(|offset| offset.ns.abs() + offset.uncertainty_ns)
+                .fold(0.0, f64::max);
             if largest > 0.0 {
                 evidence += &format!("; the clocks of all CPUs agree within {}", time(largest));
             }
@@ -97,9 +97,12 @@ fn watched(case: &Case, order: &Order) -> Option<(u64, f64)> {
         0
     };
     let mut ticks = order.advance.unwrap_or(0) as f64;
-    let runs = case.trace.runs.iter();
-    let own = runs.flat_map(|run| run.readings.values.windows(2));
-    let own = own.map(|pair| pair[1].wrapping_sub(pair[0]));
+    let own = case
+        .trace
+        .runs
+        .iter()
+        .flat_map(|run| run.readings.values.windows(2))
+        .map(|pair| pair[1].wrapping_sub(pair[0]));
     let close = reference::timer_gaps(case).filter(|gap| (*gap as f64) < 1.5 * step);
     for gap in own.chain(close).filter(|gap| *gap > 0) {
         changes += 1;

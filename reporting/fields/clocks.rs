@@ -189,8 +189,11 @@ fn rate_offset(verdicts: &Verdicts) -> Option<Interval> {
 
 /// The modes of the cost distribution, in nanoseconds with their shares, as in `22.5:0.81 41:0.18`.
 fn modes(row: &TimerRow) -> CellValue {
-    let modes = row.distribution.iter().flat_map(|costs| &costs.modes);
-    let finite = modes.filter(|mode| (mode.ns + mode.share).is_finite());
+    let finite = row
+        .distribution
+        .iter()
+        .flat_map(|costs| &costs.modes)
+        .filter(|mode| (mode.ns + mode.share).is_finite());
     joined(
         finite.map(|mode| format!("{}:{}", mode.ns, mode.share)),
         " ",
@@ -200,8 +203,10 @@ fn modes(row: &TimerRow) -> CellValue {
 /// The reason why the row has no results, or why its Quality is 0.
 fn reason(row: Row) -> CellValue {
     let verdicts = row.clock().and_then(|row| row.verdicts.as_ref());
-    let failures = verdicts.into_iter().flat_map(Verdicts::disqualifying);
-    let evidence = failures.map(|answer| answer.evidence.to_owned());
+    let evidence = verdicts
+        .into_iter()
+        .flat_map(Verdicts::disqualifying)
+        .map(|answer| answer.evidence.to_owned());
     joined(
         row.reason().map(str::to_owned).into_iter().chain(evidence),
         "; ",

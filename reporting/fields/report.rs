@@ -134,12 +134,12 @@ fn tsc_offset(report: &Report) -> Option<CpuOffset> {
         let verdicts = row.verdicts.as_ref()?;
         verdicts.thread_safe.largest_offset().copied()
     };
-    let offsets = report
+    report
         .timers
         .iter()
         .filter(reads_counter)
-        .filter_map(largest_offset);
-    offsets.min_by(|a, b| a.uncertainty_ns.abs().total_cmp(&b.uncertainty_ns.abs()))
+        .filter_map(largest_offset)
+        .min_by(|a, b| a.uncertainty_ns.abs().total_cmp(&b.uncertainty_ns.abs()))
 }
 
 /// Microseconds in a day.

@@ -222,11 +222,11 @@ impl<'a> Row<'a> {
     /// otherwise the conditions that differ.
     #[must_use]
     pub fn conditions_in_words(&self, shared: bool) -> String {
-        let parts = self.conditions().into_iter().flat_map(conditions_in_words);
-        let differing = parts
+        self.conditions()
+            .into_iter()
+            .flat_map(conditions_in_words)
             .zip(self.varied)
-            .filter(|(_, varied)| *varied != shared);
-        differing
+            .filter(|(_, varied)| *varied != shared)
             .map(|(part, _)| part)
             .collect::<Vec<_>>()
             .join(", ")

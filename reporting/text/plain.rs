@@ -245,14 +245,16 @@ pub fn hang(out: &mut String, first: &str, next: &str, text: &str, width: usize)
     }
     let text_width = width.saturating_sub(margin).max(20);
     // On narrow terminals, long words such as names of calls are broken too.
-    let lines = wrap(text, text_width).into_iter().map(|line| {
-        if width < MIN_UNBROKEN_WIDTH {
-            fold_name(&line, text_width)
-        } else {
-            line
-        }
-    });
-    let lines: Vec<String> = lines.collect();
+    let lines: Vec<String> = wrap(text, text_width)
+        .into_iter()
+        .map(|line| {
+            if width < MIN_UNBROKEN_WIDTH {
+                fold_name(&line, text_width)
+            } else {
+                line
+            }
+        })
+        .collect();
     for (number, line) in lines.iter().flat_map(|line| line.lines()).enumerate() {
         out.push_str(if number == 0 { first } else { next });
         out.push_str(line);

@@ -24,10 +24,8 @@ const MAX_ANSWER_BYTES: u64 = 64 << 20;
 /// part of the outcome.
 pub fn run(request: &WorkerRequest) -> CommandResult<WorkerOutcome> {
     let cannot_measure = |reason: String| Ok(WorkerOutcome::Failed { reason });
-    let worker_error = |why: String| failed(format!("the process that measures failed: {why}"));
-    let text = serde_json::to_string(request).map_err(|error| worker_error(error.to_string()))?;
-    let (program, args) =
-        children::this_program().map_err(|error| worker_error(error.to_string()))?;
+    let text = serde_json::to_string(request).map_err(worker_error)?;
+    let (program, args) = children::this_program().map_err(worker_error)?;
     let mut command = Command::new(program);
     // The process exits when its input is closed. Its input is therefore a pipe, which `run_to_end`
     // keeps open until the process has exited.
@@ -50,8 +48,13 @@ pub fn run(request: &WorkerRequest) -> CommandResult<WorkerOutcome> {
             "it was killed, because it ran for much longer than its limit of {} s: allow more time with --limit",
             limit.as_secs()
         )),
-        Err(error) => Err(worker_error(error.to_string())),
+        Err(error) => Err(worker_error(error)),
     }
+}
+
+/// The error for a process that could not measure.
+fn worker_error(why: impl std::fmt::Display) -> CommandError {
+    failed(format!("the process that measures failed: {why}"))
 }
 
 /// Answers one request, in the fresh process.

@@ -136,8 +136,10 @@ impl Recording {
     /// Returns the first value that no run of this program writes and that the analysis does not
     /// expect.
     fn inconsistency(&self) -> Option<Inconsistency> {
-        let measured = self.timers.iter().map(|observed| &observed.timer.id);
-        let mut ids: Vec<&String> = measured
+        let mut ids: Vec<&String> = self
+            .timers
+            .iter()
+            .map(|observed| &observed.timer.id)
             .chain(self.unmeasured.iter().map(|row| &row.id))
             .collect();
         ids.sort_unstable();
@@ -146,11 +148,12 @@ impl Recording {
         }
         self.timers.iter().find_map(|observed| {
             let (id, trace) = (&observed.timer.id, observed.outcome.as_ref().ok());
-            let ticks = [
+            let mut ticks = [
                 observed.timer.ns_per_tick,
                 trace.and_then(|trace| trace.ns_per_tick),
-            ];
-            let mut ticks = ticks.into_iter().flatten();
+            ]
+            .into_iter()
+            .flatten();
             if let Some(ns) = ticks.find(|ns| !(ns.is_normal() && *ns > 0.0)) {
                 return Some(Inconsistency::Value("ns_per_tick", id.clone(), ns));
             }
@@ -160,8 +163,9 @@ impl Recording {
                 ("reference.step", reference.step),
                 ("reference.ns_per_work", reference.ns_per_work),
             ];
-            let mut values = values.into_iter();
-            let (name, value) = values.find(|(_, value)| !value.is_finite() || *value < 0.0)?;
+            let (name, value) = values
+                .into_iter()
+                .find(|(_, value)| !value.is_finite() || *value < 0.0)?;
             Some(Inconsistency::Value(name, id.clone(), value))
         })
     }

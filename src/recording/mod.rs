@@ -144,8 +144,9 @@ impl Recording {
 
 /// Adds a load that left no CPU to the measurement to the reasons of timers that were not resolved.
 fn name_load(rows: &mut [TimerRow], platform: &Platform) {
-    let mut findings = machine::judge(platform).into_iter();
-    let load = findings.find(|it| it.code == "load" && it.severity == Severity::Problem);
+    let load = machine::judge(platform)
+        .into_iter()
+        .find(|it| it.code == "load" && it.severity == Severity::Problem);
     let Some(load) = load else { return };
     let unresolved = rows
         .iter_mut()

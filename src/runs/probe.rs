@@ -30,8 +30,9 @@ pub fn probe(request: &ProbeRequest) -> Result<FinishedRun, RunError> {
     };
     let mut selection = Selection::gather(run, cpu, None)?;
     let context = RunContext::begin(cpu, run.cycles)?;
-    let subjects = selection.usable.drain(..);
-    let mut subjects: Vec<ClockSubject> = subjects
+    let mut subjects: Vec<ClockSubject> = selection
+        .usable
+        .drain(..)
         .map(|(host, timer)| ClockSubject::new(host, timer, Conditions::default()))
         .collect();
     let is_native = |host: usize| selection.names[host].prefix.is_none();

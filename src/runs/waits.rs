@@ -121,12 +121,15 @@ impl<T> WaitCampaign<T> {
         let all_cpus = conditions.cpus == Some(Cpus::All);
         let selection = Selection::gather(run, cpus[0], Some(op))?;
         let conditions = combine_conditions(conditions, &cpus);
-        let subjects = selection.usable.iter().flat_map(|(host, timer)| {
-            conditions
-                .iter()
-                .map(|&conditions| CampaignSubject::new(*host, timer.clone(), conditions))
-        });
-        let subjects: Vec<_> = subjects.collect();
+        let subjects: Vec<_> = selection
+            .usable
+            .iter()
+            .flat_map(|(host, timer)| {
+                conditions
+                    .iter()
+                    .map(|&conditions| CampaignSubject::new(*host, timer.clone(), conditions))
+            })
+            .collect();
         if subjects.len() > MAX_TIMERS {
             return Err(RunError::TooManyRows {
                 timers: selection.usable.len(),

@@ -126,8 +126,7 @@ impl<'a> Data<'a> {
             .clamp(-3.0, 3.0);
         let by_moments =
             Mixture::two_costs(mean, variance.sqrt().max(MIN_START_DEVIATION), skewness);
-        let constant_costs = [Some(by_moments), self.costs_at_peaks()];
-        let constant_costs = constant_costs
+        let constant_costs = [Some(by_moments), self.costs_at_peaks()]
             .into_iter()
             .flatten()
             .map(|start| self.coordinate_search(start, [0.1, 0.1, 0.05, 0.0, 0.0, 0.0]));
@@ -143,9 +142,9 @@ impl<'a> Data<'a> {
             normal: (variance / 2.0).sqrt(),
             ..half_spread
         };
-        let starts = [constant_costs.model, half_spread].into_iter();
-        let variable_costs =
-            starts.map(|start| self.coordinate_search(start, [0.05, 0.05, 0.03, 0.05, 0.05, 0.05]));
+        let variable_costs = [constant_costs.model, half_spread]
+            .into_iter()
+            .map(|start| self.coordinate_search(start, [0.05, 0.05, 0.03, 0.05, 0.05, 0.05]));
         [
             constant_costs,
             least_misfit(variable_costs).unwrap_or(constant_costs),

@@ -49,8 +49,11 @@ pub fn fastest_ns(pairs: &[HandoffPair], ns: f64) -> f64 {
 /// The pairs of CPUs whose least differences show their offset: not those of which single readings
 /// step backwards.
 fn explained(pairs: &[HandoffPair]) -> Vec<Pair> {
-    let explained = pairs.iter().filter(|pair| offset_explains_steps(pair));
-    explained.map(|pair| pair.pair.clone()).collect()
+    pairs
+        .iter()
+        .filter(|pair| offset_explains_steps(pair))
+        .map(|pair| pair.pair.clone())
+        .collect()
 }
 
 /// Returns the backward steps that no offset explains. `None` without handoffs.

@@ -137,8 +137,10 @@ pub fn cpu_rates(readings: &[PairedReading]) -> Vec<CpuRate> {
 /// computed.
 pub fn sleep_rate_loss(series: &[Vec<CounterAdvance>]) -> Option<TestedEffect> {
     let median_ratio = |slept: bool, part: fn(&CounterAdvance) -> f64| {
-        let all = series.iter().flatten();
-        let all = all.filter(|advance| advance.slept == slept && advance.passed_ns > 0.0);
+        let all = series
+            .iter()
+            .flatten()
+            .filter(|advance| advance.slept == slept && advance.passed_ns > 0.0);
         median(all.map(|advance| part(advance) / advance.passed_ns))
     };
     let awake_and_asleep = |part| Some([median_ratio(false, part)?, median_ratio(true, part)?]);

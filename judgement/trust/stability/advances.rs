@@ -37,8 +37,10 @@ pub(super) fn judge(case: &Case, stable: Stable) -> Stable {
     let answers = answers(case);
     let best = (answers.iter()).min_by(|a, b| a.uncertainty.total_cmp(&b.uncertainty));
     let Some(best) = best else {
-        let why = case.refusal("advance").or(case.refusal("comparisons"));
-        let why = why.unwrap_or("it moves too slowly for the time that it was watched");
+        let why = case
+            .refusal("advance")
+            .or(case.refusal("comparisons"))
+            .unwrap_or("it moves too slowly for the time that it was watched");
         let evidence = format!("its rate could not be watched: {why}");
         return with_verdict(stable, Outcome::NotTested, evidence);
     };

@@ -157,12 +157,13 @@ fn rate_of_ticking_clock(run: &[Reading], uncertainty: f64) -> Option<ClockRate>
     let ends = [&run[..head], &run[tail..]].concat();
     // At the lowest and the highest possible rate, two comparisons are only just explained.
     let limits = ends.iter().enumerate().flat_map(|(at, first)| {
-        let pairs = ends[at + 1..].iter().map(move |last| (first, last));
-        pairs.filter_map(|(first, last)| rate_between(first, last, uncertainty))
+        ends[at + 1..]
+            .iter()
+            .map(move |last| (first, last))
+            .filter_map(|(first, last)| rate_between(first, last, uncertainty))
     });
-    let limits =
-        limits.flat_map(|rate| [-1.0, 1.0].map(|sign| rate.offset + sign * rate.uncertainty));
     let tried: Vec<(f64, usize)> = limits
+        .flat_map(|rate| [-1.0, 1.0].map(|sign| rate.offset + sign * rate.uncertainty))
         .map(|offset| (offset, count_unexplained(&ends, offset, uncertainty)))
         .collect();
     let fewest = tried.iter().map(|tried| tried.1).min()?;

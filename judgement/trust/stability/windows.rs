@@ -135,15 +135,15 @@ impl Expected {
         let [earlier @ .., before, after] = run else {
             return false;
         };
-        let near = earlier
+        earlier
             .iter()
             .rev()
-            .take_while(|first| before.time - first.time <= self.max_late_ns);
-        near.into_iter().any(|first| {
-            let (lost, explained_before) = self.excess(*first, *before);
-            let (excess, explained) = self.excess(*first, *after);
-            lost < -explained_before / 2.0 && excess.abs() <= explained
-        })
+            .take_while(|first| before.time - first.time <= self.max_late_ns)
+            .any(|first| {
+                let (lost, explained_before) = self.excess(*first, *before);
+                let (excess, explained) = self.excess(*first, *after);
+                lost < -explained_before / 2.0 && excess.abs() <= explained
+            })
     }
 
     /// Returns the number of windows after which a timer that is behind in the first window has
@@ -152,13 +152,13 @@ impl Expected {
         let (first, behind) = (*run.first()?, run.get(1)?.time);
         let later = run.iter().enumerate().skip(2);
         // The first comparison after the delay is used whenever it was made.
-        let mut soon = later
+        later
             .enumerate()
-            .take_while(|(nth, (_, last))| *nth == 0 || last.time - behind <= self.max_late_ns);
-        soon.find_map(|(_, (at, last))| {
-            let (excess, explained) = self.excess(first, *last);
-            (excess.abs() <= explained).then_some(at)
-        })
+            .take_while(|(nth, (_, last))| *nth == 0 || last.time - behind <= self.max_late_ns)
+            .find_map(|(_, (at, last))| {
+                let (excess, explained) = self.excess(first, *last);
+                (excess.abs() <= explained).then_some(at)
+            })
     }
 }
 
@@ -166,8 +166,9 @@ impl Expected {
 /// last, or the median rate of all windows if that differs, because the clock then jumped.
 /// `uncertainty`, in nanoseconds, is that of the steps of both clocks.
 pub(super) fn usual_rate(run: &[Reading], uncertainty: f64) -> Slope {
-    let windows = run.windows(2);
-    let windows = windows.filter_map(|pair| pair[0].slope_to(&pair[1], uncertainty));
+    let windows = run
+        .windows(2)
+        .filter_map(|pair| pair[0].slope_to(&pair[1], uncertainty));
     let Some(usual) = Slope::median(&windows.collect::<Vec<_>>()) else {
         return Slope {
             rate: 1.0,
@@ -189,8 +190,10 @@ pub(super) fn to_readings(case: &Case, raw: &[[i64; 3]]) -> Vec<Reading> {
 
 /// Returns the run with the longest watched time; `None` if no run has two comparisons.
 pub(super) fn longest_run<'a>(runs: &[&'a Vec<Reading>]) -> Option<&'a Vec<Reading>> {
-    let all = runs.iter().filter_map(|run| Some((*run, watched_ns(run)?)));
-    all.max_by(|a, b| a.1.total_cmp(&b.1)).map(|(run, _)| run)
+    runs.iter()
+        .filter_map(|run| Some((*run, watched_ns(run)?)))
+        .max_by(|a, b| a.1.total_cmp(&b.1))
+        .map(|(run, _)| run)
 }
 
 /// Returns the time from the first comparison of a run to the last, in nanoseconds; `None` if it is

@@ -276,17 +276,19 @@ fn choose_requests(
     plan: &WaitPlan,
     rough: &RoughLateness,
 ) -> Vec<u64> {
-    let requests = lengths_ns.iter().flat_map(|&length| {
-        let time_ns = if length > LONG_WAIT_NS {
-            plan.length_ns / 2.0
-        } else {
-            plan.length_ns
-        };
-        let count = (time_ns / rough.wait_time_ns(length as f64)) as u32;
-        let count = count.clamp(MIN_WAITS_PER_LENGTH, max_count.max(MIN_WAITS_PER_LENGTH));
-        std::iter::repeat_n(length, count as usize)
-    });
-    requests.collect()
+    lengths_ns
+        .iter()
+        .flat_map(|&length| {
+            let time_ns = if length > LONG_WAIT_NS {
+                plan.length_ns / 2.0
+            } else {
+                plan.length_ns
+            };
+            let count = (time_ns / rough.wait_time_ns(length as f64)) as u32;
+            let count = count.clamp(MIN_WAITS_PER_LENGTH, max_count.max(MIN_WAITS_PER_LENGTH));
+            std::iter::repeat_n(length, count as usize)
+        })
+        .collect()
 }
 
 /// Makes the long waits of the plan in one process, while processes of other primitives do the
