@@ -18,7 +18,6 @@ impl Glob {
     }
 
     /// Whether the glob matches the id.
-    #[must_use]
     pub fn matches(&self, id: &str) -> bool {
         fast_glob::glob_match(&self.0, replace_slashes(id))
     }

@@ -12,7 +12,6 @@ pub const MAX_TIMERS: usize = 4_096;
 
 /// Explains which resource is exhausted and how to allow more of it; `None` if `error` has another
 /// cause.
-#[must_use]
 pub fn explain_shortage(error: &io::Error) -> Option<String> {
     let limit_in_words =
         |limit: Option<u64>| limit.map_or_else(String::new, |limit| format!(" (at most {limit})"));
@@ -56,7 +55,6 @@ fn explain_lack_of_memory() -> String {
 const MIN_MEMORY_BYTES: usize = 40 << 20;
 
 /// Whether this process may allocate `more` bytes than a command needs. The memory is not touched.
-#[must_use]
 pub fn has_memory(more: usize) -> bool {
     let mut block = Vec::<u8>::new();
     let is_reserved = block.try_reserve_exact(MIN_MEMORY_BYTES.saturating_add(more));

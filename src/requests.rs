@@ -40,7 +40,6 @@ impl Default for RunRequest {
 
 impl RunRequest {
     /// The named timers of this program.
-    #[must_use]
     pub fn of(timers: impl IntoIterator<Item = impl Into<String>>) -> Self {
         Self {
             timers: timers.into_iter().map(Into::into).collect(),
@@ -49,7 +48,6 @@ impl RunRequest {
     }
 
     /// The time limit of one process of a timer.
-    #[must_use]
     pub fn time_limit(&self) -> Duration {
         const DEFAULT: Duration = Duration::from_secs(30);
         self.timeout.unwrap_or(DEFAULT)
@@ -73,7 +71,6 @@ pub struct HostRequest {
 impl HostRequest {
     /// The requested runtimes without repetitions, and whether the user named each explicitly
     /// rather than by `all`.
-    #[must_use]
     pub fn wanted_runtimes(&self) -> Vec<(&'static Runtime, bool)> {
         let mut runtimes = self.runtimes.iter();
         let all = runtimes.any(|name| matches!(name, RuntimeName::All));
@@ -125,7 +122,6 @@ impl ProbeRequest {
     const MAX_PROCESSES: u32 = 200;
 
     /// A quick probe.
-    #[must_use]
     pub fn quick(run: RunRequest) -> Self {
         Self {
             run,
@@ -189,7 +185,6 @@ pub struct WaitRequest {
 
 impl WaitRequest {
     /// Waits of the lengths of the plan.
-    #[must_use]
     pub fn new(run: RunRequest, plan: CampaignPlan) -> Self {
         Self {
             run,

@@ -80,7 +80,6 @@ impl UnknownTimer {
     /// Returns the error message for a pattern that selects no timer of a report, to follow the
     /// path of that report. `ids` are all timers of the report; the message lists some of them if
     /// none is similar.
-    #[must_use]
     pub fn message_for_report(&self, ids: &[&str]) -> String {
         match self {
             Self::Id { id, nearest } if nearest.is_empty() => {
@@ -167,7 +166,6 @@ impl<'p> Pattern<'p> {
 
 /// Returns the ids that are most similar to `text`, the nearest first. Compares `text` with each id
 /// twice: with the prefix of the runtime (`java:`) and without it.
-#[must_use]
 pub fn nearest(text: &str, ids: &[&str]) -> Vec<String> {
     /// Largest number of ids that are returned.
     const MAX_NEAREST: usize = 3;

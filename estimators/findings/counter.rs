@@ -32,7 +32,6 @@ impl RuleSubject for CounterCase<'static> {
 
 /// Returns all findings, the most severe first. Among findings of equal severity, a cause precedes
 /// its effects.
-#[must_use]
 pub fn judge(case: &CounterCase) -> Vec<Finding> {
     // Of a counter that stands still, the other measurements say nothing.
     let measured = if case.found.stuck { &[] } else { MEASURED };

@@ -34,7 +34,6 @@ rules! {
 
 /// Returns all findings about a machine, the most severe first; findings of equal severity keep the
 /// order of the tables.
-#[must_use]
 pub fn judge(platform: &Platform) -> Vec<Finding> {
     let tables = MACHINE.into_iter().chain([TSC_CONFLICT]);
     let mut findings: Vec<Finding> = tables
@@ -45,7 +44,6 @@ pub fn judge(platform: &Platform) -> Vec<Finding> {
 }
 
 /// Returns whether the machine is fit for a measurement: none of its findings is a problem.
-#[must_use]
 pub fn is_fit(findings: &[Finding]) -> bool {
     findings
         .iter()

@@ -38,7 +38,6 @@ impl LargeCorrection {
     /// lasts makes them right if a time service vouches for it: it keeps the clock synchronised and
     /// estimates an error that this rate would remove within a second. A larger error may be an
     /// offset that the service corrects at this rate, because it counts such an offset as an error.
-    #[must_use]
     pub fn of(ntp: &Ntp) -> Option<Self> {
         let is_usual = |ppm: f64| ppm.abs() <= 1e6 * MAX_SLEW;
         let ppm = ntp.rate_ppm;
@@ -62,7 +61,6 @@ impl LargeCorrection {
 
     /// Returns the correction from the share by which corrected clocks were seen to run faster, and
     /// from what the kernel reports, if it does; `None` if the share is not large.
-    #[must_use]
     pub fn measured(share: f64, ntp: Option<&Ntp>) -> Option<Self> {
         let reported = ntp.and_then(Self::of);
         let wrong = reported.map_or(WrongClocks::Unknown, |reported| reported.wrong);
@@ -71,7 +69,6 @@ impl LargeCorrection {
 
     /// Returns the rate of a counter from its rate relative to CLOCK_MONOTONIC_RAW, or relative to
     /// CLOCK_MONOTONIC if `by_corrected`.
-    #[must_use]
     pub fn settle(self, rate: Rate, by_corrected: bool) -> Rate {
         match (self.wrong, by_corrected) {
             (WrongClocks::Unknown, _) => Rate {
@@ -91,7 +88,6 @@ impl LargeCorrection {
     }
 
     /// Says how large the correction is, and which clocks are wrong.
-    #[must_use]
     pub fn in_words(self) -> String {
         let why = match self.wrong {
             WrongClocks::Uncorrected => {

@@ -49,7 +49,6 @@ pub struct KnownDurations {
 
 impl KnownDurations {
     /// Returns the same durations in units of `ticks` ticks.
-    #[must_use]
     pub fn in_units(&self, ticks: f64) -> Self {
         Self {
             cost_deviation: self.cost_deviation / ticks,

@@ -22,7 +22,6 @@ pub struct Advice {
 }
 
 /// Recommends a clock of a report to use, or timers to wait with.
-#[must_use]
 pub fn advise(report: &Report) -> Advice {
     let choice = choose_usual(report, None).ok();
     let picked = choice.and_then(|choice| choice.picked);

@@ -85,7 +85,6 @@ pub struct AnswerWait {
 impl ClockAnswer {
     /// Builds the answer from a report of a few clocks, the rows of waits of 1 ms, and the causes
     /// of worse results on this machine: those that were found, and those that are unknown.
-    #[must_use]
     pub fn from_reports(
         clocks: &Report,
         waits: &[WaitRow],
@@ -132,7 +131,6 @@ impl ClockAnswer {
     /// The headings and texts that are printed for people. If waits were measured (`waited`), the
     /// line about sleeping is printed even if they gave no result. `linux` adds the functions that
     /// read the monotonic clock on Linux.
-    #[must_use]
     pub fn lines(&self, linux: bool, waited: bool) -> Vec<(&'static str, String)> {
         let mut lines = Vec::new();
         if let Some(source) = &self.clock_source {
@@ -271,7 +269,6 @@ fn usual_requirement(duration_ns: f64) -> Option<Requirement> {
 
 /// The shortest duration for which a single call with this clock of a report keeps the usual error,
 /// in nanoseconds, with the plan. `None` if there is none.
-#[must_use]
 pub fn plan_alone(report: &Report, id: &str) -> Option<(f64, RankedClock)> {
     let clock = ClockFigures::from_row(clock_row(report, id)?, &report.platform);
     let from_ns = min_single_ns(&clock.ok()?)?;

@@ -30,7 +30,6 @@ pub struct Facts {
 
 impl Facts {
     /// Whether the clock has the property; `None` if that is unknown.
-    #[must_use]
     pub fn meets(&self, need: Need) -> Option<bool> {
         match need {
             Need::Threads => self.threads,
@@ -41,7 +40,6 @@ impl Facts {
     }
 
     /// Derives the facts from the declared properties of a timer.
-    #[must_use]
     pub fn from_declared<Id>(declared: &timers::Properties<Id>) -> Self {
         Self {
             counts: declared.counts,
@@ -55,7 +53,6 @@ impl Facts {
     }
 
     /// Derives the facts from the row of a clock in a report of this machine.
-    #[must_use]
     pub fn from_row(row: &TimerRow, platform: &Platform) -> Self {
         let declared = declared_properties(row);
         let mut facts = Self::from_declared(&declared);

@@ -57,13 +57,11 @@ const FAMOUS: [&str; 5] = [
 
 impl ClockFigures {
     /// Whether this is one of the native clocks in [`PORTABLE`].
-    #[must_use]
     pub(super) fn is_portable(&self) -> bool {
         self.runtime == "native" && PORTABLE.contains(&self.id.as_str())
     }
 
     /// The position among the clocks that programmers know; clocks that they do not know come last.
-    #[must_use]
     pub(super) fn fame(&self) -> usize {
         let id = self.id.rsplit(':').next().unwrap_or_default();
         FAMOUS
@@ -74,7 +72,6 @@ impl ClockFigures {
     }
 
     /// These figures for the case that the cost of a read is exactly known and never varies.
-    #[must_use]
     pub(super) fn at_best(&self) -> Self {
         Self {
             cost_error_ns: 0.0,
@@ -134,14 +131,12 @@ impl ClockFigures {
 
     /// Upper bound of the time that a fence before a read adds, in nanoseconds; 0 if reads are
     /// ordered without a fence.
-    #[must_use]
     pub fn fence_ns(&self) -> f64 {
         if self.facts.ordered { 0.0 } else { FENCE_NS }
     }
 
     /// Upper bound of the apparent extra time, in nanoseconds, that the effect of the two reads on
     /// the core adds to one call (`single`) or to one batch.
-    #[must_use]
     pub fn pipeline_ns(&self, single: bool) -> f64 {
         let bound = if single {
             PIPELINE_SINGLE_NS
@@ -152,14 +147,12 @@ impl ClockFigures {
     }
 
     /// Cost of a read in nanoseconds, including the fence that it needs.
-    #[must_use]
     pub fn read_ns(&self) -> f64 {
         self.cost_ns + self.fence_ns()
     }
 
     /// Time in nanoseconds that a read, including the fence that it needs, takes from a program:
     /// `adds_ns` if it is known, else the cost of the read.
-    #[must_use]
     pub fn takes_ns(&self) -> f64 {
         self.adds_ns.unwrap_or(self.cost_ns) + self.fence_ns()
     }
@@ -173,7 +166,6 @@ impl ClockFigures {
     /// 1 - confidence. The second bound is the distance of the 99th percentile from the median, for
     /// a confidence of up to 99 %. It also holds for reads below the median, because costs are
     /// skewed to the right.
-    #[must_use]
     pub fn cost_variation_ns(&self, confidence: f64) -> Option<f64> {
         let outside = |spread: f64| OUTSIDE_MARGIN * (1.0 - spread);
         let by_spread = self
@@ -267,13 +259,11 @@ pub struct Budget {
 
 impl Budget {
     /// The sum of all causes.
-    #[must_use]
     pub fn total(&self) -> f64 {
         self.causes().iter().map(|(_, share)| share).sum()
     }
 
     /// The names of the causes with their shares.
-    #[must_use]
     pub fn causes(&self) -> [(&'static str, f64); 5] {
         [
             ("quantisation", self.quantisation),

@@ -131,7 +131,6 @@ pub fn choose(report: &Report, requirement: &Requirement) -> Result<ClockChoice,
 }
 
 /// Replaces the plan for the picked clock by that of the code for it, if that keeps the requirement.
-#[must_use]
 pub fn plan_code(report: &Report, mut choice: ClockChoice) -> ClockChoice {
     if let Some(picked) = &choice.picked {
         let by_code = Requirement {

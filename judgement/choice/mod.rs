@@ -37,7 +37,6 @@ pub use snippet::Language;
 use crate::model::{Report, TimerRow};
 
 /// The row of the clock with this id in a report.
-#[must_use]
 pub fn clock_row<'a>(report: &'a Report, id: &str) -> Option<&'a TimerRow> {
     report.timers.iter().find(|row| row.id == id)
 }

@@ -47,7 +47,6 @@ pub enum PlanMethod {
 
 impl PlanMethod {
     /// The name of the method.
-    #[must_use]
     pub fn name(&self) -> &'static str {
         match self {
             Self::Single => "single",
@@ -75,7 +74,6 @@ pub struct MeasuringPlan {
 
 impl MeasuringPlan {
     /// The method with its parameters, for people.
-    #[must_use]
     pub fn in_words(&self) -> String {
         match self.method {
             PlanMethod::Single => "single calls".into(),
@@ -323,14 +321,12 @@ fn plan_calls(
 }
 
 /// A share in percent with three significant digits.
-#[must_use]
 pub fn percent(share: f64) -> String {
     format!("{} %", crate::numbers::significant(share * 100.0, 3))
 }
 
 /// The plan with the same method and the smallest error for a measurement of `campaign_ns`
 /// nanoseconds; `None` if none is possible.
-#[must_use]
 pub fn plan_within(
     clock: &ClockFigures,
     requirement: &Requirement,

@@ -91,7 +91,6 @@ impl Requirement {
 
     /// The shortest duration, in nanoseconds, for which plans keep the error: 90 % of the specified
     /// one, which is approximate.
-    #[must_use]
     pub fn shortest_ns(&self) -> f64 {
         0.9 * self.duration_ns
     }
@@ -113,7 +112,6 @@ pub enum Need {
 
 impl Need {
     /// The reason that is printed for a clock without this property.
-    #[must_use]
     pub fn lack(self) -> &'static str {
         match self {
             Self::Threads => "readings of two threads cannot be compared",
@@ -124,7 +122,6 @@ impl Need {
     }
 
     /// The name of this property on the command line.
-    #[must_use]
     pub fn word(self) -> String {
         self.to_possible_value()
             .map_or_else(String::new, |value| value.get_name().to_owned())

@@ -6,7 +6,6 @@ use super::ChoiceError;
 use crate::model::{ProvenanceKind, Report, TimerRow};
 
 /// The runtime with this name, if this program provides a host for it.
-#[must_use]
 pub fn find_host(name: &str) -> Option<&'static Runtime> {
     // Mono uses the host of .NET.
     runtime(if name.eq_ignore_ascii_case("mono") {

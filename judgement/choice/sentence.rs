@@ -29,7 +29,6 @@ pub fn choose_usual(report: &Report, runtime: Option<&str>) -> Result<ClockChoic
 /// operation; the reason why it is not the clock of rank 1; the clock to use in a runtime, if
 /// clocks of exactly one were measured; and the clocks that are not trustworthy. `None` if no clock
 /// can be picked.
-#[must_use]
 pub fn summarize_clocks(report: &Report) -> Option<String> {
     let mut runtimes: Vec<&str> = report
         .timers

@@ -249,7 +249,6 @@ const MAX_UNROLLED: u64 = 1000;
 
 impl Language {
     /// The runtime whose clocks the code calls; `None` for languages that call native clocks.
-    #[must_use]
     pub fn runtime(self) -> Option<&'static str> {
         match self {
             Self::Java => Some("java"),
@@ -261,7 +260,6 @@ impl Language {
     }
 
     /// Ids of the clocks that code in this language reads.
-    #[must_use]
     pub fn clocks(self) -> Vec<String> {
         SNIPPETS
             .iter()
@@ -274,7 +272,6 @@ impl Language {
 
 /// Generates code that measures with the picked clock of a report, in this language or else in the
 /// first that has some. `None` if there is no code for this clock or plan.
-#[must_use]
 pub fn first_snippet(
     report: &Report,
     picked: &RankedClock,
@@ -289,7 +286,6 @@ pub fn first_snippet(
 
 /// Generates code that measures with the picked clock of this row. `None` if there is no code for this
 /// clock or plan.
-#[must_use]
 pub fn snippet(language: Language, picked: &RankedClock, row: &TimerRow) -> Option<String> {
     let plan = picked.figures.plan?;
     let calls = match plan.method {

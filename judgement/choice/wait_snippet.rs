@@ -138,7 +138,6 @@ const WAYS: [Way; 14] = [
 /// Generates code that waits every `every_ns` nanoseconds with the picked timer, or, if there is
 /// none, with the best one that has code and also blocks or also spins: the id of that timer, and
 /// the code.
-#[must_use]
 pub fn wait_snippet(choice: &WaitChoice, every_ns: u64) -> Option<(String, String)> {
     let picked = choice.picked.as_ref()?;
     let mut usable = choice

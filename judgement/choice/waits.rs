@@ -277,7 +277,6 @@ fn move_leaders_to_front(all: &mut Vec<RankedWait>) {
 
 /// Ids of the timers that may turn out to suffice when more waits are measured, in the order of
 /// their CPU time. Without a bound, these are the leading timers.
-#[must_use]
 pub fn list_promising(choice: &WaitChoice) -> Vec<&str> {
     let mut promising: Vec<_> = choice
         .picked
@@ -353,7 +352,6 @@ impl WaitRecord {
     }
 
     /// Median, 99th percentile and maximum of the lateness, and the CPU time of a wait, for people.
-    #[must_use]
     pub fn lateness(&self) -> String {
         let when = if self.p50_ns < Some(0.0) {
             "early"
@@ -374,7 +372,6 @@ impl WaitRecord {
     }
 
     /// The conditions of these waits, for people.
-    #[must_use]
     pub fn conditions(&self) -> String {
         let slack = self
             .slack_ns
@@ -452,7 +449,6 @@ fn lower_limit(share: f64, waits: u64) -> f64 {
 /// The number of waits that proves at 95 % confidence that a share of waits is within the bound,
 /// even if as many miss it as that share allows. If none missed it, a quarter of this number would
 /// be enough.
-#[must_use]
 pub fn waits_to_prove(share: f64) -> f64 {
     12.0 / (1.0 - share)
 }
@@ -460,7 +456,6 @@ pub fn waits_to_prove(share: f64) -> f64 {
 /// Sums up the waits of a report in a sentence: the least late timer that blocks, a timer that
 /// spins and is hardly late, and timers with a coarse granularity. `None` if the report has no
 /// waits.
-#[must_use]
 pub fn summarize_waits(report: &Report) -> Option<String> {
     let length_ns = nearest_length(report, USUAL_WAIT_NS)?.request_ns;
     let asked = Punctuality {

@@ -34,7 +34,6 @@ pub enum CounterVerdict {
 
 impl CounterVerdict {
     /// Whether a program may read the counter, at least until the machine is moved.
-    #[must_use]
     pub fn is_positive(self) -> bool {
         matches!(self, Self::Safe | Self::UntilMoved)
     }
@@ -112,7 +111,6 @@ pub struct Gain {
 }
 
 /// Judges whether the counter may be read directly.
-#[must_use]
 pub fn judge(case: &CounterInput) -> CounterJudgement {
     let found = case.evidence.found;
     let findings = counter::judge(&case.evidence);

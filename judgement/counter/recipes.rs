@@ -35,7 +35,6 @@ impl RecipeRow {
     /// Summarises the results of processes. `truth` is the length of a tick in nanoseconds
     /// according to the clock with which the methods compare the counter, and its relative
     /// uncertainty.
-    #[must_use]
     pub fn from_outcomes(
         id: &'static str,
         label: &'static str,
@@ -112,7 +111,6 @@ const SHIFT: u32 = 32;
 impl Snippets {
     /// Generates the code for the counter with this id; `hz` is its rate, and `uncertainty` the
     /// relative uncertainty of that rate.
-    #[must_use]
     pub fn for_counter(id: &str, hz: f64, uncertainty: f64) -> Self {
         let (_, [include, in_c, in_rust]) = COUNTER_READS
             .iter()

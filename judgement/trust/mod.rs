@@ -46,7 +46,6 @@ pub struct MachineCase<'a> {
 
 impl<'a> MachineCase<'a> {
     /// The case of a machine without a large correction, of whose timers no two paths were compared.
-    #[must_use]
     pub fn of_baselines(baselines: &'a ReadPathBaselines) -> Self {
         Self {
             baselines,
@@ -57,7 +56,6 @@ impl<'a> MachineCase<'a> {
 }
 
 /// Returns all verdicts.
-#[must_use]
 pub fn judge(case: &Case) -> Verdicts {
     let stable = correction::apply(case, stability::judge(case));
     Verdicts {

@@ -235,13 +235,11 @@ impl ConditionField {
 
 impl ChangeCondition {
     /// The condition as the user wrote it.
-    #[must_use]
     pub fn text(&self) -> &str {
         &self.text
     }
 
     /// The text of the glob if it matches none of `timers`; otherwise `None`.
-    #[must_use]
     pub fn unmatched<'t>(&self, mut timers: impl Iterator<Item = &'t str>) -> Option<&str> {
         let (text, glob) = self.timers.as_ref()?;
         (!timers.any(|timer| glob.matches(timer))).then_some(text)
@@ -260,7 +258,6 @@ impl ChangeCondition {
     /// Evaluates the condition. It holds if a difference meets the limit, exceeds noise, and is at
     /// least the smallest difference that matters. A difference without an interval, for which
     /// noise is unknown, is compared with the limit too, except if it depends on a single process.
-    #[must_use]
     pub fn decide(&self, comparison: &Comparison) -> Decision {
         let figures = || self.figures(comparison);
         let met: Vec<String> = match self.field {
@@ -386,7 +383,6 @@ impl ChangeCondition {
     }
 
     /// Whether the condition is on this timer.
-    #[must_use]
     pub fn includes(&self, timer: &str) -> bool {
         self.timers
             .as_ref()

@@ -154,7 +154,6 @@ pub struct NothingInCommon {
 
 impl ComparedFigure {
     /// Whether the difference exceeds noise.
-    #[must_use]
     pub fn is_changed(&self) -> bool {
         matches!(self.verdict, ChangeVerdict::Better | ChangeVerdict::Worse)
     }
@@ -235,7 +234,6 @@ impl Comparison {
     }
 
     /// The number of compared values with the given verdict.
-    #[must_use]
     pub fn count(&self, verdict: ChangeVerdict) -> usize {
         self.figures
             .iter()

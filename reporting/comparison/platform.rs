@@ -86,7 +86,6 @@ const OF_CPU: [&str; 3] = ["cpu", "cpu_family", "cpu_model"];
 const SAME_FREQUENCY: f64 = 0.01;
 
 /// All differences: a change of the clock source first, then a change of the CPU.
-#[must_use]
 pub fn platform_changes(old: &Report, new: &Report) -> Vec<PlatformChange> {
     let mut changes: Vec<PlatformChange> = Vec::new();
     for key in COMPARED {
@@ -129,7 +128,6 @@ pub fn platform_changes(old: &Report, new: &Report) -> Vec<PlatformChange> {
 /// Whether `other` was measured on the same node in the same state as `report`: nothing differs
 /// that the reports contain about machine and settings, except for the measured frequency of the
 /// core, which varies from run to run.
-#[must_use]
 pub fn is_same_state(report: &Report, other: &Report) -> bool {
     let [a, b] = [report, other].map(|report| {
         let machine = &report.platform;
@@ -147,7 +145,6 @@ pub fn is_same_state(report: &Report, other: &Report) -> bool {
 
 /// Explains why the CPUs of two reports differ or may differ; `None` if both reports name the same
 /// model.
-#[must_use]
 pub fn unlike_cpu(old: &Report, new: &Report) -> Option<String> {
     for (report, what) in [(old, "baseline"), (new, "new report")] {
         if report.platform.cpu.name().is_none() {
@@ -175,13 +172,11 @@ pub(super) fn cpu_differs(changes: &[PlatformChange]) -> bool {
 
 impl PlatformChange {
     /// Whether the difference affects all results: another clock source, or another CPU.
-    #[must_use]
     pub fn is_loud(&self) -> bool {
         self.what == CLOCK_SOURCE || self.remark.is_some()
     }
 
     /// Whether the difference is another CPU model.
-    #[must_use]
     pub fn is_other_cpu(&self) -> bool {
         self.remark == Some(Remark::OtherCpu)
     }

@@ -133,7 +133,6 @@ impl Quantity {
     }
 
     /// The name.
-    #[must_use]
     pub fn name(self) -> &'static str {
         self.0
     }

@@ -60,7 +60,6 @@ impl Comparison {
 
 impl ComparedFigure {
     /// Formats the difference with its interval, in percent if it has one.
-    #[must_use]
     pub fn written_difference(&self) -> String {
         let change = &self.change;
         let (by, decimals, unit) = match (self.quantity.unit(), change.percent) {

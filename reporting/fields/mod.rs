@@ -138,7 +138,6 @@ macro_rules! field_table {
 use field_table;
 
 /// All fields, in column order of files with all columns; fields of the report come first.
-#[must_use]
 pub fn fields() -> &'static [Field] {
     static FIELDS: LazyLock<Vec<Field>> = LazyLock::new(|| {
         let all = [report::fields(), clocks::fields(), waits::fields()];
@@ -151,7 +150,6 @@ pub fn fields() -> &'static [Field] {
 }
 
 /// The field with this key.
-#[must_use]
 pub fn field(key: &str) -> Option<&'static Field> {
     fields().iter().find(|field| field.key == key)
 }
@@ -162,7 +160,6 @@ pub fn fields_of(kind: Kind) -> impl Iterator<Item = &'static Field> {
 }
 
 /// The columns of files with all columns, for one kind of rows.
-#[must_use]
 pub fn columns(kind: Kind) -> Vec<&'static Field> {
     fields_of(kind).filter(|field| !field.derived).collect()
 }
@@ -174,26 +171,22 @@ pub fn default_columns(kind: Kind, width: Visibility) -> impl Iterator<Item = &'
 
 impl Field {
     /// Whether rows of this kind have the field.
-    #[must_use]
     pub fn applies_to(&self, kind: Kind) -> bool {
         self.is_of_report() || self.kinds.contains(&kind)
     }
 
     /// Whether all rows of a report have the same value.
-    #[must_use]
     pub fn is_of_report(&self) -> bool {
         self.kinds.is_empty()
     }
 
     /// Whether the field is an end of the interval of another field.
-    #[must_use]
     pub fn is_end(&self) -> bool {
         self.part != Part::Whole
     }
 
     /// The value of a report or of a row; [`CellValue::Nothing`] if the field belongs to the other, or
     /// only the file shows it.
-    #[must_use]
     pub fn value<'a>(&self, source: impl Into<FieldSource<'a>>) -> CellValue {
         let value = self.read(source);
         debug_assert!(!matches!(
@@ -241,19 +234,16 @@ impl Field {
     }
 
     /// The number of a report or of a row with its interval; `None` if only an upper bound is known.
-    #[must_use]
     pub fn figure<'a>(&self, source: impl Into<FieldSource<'a>>) -> Option<Interval> {
         figure_of(self.read(source)?)
     }
 
     /// The heading without the unit, for tables in which each number has its own unit.
-    #[must_use]
     pub fn title(&self) -> &'static str {
         without_unit(self.heading)
     }
 
     /// The value of a row as text with its unit; `None` if the value was not determined.
-    #[must_use]
     pub fn format_value(&self, row: Row) -> Option<String> {
         let value = Some(self.value(row)).filter(|value| *value != CellValue::Nothing)?;
         let unit = if value.number().is_some() {
@@ -265,7 +255,6 @@ impl Field {
     }
 
     /// The value of a row as text with its unit, and with its interval if that is known.
-    #[must_use]
     pub fn format_value_with_interval(&self, row: Row) -> Option<String> {
         let text = self.format_value(row)?;
         match self.interval_in_words(row) {
@@ -279,7 +268,6 @@ impl Field {
 
     /// The 95 % interval of a row as text: its ends with their units. `None` if it is unknown or
     /// empty.
-    #[must_use]
     pub fn interval_in_words(&self, row: Row) -> Option<String> {
         let ends = self.figure(row).and_then(|figure| figure.ends());
         let (low, high) = ends.filter(|(low, high)| low < high)?;
@@ -289,13 +277,11 @@ impl Field {
     }
 
     /// The column for tables of several reports, in which all numbers have the same unit.
-    #[must_use]
     pub fn as_column(&self) -> TableColumn {
         self.column_with(self.heading, self.notation)
     }
 
     /// The column for tables of one report, in which each number has a suitable unit.
-    #[must_use]
     pub fn as_column_with_units(&self) -> TableColumn {
         match self.unit {
             FieldUnit::Nanoseconds => self.column_with(self.title(), Notation::Time),

@@ -28,7 +28,6 @@ impl Kind {
     pub const ALL: [Self; 3] = [Self::Clocks, Self::Waits, Self::Periods];
 
     /// The plural name of the kind.
-    #[must_use]
     pub fn in_words(self) -> &'static str {
         match self {
             Self::Clocks => "clocks",
@@ -38,7 +37,6 @@ impl Kind {
     }
 
     /// The first kind of which the report has rows.
-    #[must_use]
     pub fn main(report: &Report) -> Self {
         match (
             report.timers.is_empty(),
@@ -77,7 +75,6 @@ macro_rules! head_methods {
     ($($(#[$about:meta])* $name:ident: $type:ty = |$row:ident| $value:expr;)*) => {
         impl<'a> Row<'a> {
             $($(#[$about])*
-            #[must_use]
             pub fn $name(&self) -> $type {
                 let $row: &'a RowHead = match self.source {
                     RowSource::Clock(row) => row,
@@ -118,7 +115,6 @@ impl<'a> From<&'a TimerRow> for Row<'a> {
 
 impl<'a> Row<'a> {
     /// The kind of the row.
-    #[must_use]
     pub fn kind(&self) -> Kind {
         match self.source {
             RowSource::Clock(_) => Kind::Clocks,
@@ -128,7 +124,6 @@ impl<'a> Row<'a> {
     }
 
     /// The clock; `None` for rows of other kinds.
-    #[must_use]
     pub fn clock(self) -> Option<&'a TimerRow> {
         if let RowSource::Clock(row) = self.source {
             Some(row)
@@ -138,7 +133,6 @@ impl<'a> Row<'a> {
     }
 
     /// The sleep primitive; `None` for rows of other kinds.
-    #[must_use]
     pub fn wait(self) -> Option<&'a WaitRow> {
         if let RowSource::Wait(row, _) = self.source {
             Some(row)
@@ -149,7 +143,6 @@ impl<'a> Row<'a> {
 
     /// The lateness of waits of the length that the row shows; `None` if the row shows all lengths,
     /// and for rows of other kinds.
-    #[must_use]
     pub fn lateness(self) -> Option<&'a Lateness> {
         if let RowSource::Wait(_, late) = self.source {
             late
@@ -180,7 +173,6 @@ impl<'a> Row<'a> {
     }
 
     /// The conditions of the wait; `None` for clocks and for timers that could not be measured.
-    #[must_use]
     pub fn conditions(&self) -> Option<&'a WaitConditions> {
         self.recorded_conditions()
             .filter(|conditions| !conditions.policy.is_empty())
@@ -197,13 +189,11 @@ impl<'a> Row<'a> {
     }
 
     /// The id, conditions and length, which identify a row among the rows of its kind.
-    #[must_use]
     pub fn identity(&self) -> (&'a str, Option<&'a WaitConditions>, Option<u64>) {
         (self.id(), self.recorded_conditions(), self.request_ns())
     }
 
     /// The requested length of a wait, or the period, in nanoseconds.
-    #[must_use]
     pub fn request_ns(&self) -> Option<u64> {
         match self.source {
             RowSource::Clock(_) => None,
@@ -213,14 +203,12 @@ impl<'a> Row<'a> {
     }
 
     /// Whether the row has results.
-    #[must_use]
     pub fn has_figures(&self) -> bool {
         matches!(self.status(), Status::Ok | Status::Unresolved)
     }
 
     /// The conditions as text: if `shared`, the conditions that are equal in all rows of this kind,
     /// otherwise the conditions that differ.
-    #[must_use]
     pub fn conditions_in_words(&self, shared: bool) -> String {
         self.conditions()
             .into_iter()
@@ -233,7 +221,6 @@ impl<'a> Row<'a> {
     }
 
     /// The id with the conditions that differ among rows.
-    #[must_use]
     pub fn name(&self) -> String {
         match self.conditions_in_words(false) {
             none if none.is_empty() => self.id().clone(),
@@ -243,7 +230,6 @@ impl<'a> Row<'a> {
 
     /// The id, length and conditions, which identify the row in tables with one line for each
     /// length.
-    #[must_use]
     pub fn name_with_length(&self) -> String {
         let Some(ns) = self.request_ns() else {
             return self.name();
@@ -253,7 +239,6 @@ impl<'a> Row<'a> {
     }
 
     /// One row for each length that was measured; the row itself if it has no lengths.
-    #[must_use]
     pub fn by_length(self) -> Vec<Self> {
         let figures = self.wait().and_then(|row| row.figures.as_ref());
         let lengths: Vec<Self> = figures
@@ -304,7 +289,6 @@ fn conditions_in_words(conditions: &WaitConditions) -> [String; CONDITION_COUNT]
 }
 
 /// The rows of one kind: one for each timer and set of conditions.
-#[must_use]
 pub fn rows(report: &Report, kind: Kind) -> Vec<Row<'_>> {
     let sources: Vec<RowSource> = match kind {
         Kind::Clocks => report.timers.iter().map(RowSource::Clock).collect(),
@@ -338,7 +322,6 @@ pub fn rows(report: &Report, kind: Kind) -> Vec<Row<'_>> {
 
 /// All rows of a report in display order. Clocks with results come first, then failed and
 /// unavailable clocks.
-#[must_use]
 pub fn all_rows(report: &Report) -> Vec<Row<'_>> {
     let mut all: Vec<Row> = Kind::ALL
         .into_iter()

@@ -78,7 +78,6 @@ pub struct UnitRules {
 
 impl FieldUnit {
     /// What follows from the unit.
-    #[must_use]
     pub fn rules(self) -> UnitRules {
         const NUMBER: UnitRules = UnitRules {
             suffix: "",

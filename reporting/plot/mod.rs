@@ -142,7 +142,6 @@ impl Plot {
     }
 
     /// All plots of a timer; none for a periodic timer.
-    #[must_use]
     pub fn for_row(row: Row) -> Vec<Self> {
         let mut all = match row.source {
             RowSource::Clock(row) => clock::plots(row),

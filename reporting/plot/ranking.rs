@@ -13,7 +13,6 @@ const MIN_LABEL_DISTANCE: f64 = 0.1;
 
 /// The plot of a report, in which the clock of the id `recommended` is marked; `None` if no clock
 /// has a step and a cost in cycles.
-#[must_use]
 pub fn ranking(report: &Report, recommended: Option<&str>) -> Option<Plot> {
     let mut known: Vec<(&str, (f64, f64))> = report
         .timers

@@ -36,7 +36,6 @@ const STYLE: &str = "<style>text{paint-order:stroke;stroke:#fff;stroke-width:3px
 
 impl Plot {
     /// Draws an SVG document with `title` above the plot.
-    #[must_use]
     pub fn svg(&self, title: &str) -> String {
         let (width, height) = self.size;
         let title = plain(title);
@@ -58,7 +57,6 @@ impl Plot {
     }
 
     /// Draws the elements of the plot, to be embedded in an `svg` element of the same size.
-    #[must_use]
     pub fn marks(&self) -> String {
         let [left, right_margin, top, bottom_margin] = MARGINS;
         // The right and the lower end of the area within the axes.

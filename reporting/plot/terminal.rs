@@ -13,7 +13,6 @@ const DASH_DOTS: usize = 3;
 impl Plot {
     /// Draws the plot in lines of at most `width` characters (at least 40), with the title above
     /// and the caption below.
-    #[must_use]
     pub fn terminal(&self, width: usize) -> String {
         let width = width.max(40);
         let columns = width - LEFT_MARGIN;

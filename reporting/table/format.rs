@@ -71,7 +71,6 @@ impl Format {
     ];
 
     /// The file name extension of this format.
-    #[must_use]
     pub fn ending(self) -> &'static str {
         match self {
             Self::Table => ".txt",

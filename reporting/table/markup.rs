@@ -54,7 +54,6 @@ pub(super) fn write_html(table: &Table<'_>, output: &mut dyn Write) -> io::Resul
 }
 
 /// Escapes text for HTML, between tags and in quoted attributes.
-#[must_use]
 pub fn escape_html(text: &str) -> String {
     escape_with(text, |c, out| match c {
         '&' => out.push_str("&amp;"),
@@ -88,7 +87,6 @@ pub(super) fn write_markdown(table: &Table<'_>, output: &mut dyn Write) -> io::R
 }
 
 /// Escapes text for Markdown, also for cells of its tables, and for HTML within Markdown.
-#[must_use]
 pub fn escape_markdown(text: &str) -> String {
     escape_with(text, |c, out| match c {
         '&' => out.push_str("&amp;"),

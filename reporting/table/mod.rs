@@ -94,7 +94,6 @@ fn format_fixed(figure: f64, decimals: usize) -> String {
 
 impl TableColumn {
     /// A left-aligned column of text.
-    #[must_use]
     pub fn left(heading: &'static str) -> Self {
         Self {
             heading,
@@ -110,7 +109,6 @@ impl TableColumn {
     }
 
     /// A right-aligned column of numbers.
-    #[must_use]
     pub fn right(heading: &'static str, notation: Notation) -> Self {
         Self {
             notation,
@@ -120,7 +118,6 @@ impl TableColumn {
     }
 
     /// A right-aligned column of text that this program wrote.
-    #[must_use]
     pub fn program_text(heading: &'static str) -> Self {
         Self {
             right_aligned: true,
@@ -130,7 +127,6 @@ impl TableColumn {
     }
 
     /// Formats a cell for people. Text is neither cleaned nor escaped.
-    #[must_use]
     pub fn format_cell(&self, cell: &CellValue) -> String {
         match cell {
             CellValue::Nothing => NOTHING.to_owned(),
@@ -181,7 +177,6 @@ impl TableColumn {
 
 impl<'a> Table<'a> {
     /// Creates a table without rows.
-    #[must_use]
     pub fn new(columns: Vec<TableColumn>) -> Self {
         Self {
             columns,
@@ -219,7 +214,6 @@ impl<'a> Table<'a> {
     }
 
     /// Renders the table in one of the text formats.
-    #[must_use]
     pub fn render(&self, format: Format) -> String {
         let mut text = Vec::new();
         self.write(format, &mut text)

@@ -52,13 +52,11 @@ pub struct Style {
 
 impl Style {
     /// The width of text in columns, at least 40.
-    #[must_use]
     pub fn columns(self) -> usize {
         usize::from(self.width.unwrap_or(DEFAULT_WIDTH)).max(40)
     }
 
     /// `text` as one printable line, in ASCII if other characters may not be used.
-    #[must_use]
     pub fn plain(self, text: &str) -> String {
         let text = plain(text);
         if self.ascii { ascii(&text) } else { text }
@@ -66,7 +64,6 @@ impl Style {
 
     /// `text` in the given colours: between the escape sequences for the SGR parameters `codes`
     /// (ECMA-48), or unchanged if escape sequences are not allowed.
-    #[must_use]
     pub fn paint(self, codes: &str, text: &str) -> String {
         if self.colour && !codes.is_empty() {
             format!("\x1b[{codes}m{text}\x1b[0m")
@@ -108,7 +105,6 @@ impl Table<'_> {
     /// Renders the table for a terminal with bold headings, no wider than the terminal if possible.
     /// Below the table it lists the columns that were omitted. `codes` returns the SGR parameters
     /// for a row with the given index, as in [`Style::paint`].
-    #[must_use]
     pub fn on_terminal(&self, style: Style, codes: &dyn Fn(usize) -> &'static str) -> String {
         let max_width = style.width.map_or(usize::MAX, |_| style.columns());
         let mut reduced = self.clone();
@@ -234,7 +230,6 @@ impl Table<'_> {
     }
 
     /// Whether all columns fit the terminal side by side.
-    #[must_use]
     pub fn fits(&self, style: Style) -> bool {
         self.aligned_cells().is_some_and(|rows| {
             total_width(&widths(&rows, self.columns.len()), COLUMN_GAP) <= style.columns()

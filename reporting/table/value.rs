@@ -50,7 +50,6 @@ pub enum CellValue {
 impl CellValue {
     /// The value of a number, which is an upper bound if `at_most`; [`CellValue::Nothing`] if the
     /// number is unknown or not finite.
-    #[must_use]
     pub fn bounded(figure: Option<f64>, at_most: bool) -> Self {
         match figure.into() {
             Self::Figure(bound) if at_most => Self::AtMost(bound.value),
@@ -59,7 +58,6 @@ impl CellValue {
     }
 
     /// The number or bound; `None` for values of other types.
-    #[must_use]
     pub fn number(&self) -> Option<f64> {
         match *self {
             Self::Figure(figure) => Some(figure.value),
@@ -70,7 +68,6 @@ impl CellValue {
     }
 
     /// The text; empty for values of other types.
-    #[must_use]
     pub fn as_text(&self) -> &str {
         match self {
             Self::Text(text) => text,
@@ -97,7 +94,6 @@ impl CellValue {
 
     /// Compares values for sorting: smaller values first, or larger values first if
     /// `largest_first`. Bounds come after numbers, and undetermined values last, in both orders.
-    #[must_use]
     pub fn order(&self, other: &Self, largest_first: bool) -> Ordering {
         let type_order = |value: &Self| match value {
             Self::Figure(_) | Self::Count(_) => 0,

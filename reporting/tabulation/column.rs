@@ -26,7 +26,6 @@ impl ColumnName {
 
     /// The default columns of one kind of rows. `many` states whether the table shows several
     /// reports, `narrow` whether the terminal is narrow.
-    #[must_use]
     pub fn by_default(kind: Kind, many: bool, narrow: bool) -> Vec<Self> {
         let visibility = match (narrow, many) {
             (false, _) => Visibility::Wide,
@@ -51,7 +50,6 @@ impl ColumnName {
     }
 
     /// Whether rows of this kind have the column.
-    #[must_use]
     pub fn applies_to(self, kind: Kind) -> bool {
         self.field(kind).applies_to(kind)
     }

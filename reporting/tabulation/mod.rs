@@ -87,7 +87,6 @@ struct Sheet {
 impl Tabulation {
     /// Reads the reports at `paths`, files and folders, and builds the table for the first choice
     /// that has any rows. `choices` must not be empty.
-    #[must_use]
     pub fn read(paths: &[PathBuf], mut choices: Vec<TableChoice>) -> Self {
         let mut collection = Collection::read(paths, |path, report: Report| {
             let lines = choices
@@ -144,13 +143,11 @@ impl Tabulation {
     }
 
     /// The number of reports.
-    #[must_use]
     pub fn reports(&self) -> usize {
         self.names.len()
     }
 
     /// The kind of the rows, and their number.
-    #[must_use]
     pub fn rows(&self) -> (Kind, usize) {
         (self.choice.kind, self.lines.len())
     }

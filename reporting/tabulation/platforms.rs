@@ -101,7 +101,6 @@ pub struct PlatformRow {
 
 impl PlatformRun {
     /// Keeps what the table needs of a report; `href` is its address.
-    #[must_use]
     pub fn new(report: &Report, href: String) -> Self {
         let platform = &report.platform;
         let is_published = report.provenance.kind == ProvenanceKind::Published;
@@ -238,7 +237,6 @@ fn sleep_ns(report: &Report) -> Option<Interval> {
 
 impl Platforms {
     /// Reads the reports at `paths`, files and folders.
-    #[must_use]
     pub fn read(paths: &[PathBuf]) -> Self {
         let found = Collection::read(paths, |path, report| {
             PlatformRun::new(&report, path.display().to_string())
@@ -251,7 +249,6 @@ impl Platforms {
     }
 
     /// Groups runs by platform: measured platforms first, each in the order of their names.
-    #[must_use]
     pub fn group(runs: Vec<PlatformRun>) -> Self {
         let mut groups: BTreeMap<(bool, [String; 6]), Vec<PlatformRun>> = BTreeMap::new();
         for run in runs {
@@ -267,13 +264,11 @@ impl Platforms {
     }
 
     /// The number of reports.
-    #[must_use]
     pub fn reports(&self) -> usize {
         self.rows.iter().map(|row| row.runs.len()).sum()
     }
 
     /// The numbers of platforms and reports, and what a row shows.
-    #[must_use]
     pub fn summary(&self) -> String {
         format!(
             "{} from {}, a row each, with the figures of its newest run.",
@@ -335,7 +330,6 @@ impl PlatformRow {
     }
 
     /// The cell of the column with this key, formatted for people.
-    #[must_use]
     pub fn text(&self, key: &str) -> String {
         COLUMNS
             .iter()
@@ -346,13 +340,11 @@ impl PlatformRow {
     }
 
     /// Whether the value of the column with this key is known.
-    #[must_use]
     pub fn is_known(&self, key: &str) -> bool {
         self.value(key) != CellValue::Nothing
     }
 
     /// The value of the column with this key, by which a page sorts rows.
-    #[must_use]
     pub fn value(&self, key: &str) -> CellValue {
         let ends = |suffix: &str| -> Option<(f64, f64)> {
             let key = key.strip_suffix(suffix)?.to_owned() + "_ns";

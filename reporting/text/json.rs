@@ -25,7 +25,6 @@ pub fn from_bytes<'a, T: Deserialize<'a>>(bytes: &'a [u8]) -> serde_json::Result
 }
 
 /// Cleans the strings of a document as [`CleanStrings`] does.
-#[must_use]
 pub fn clean_strings(document: &str) -> String {
     // Only an invalid string is truncated, at a quotation mark.
     io::read_to_string(CleanStrings::new(document.as_bytes())).unwrap_or_default()
@@ -129,7 +128,6 @@ pub fn by_text<'de, D: Deserializer<'de>, T: DeserializeOwned>(
 
 /// Describes a JSON error without its position. Because the message may quote the document, it is
 /// cleaned as [`plain`](super::plain) does.
-#[must_use]
 pub fn json_error(error: &serde_json::Error) -> String {
     let text = error.to_string();
     let position = format!(" at line {} column {}", error.line(), error.column());

@@ -12,7 +12,6 @@ pub const LONGEST_TEXT: usize = 600;
 /// Converts text to one printable line: escape sequences are removed completely, control characters
 /// become spaces, and characters that reorder or hide text (bidirectional controls, zero-width
 /// characters) are removed. Runs of blanks become one blank.
-#[must_use]
 pub fn plain(text: &str) -> String {
     // The fast path for most texts: tables of many reports hold millions of cells.
     if is_plain(text) {
@@ -78,7 +77,6 @@ const IN_ASCII: [(char, &str); 18] = [
 
 /// Converts text for a terminal that shows ASCII only: characters that this program writes get their
 /// ASCII notation (`us`, `+-`), dots of plots become `*`, and all others `?`.
-#[must_use]
 pub fn ascii(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
@@ -110,7 +108,6 @@ fn is_plain(text: &str) -> bool {
 }
 
 /// Sanitises text as [`plain`] does and truncates it to `limit` characters.
-#[must_use]
 pub fn clipped(text: &str, limit: usize) -> String {
     let text = plain(text);
     if text.chars().count() <= limit {
@@ -123,7 +120,6 @@ pub fn clipped(text: &str, limit: usize) -> String {
 
 /// Shortens a message: replaces the middle of words longer than a usual path, and of messages
 /// longer than a screen, with `…`.
-#[must_use]
 pub fn shortened(message: &str) -> String {
     const MAX_WORD_CHARS: usize = 200;
     const MAX_MESSAGE_CHARS: usize = 2_000;
@@ -189,14 +185,12 @@ const UNITS: [&str; 8] = ["%", "ns", "µs", "ms", "s", "min", "GHz", "ppm"];
 
 /// The width of a text on a terminal, in columns: East Asian wide characters take two columns,
 /// combining characters none.
-#[must_use]
 pub fn display_width(text: &str) -> usize {
     text.width()
 }
 
 /// Folds `text` at blanks to lines of at most `width` columns. A longer word is not broken, and a
 /// unit stays on the line of its number.
-#[must_use]
 pub fn wrap(text: &str, width: usize) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     let mut words = text.split(' ').filter(|word| !word.is_empty()).peekable();
@@ -264,7 +258,6 @@ pub fn hang(out: &mut String, first: &str, next: &str, text: &str, width: usize)
 
 /// Breaks a name without blanks after `-` `:` `.` `_` `/`, so that no part is wider than `width`
 /// columns.
-#[must_use]
 pub fn fold_name(name: &str, width: usize) -> String {
     let width_of = |line: &[char]| line.iter().map(|c| c.width().unwrap_or(0)).sum::<usize>();
     let (mut out, mut line, mut line_width) = (String::new(), Vec::<char>::new(), 0);
@@ -287,13 +280,11 @@ pub fn fold_name(name: &str, width: usize) -> String {
 }
 
 /// Formats a count with its noun, given in the singular: "1 node", "2 nodes".
-#[must_use]
 pub fn counted(count: usize, noun: &str) -> String {
     format!("{count} {noun}{}", if count == 1 { "" } else { "s" })
 }
 
 /// Merges three or more names that end in consecutive numbers into a range: `ptp0 … ptp3`.
-#[must_use]
 pub fn merge_numbered(names: &[String]) -> Vec<String> {
     let parts = |name: &str| {
         let stem = name.trim_end_matches(|c: char| c.is_ascii_digit());
@@ -311,7 +302,6 @@ pub fn merge_numbered(names: &[String]) -> Vec<String> {
 }
 
 /// Lists up to two names; of more names, returns their number and the first two.
-#[must_use]
 pub fn summarise_names<S: AsRef<str>>(ids: &[S]) -> String {
     match ids {
         [first, second, _, ..] => {
@@ -327,14 +317,12 @@ pub fn summarise_names<S: AsRef<str>>(ids: &[S]) -> String {
 }
 
 /// The heading of a column without its unit: `cost` for `cost (ns)`, `Quality` for `Quality %`.
-#[must_use]
 pub fn without_unit(heading: &str) -> &str {
     let name = heading.split(" (").next().unwrap_or(heading);
     name.trim_end_matches(" %")
 }
 
 /// The text with a small first letter, unless it begins with an abbreviation.
-#[must_use]
 pub fn uncapitalised(text: &str) -> String {
     let mut rest = text.chars();
     match (rest.next(), rest.clone().next()) {
@@ -346,7 +334,6 @@ pub fn uncapitalised(text: &str) -> String {
 }
 
 /// The part of a sentence before the first colon or semicolon that is not in brackets.
-#[must_use]
 pub fn first_part(sentence: &str) -> &str {
     let mut depth = 0_i32;
     for (at, c) in sentence.char_indices() {

@@ -16,7 +16,6 @@ const READINGS_DIVISOR: u32 = 10;
 
 /// Compares the two ways for each of the given timers whose clock can be read in two ways. Returns
 /// the id of the timer with each comparison.
-#[must_use]
 pub fn compare_paths(ids: &[&str], plan: &CampaignPlan) -> Vec<(&'static str, OtherPath)> {
     let compare = |read: timers::PairedReads| {
         let bounds_ns = [read.unit_ns, read.lag_ns];
@@ -40,7 +39,6 @@ const BY_LIBRARY: [[&str; 2]; 4] = [
 ];
 
 /// Compares clocks as the C library reads them with their system calls.
-#[must_use]
 pub fn compare_with_syscalls() -> LibraryClocks {
     /// Time in which a clock with a false rate goes astray, from the start of the process on.
     /// *Judgement*: one that is 0.1 % fast is then 100 µs ahead.

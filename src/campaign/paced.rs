@@ -25,7 +25,6 @@ const BRACKETS: u32 = 200;
 /// Whether the timer may be read only [`MAX_DEVICE_READS_PER_S`] times a second: a clock on a
 /// device, unless its driver is known to allow more. `is_native` says whether it is a timer of this
 /// program.
-#[must_use]
 pub fn is_paced(timer: &HostedTimer, is_native: bool) -> bool {
     timer.properties.family == Some(Family::DeviceClock)
         && !(is_native && timers::allows_many_reads(&timer.id))

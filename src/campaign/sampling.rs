@@ -75,14 +75,12 @@ pub struct CampaignPlan {
 impl CampaignPlan {
     /// Returns the number of rounds. In each round, a timer gets one process that measures only
     /// this timer, until it has had `own_processes` of them.
-    #[must_use]
     pub fn rounds(&self) -> u32 {
         self.processes.max(self.without_brief)
     }
 
     /// Returns the number of processes for a timer before its interval decides about further ones.
     /// `has_brief` says whether its host supports brief processes.
-    #[must_use]
     pub fn first_processes(&self, has_brief: bool) -> u32 {
         if has_brief {
             self.processes + self.brief
@@ -93,7 +91,6 @@ impl CampaignPlan {
 
     /// Returns the number of processes that measure only this timer. `has_brief` says whether its
     /// host supports brief processes.
-    #[must_use]
     pub fn own_processes(&self, has_brief: bool) -> u32 {
         if has_brief {
             self.processes
@@ -104,13 +101,11 @@ impl CampaignPlan {
 
     /// Returns the limits of a search for the step in one process, in nanoseconds: the total time of
     /// its intervals, and the longest work.
-    #[must_use]
     pub fn search_limits(&self) -> [f64; 2] {
         [self.calls.interval_ns, self.growth_ns]
     }
 
     /// Returns the indices of the brief processes that follow a round.
-    #[must_use]
     pub fn brief_after(&self, round: u32) -> Range<u32> {
         let before = |round: u32| self.brief * round.min(self.processes) / self.processes;
         before(round)..before(round + 1)
@@ -334,7 +329,6 @@ pub struct WaitPlan {
 impl WaitPlan {
     /// Returns the expected time of all answers of a process, in nanoseconds, for waits of these
     /// lengths that take at most twice the requested time.
-    #[must_use]
     pub fn process_ns(&self, lengths_ns: &[u64]) -> f64 {
         let time_of_length = |length: &u64| {
             self.length_ns
@@ -354,7 +348,6 @@ impl WaitPlan {
 
     /// Returns the expected time of a process that runs a periodic timer with this period, in
     /// nanoseconds.
-    #[must_use]
     pub fn ticking_process_ns(&self, period_ns: u64) -> f64 {
         2.0 * self
             .ticking_ns
@@ -362,7 +355,6 @@ impl WaitPlan {
     }
 
     /// Returns the plan of the rounds before the further ones.
-    #[must_use]
     pub fn first_rounds(&self) -> Self {
         let waits = f64::from(self.waits) * self.first_share;
         Self {

@@ -72,7 +72,6 @@ pub struct BackgroundWatcher {
 impl BackgroundWatcher {
     /// Creates a watcher without timers. The scheduler finds CPUs for the watching processes,
     /// because the campaign may measure on any; if there is only one, no timer is watched.
-    #[must_use]
     pub fn new(settings: CampaignSettings, cpus: &[u32]) -> Self {
         Self {
             settings,
@@ -106,7 +105,6 @@ impl BackgroundWatcher {
     }
 
     /// Waits until all timers have been watched long enough and returns their results by index.
-    #[must_use]
     pub fn end(&mut self) -> BTreeMap<usize, SlowResult> {
         let watchers = std::mem::take(&mut self.watchers);
         watchers
@@ -124,7 +122,6 @@ impl Drop for BackgroundWatcher {
 
 /// Measures all timers at the same time, each with a process that computes between readings, and
 /// another one that sleeps between readings. Distributes the computing processes over `cpus`.
-#[must_use]
 pub fn measure_together(
     slow: &[SlowTimer],
     settings: &CampaignSettings,

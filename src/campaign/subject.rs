@@ -66,7 +66,6 @@ pub struct CampaignSubject<T> {
 
 impl<T> CampaignSubject<T> {
     /// Creates a subject for a timer that has not been measured.
-    #[must_use]
     pub fn new(host: usize, timer: HostedTimer, conditions: Conditions) -> Self {
         Self {
             host,
@@ -79,7 +78,6 @@ impl<T> CampaignSubject<T> {
     }
 
     /// Returns whether the timer can still be measured.
-    #[must_use]
     pub fn is_measurable(&self) -> bool {
         self.outcome.is_ok() && self.lost.is_none()
     }

@@ -76,7 +76,6 @@ type CommandResult<T = ()> = Result<T, CommandError>;
 
 impl CommandError {
     /// The exit status for this error.
-    #[must_use]
     pub fn exit_status(&self) -> u8 {
         match self {
             Self::Closed => 0,
@@ -158,7 +157,6 @@ pub(crate) fn common() -> &'static CommonArgs {
 
 /// The width of the terminal on standard output in columns, and which colours, characters and hints
 /// to print.
-#[must_use]
 pub fn terminal_style() -> Style {
     let stdout = std::io::stdout();
     let is_terminal = stdout.is_terminal();

@@ -18,7 +18,6 @@ pub fn be_quiet() {
 }
 
 /// Whether progress and hints are left out.
-#[must_use]
 pub fn is_quiet() -> bool {
     IS_QUIET.load(Ordering::Relaxed)
 }
@@ -36,7 +35,6 @@ pub fn print_message(message: &dyn std::fmt::Display) {
 
 /// Whether the user chose the locale C or POSIX, which has ASCII characters only. Where no variable
 /// is set, as in most containers, terminals still show UTF-8.
-#[must_use]
 pub fn has_ascii_locale() -> bool {
     let variables = ["LC_ALL", "LC_CTYPE", "LANG"].into_iter();
     let mut values = variables.filter_map(|name| std::env::var(name).ok());
@@ -46,7 +44,6 @@ pub fn has_ascii_locale() -> bool {
 }
 
 /// The text in the characters of the user's locale.
-#[must_use]
 pub fn in_locale(text: String) -> String {
     if has_ascii_locale() {
         ascii(&text)

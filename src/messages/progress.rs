@@ -17,7 +17,6 @@ pub struct Progress(Option<ProgressBar>);
 impl Progress {
     /// Starts a line for this number of steps. Nothing is shown with --quiet, if standard error is no
     /// terminal, or if the kernel has no clock, which the line needs.
-    #[must_use]
     pub fn new(steps: usize) -> Self {
         let is_shown =
             !is_quiet() && std::io::stderr().is_terminal() && timers::kernel_time().is_some();

@@ -72,7 +72,6 @@ pub struct MachineCounts {
 }
 
 /// Reads the counts from `/proc/stat`; a count that cannot be read is `None`.
-#[must_use]
 pub fn machine_counts(root: &Root) -> MachineCounts {
     let stat = read_stat(root);
     let interrupts = stat.lines().find_map(|line| line.strip_prefix("intr "));
@@ -86,7 +85,6 @@ pub fn machine_counts(root: &Root) -> MachineCounts {
 }
 
 /// The reading of the real-time clock, in seconds since 1970; `None` if there is none.
-#[must_use]
 pub fn rtc_s(root: &Root) -> Option<i64> {
     root.read_name("/sys/class/rtc/rtc0/since_epoch")?
         .parse()
@@ -94,14 +92,12 @@ pub fn rtc_s(root: &Root) -> Option<i64> {
 }
 
 /// The load averages of the kernel; `None` if they cannot be read.
-#[must_use]
 pub fn load(root: &Root) -> Option<Load> {
     parse_loadavg(&root.read_text("/proc/loadavg")?)
 }
 
 /// The steal time since the start of the machine, as a share of the time in which CPUs had work;
 /// `None` if it cannot be read or CPUs never had work.
-#[must_use]
 pub fn steal_share(root: &Root) -> Option<f64> {
     // The first line is the sum over all CPUs.
     let all = *CpuTicks::read(root).first()?;

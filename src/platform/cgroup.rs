@@ -19,7 +19,6 @@ const MAX_MOUNTS_BYTES: u64 = 1 << 20;
 const NO_LIMIT_BYTES: u64 = 1 << 62;
 
 /// The limits of this process.
-#[must_use]
 pub fn limits(root: &Root) -> Limits {
     let visible = VisibleGroups::read(root);
     let (cpu, cpuset, memory) = (

@@ -9,7 +9,6 @@ use crate::model::{CounterFacts, CounterPromise, KernelLog, Tsc};
 
 /// Collects the facts about the counter. `age_s` is the reading of the counter, in seconds at its
 /// own rate.
-#[must_use]
 pub fn counter(root: &Root, age_s: Option<f64>) -> CounterFacts {
     let log = match timers::os::machine::kernel_log() {
         Ok(text) => parse_log(&text),
@@ -82,7 +81,6 @@ fn message(line: &str) -> &str {
 
 /// The declared properties of the counter. The kernel's flags are preferred, because the kernel
 /// knows models of processors; CPUID is used if `/proc` is missing.
-#[must_use]
 pub fn identify_tsc(cpuinfo: &str) -> Tsc {
     let (flags, cpuid) = (tsc_from_flags(cpuinfo), tsc_from_cpuid());
     Tsc {

@@ -12,7 +12,6 @@ const MAX_FIRST_RECORD_BYTES: u64 = 1 << 13;
 
 /// Identifies the processor for the report; `cpu` selects the CPU whose core and governor are
 /// reported, by default the first allowed CPU.
-#[must_use]
 pub fn identify(root: &Root, cpu: Option<u32>, facts: &MachineFacts) -> Cpu {
     let cpuinfo = read_cpuinfo(root);
     let allowed_list = allowed_list(root);
@@ -59,7 +58,6 @@ pub(super) fn read_cpuinfo(root: &Root) -> String {
 }
 
 /// The brand string, such as `Intel(R) Xeon(R) CPU E5-2680 v3 @ 2.50GHz`.
-#[must_use]
 pub fn brand() -> Option<String> {
     let root = Root::system();
     declared_identity(&root, None, &read_cpuinfo(&root)).model

@@ -6,7 +6,6 @@ use super::Root;
 use crate::model::Os;
 
 /// Identifies the operating system.
-#[must_use]
 pub fn os(root: &Root, facts: &MachineFacts) -> Os {
     let name = ["/etc/os-release", "/usr/lib/os-release"]
         .into_iter()

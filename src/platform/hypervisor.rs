@@ -14,7 +14,6 @@ use super::{Root, cpu, cpu_arm};
 /// The emulator of the processor or the hypervisor of this system, as reported by the processor,
 /// else by the kernel; `None` on bare metal. An emulator of the operating system comes first, as in
 /// `Wine 8.0 on KVM`.
-#[must_use]
 pub fn hypervisor(root: &Root, facts: &MachineFacts) -> Option<String> {
     if let Some(emulator) = timers::os::emulator() {
         return Some(emulator);
@@ -123,7 +122,6 @@ fn read_dmi(root: &Root) -> [String; 2] {
 }
 
 /// The product name of this machine, if its vendor set one.
-#[must_use]
 pub fn product(root: &Root) -> Option<String> {
     /// Placeholders of boards whose vendor set no product name.
     const PLACEHOLDERS: [&str; 6] = [
@@ -176,7 +174,6 @@ fn is_emulated(root: &Root) -> bool {
 
 /// The clocks that a hypervisor offers to this guest, with the kernel's names: those among the
 /// kernel's `available` clock sources, and those that CPUID reports. `None` if neither is known.
-#[must_use]
 pub fn clocks(available: &[String]) -> Option<Vec<String>> {
     guest_clocks(
         available,

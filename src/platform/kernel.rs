@@ -23,7 +23,6 @@ const TICK_RATES: std::ops::RangeInclusive<u32> = 20..=2_000;
 
 /// Identifies the kernel. Its tick, the period of the timer interrupt, is the declared resolution of
 /// its coarse clocks.
-#[must_use]
 pub fn kernel(root: &Root) -> Kernel {
     let KernelName {
         name,
@@ -43,7 +42,6 @@ pub fn kernel(root: &Root) -> Kernel {
 }
 
 /// Identifies the clock source of the kernel.
-#[must_use]
 pub fn clocksource(root: &Root, facts: &MachineFacts) -> ClockSource {
     let read = |name| root.read_name(&format!("{CLOCKSOURCE_FOLDER}/{name}"));
     let available = read("available_clocksource").unwrap_or_default();
@@ -125,7 +123,6 @@ const SHIFT_PLL: i64 = 2;
 const ADJTIME_US: i64 = 500;
 
 /// The trims of the clocks; `None` if the kernel does not report them.
-#[must_use]
 pub fn ntp() -> Option<Ntp> {
     timers::os::discipline::discipline()
         .ok()

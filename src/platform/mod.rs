@@ -39,13 +39,11 @@ pub use vmclock::vmclock;
 
 /// Identifies this machine. `cpu` is the measuring CPU, whose core and governor are reported; by
 /// default the first CPU on which this process may run.
-#[must_use]
 pub fn identify(cpu: Option<u32>) -> Platform {
     identify_at(&Root::system(), cpu)
 }
 
 /// Identifies this machine after a measurement. `before` is the VMClock page from before it.
-#[must_use]
 pub fn identify_since(before: Option<VmClock>, cpu: Option<u32>) -> Platform {
     let mut platform = identify(cpu);
     if let Some(page) = &mut platform.vmclock {
@@ -55,14 +53,12 @@ pub fn identify_since(before: Option<VmClock>, cpu: Option<u32>) -> Platform {
 }
 
 /// Identifies the clock source of the kernel.
-#[must_use]
 pub fn clock_source(root: &Root) -> ClockSource {
     cleaned(kernel::clocksource(root, &MachineFacts::default()))
 }
 
 /// Identifies the machine whose files are at `root`. The processor and the kernel are queried too,
 /// and they are always those of this machine.
-#[must_use]
 pub fn identify_at(root: &Root, cpu: Option<u32>) -> Platform {
     let facts = root.machine_facts(cpu);
     let clocksource = kernel::clocksource(root, &facts);

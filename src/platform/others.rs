@@ -18,7 +18,6 @@ pub struct CpuUse {
 
 impl CpuUse {
     /// Reads the present counts; `None` if the kernel does not report them.
-    #[must_use]
     pub fn now(root: &Root) -> Option<Self> {
         let cpus = CpuTicks::read(root);
         let all = cpus.first()?;
@@ -32,7 +31,6 @@ impl CpuUse {
 
     /// Returns the number of CPUs that other programs kept busy from `before` until now, on
     /// average; `None` if no time passed.
-    #[must_use]
     pub fn others_since(&self, before: &Self) -> Option<f64> {
         let since = |count: fn(&Self) -> u64| count(self).saturating_sub(count(before)) as f64;
         let others = since(|use_| use_.busy) - since(|use_| use_.own);

@@ -13,7 +13,6 @@ const OBSERVATION_TIME: Duration = Duration::from_millis(60);
 /// does not share a CPU with a busy program. If there are several kinds of cores, the CPU is one of
 /// the most capable kind, on which the scheduler runs programs under load. Without `/proc/stat` it
 /// is the last CPU; `None` if no CPU is allowed.
-#[must_use]
 pub fn quietest_cpu(allowed: &[u32]) -> Option<u32> {
     let (root, allowed) = (Root::system(), &capable_cpus(allowed));
     if allowed.len() < 2 {
@@ -27,7 +26,6 @@ pub fn quietest_cpu(allowed: &[u32]) -> Option<u32> {
 }
 
 /// The CPUs among `allowed` whose cores are of the most capable kind.
-#[must_use]
 pub fn capable_cpus(allowed: &[u32]) -> Vec<u32> {
     let root = Root::system();
     cores::cpus_of_most_capable_kind(&root, allowed, &root.machine_facts(None))
@@ -36,7 +34,6 @@ pub fn capable_cpus(allowed: &[u32]) -> Vec<u32> {
 /// The CPU among `allowed` with the largest share of idle time between two samples. Of CPUs with
 /// the same share the highest number is preferred, because CPU 0 handles most interrupts; CPUs
 /// without counts come last.
-#[must_use]
 pub fn quietest(allowed: &[u32], before: &[CpuTicks], after: &[CpuTicks]) -> Option<u32> {
     allowed.iter().copied().max_by(|&a, &b| {
         let share = |cpu| idle_share(cpu, before, after).unwrap_or(-1.0);

@@ -22,19 +22,16 @@ pub struct Root(Option<PathBuf>);
 
 impl Root {
     /// The root of this machine.
-    #[must_use]
     pub fn system() -> Self {
         Self(timers::os::machine::system_root())
     }
 
     /// A folder that replaces `/`, for tests and for files copied from another machine.
-    #[must_use]
     pub fn at(folder: impl Into<PathBuf>) -> Self {
         Self(Some(folder.into()))
     }
 
     /// The facts that this system reports by system calls; empty if a folder replaces the root.
-    #[must_use]
     pub fn machine_facts(&self, cpu: Option<u32>) -> MachineFacts {
         if *self == Self::system() {
             timers::os::machine::facts(cpu)
@@ -44,7 +41,6 @@ impl Root {
     }
 
     /// The path, below this root, of the file that has the absolute path `path` on a machine.
-    #[must_use]
     pub fn file(&self, path: &str) -> Option<PathBuf> {
         Some(
             self.0
@@ -54,7 +50,6 @@ impl Root {
     }
 
     /// Whether the file or folder exists.
-    #[must_use]
     pub fn exists(&self, path: &str) -> bool {
         self.file(path)
             .is_some_and(|path| std::fs::exists(path).unwrap_or(false))
@@ -68,7 +63,6 @@ impl Root {
     }
 
     /// Reads a file that holds a name: one line of text.
-    #[must_use]
     pub fn read_name(&self, path: &str) -> Option<String> {
         self.read_text(path)
             .filter(|name| name.len() <= MAX_NAME_BYTES && !name.chars().any(is_unprintable))
@@ -116,14 +110,12 @@ fn is_unprintable(c: char) -> bool {
 
 /// The number of CPUs in a list such as `0-3,5`; 0 for an empty list, `None` if the text is not a
 /// list.
-#[must_use]
 pub fn cpu_count(list: &str) -> Option<u32> {
     parse_cpus(list).map(|cpus| cpus.len() as u32)
 }
 
 /// The numbers of the CPUs in a list such as `0-3,5`, which may be empty; `None` if the text is not
 /// a list, or if there are more CPUs than any machine has.
-#[must_use]
 pub fn parse_cpus(list: &str) -> Option<Vec<u32>> {
     /// A bound of the numbers of CPUs, several times the largest `CONFIG_NR_CPUS`.
     const MAX_CPUS: u32 = 1 << 16;
@@ -140,7 +132,6 @@ pub fn parse_cpus(list: &str) -> Option<Vec<u32>> {
 }
 
 /// Formats CPU numbers, which are in ascending order, as a list such as `0-3,5`.
-#[must_use]
 pub fn format_cpus(cpus: &[u32]) -> String {
     let mut ranges: Vec<RangeInclusive<u32>> = Vec::new();
     for &cpu in cpus {
@@ -158,7 +149,6 @@ pub fn format_cpus(cpus: &[u32]) -> String {
 
 /// The first value of a field in `/proc/cpuinfo`, `/proc/self/status` and similar files: `name :
 /// value` on each line.
-#[must_use]
 pub fn field<'a>(text: &'a str, name: &str) -> Option<&'a str> {
     text.lines()
         .filter_map(|line| line.split_once(':'))

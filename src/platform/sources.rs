@@ -3,7 +3,6 @@
 use timers::clock_sources::{self, Reader};
 
 /// Describes a clock source by its name.
-#[must_use]
 pub fn describe_source(source: &str) -> String {
     match clock_sources::find(source).map(|source| source.reader) {
         Some(Reader::Instruction) => {
@@ -22,7 +21,6 @@ pub fn describe_source(source: &str) -> String {
 }
 
 /// The last lines of the kernel's log that explain the selection or rejection of a clock source.
-#[must_use]
 pub fn log_of_sources(log: &str) -> Vec<String> {
     /// Maximum number of lines, which fit on a screen.
     const MAX_LINES: usize = 8;
@@ -60,7 +58,6 @@ pub struct SourceFigures {
 
 /// Advice for the user: to keep `current`, or to use the cheapest source that is more than a tenth
 /// cheaper to read and no coarser.
-#[must_use]
 pub fn advice(current: &str, all: &[SourceFigures]) -> String {
     /// Maximum cost of a recommended source, relative to the present source. *Judgement*: a smaller
     /// saving does not justify changing the clock of a machine.

@@ -59,7 +59,6 @@ impl Throttling {
     /// Whether a freezer or a quota may stop this process although nothing here shows it: the
     /// groups of a container are not all visible, and since Linux 6.1 the freezer of version 1
     /// freezes a thread that sleeps without waking it.
-    #[must_use]
     pub fn may_be_hidden(&self) -> bool {
         self.may_be_hidden
     }

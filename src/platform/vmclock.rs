@@ -17,7 +17,6 @@ const PAGE_BYTES: u64 = 112;
 const MAGIC: &[u8] = b"VCLK";
 
 /// Reads the page; `None` if there is none, or none that is consistent and of this version.
-#[must_use]
 pub fn vmclock(root: &Root) -> Option<VmClock> {
     parse(
         &root.read_bytes(DEVICE, PAGE_BYTES)?,

@@ -14,7 +14,6 @@ use crate::model::{IdleState, Waiting};
 const MAX_IDLE_STATES: u32 = 64;
 
 /// The settings for the calling thread and for `cpu`, by default the first CPU.
-#[must_use]
 pub fn waiting(root: &Root, cpu: Option<u32>) -> Waiting {
     Waiting {
         timer_slack_ns: scheduling::timer_slack().ok(),

@@ -53,7 +53,6 @@ const COARSE_BATCH_STEPS: f64 = 8.0;
 
 /// Whether the known step of a reference is too long for batches of the default length, as in
 /// browsers.
-#[must_use]
 pub fn is_coarse(reference: &Reference) -> bool {
     reference.step_at_most.is_none()
         && COARSE_BATCH_STEPS * reference.uncertainty_ns() > 2.0 * TARGET_BATCH_NS

@@ -94,7 +94,6 @@ pub struct Observation<T = StoredTrace, E = String> {
 
 impl<T, E> Observation<T, E> {
     /// The outcome of a timer, under conditions that are not recorded.
-    #[must_use]
     pub fn new(timer: Timer, outcome: Result<T, E>) -> Self {
         Self {
             timer,
@@ -254,7 +253,6 @@ impl Recording {
 impl Observation {
     /// Returns the complete row with verdicts, for a timer without a syscall variant. `frequency`
     /// in hertz converts time to cycles.
-    #[must_use]
     pub fn row_with_verdicts(
         &self,
         frequency: Option<Interval>,

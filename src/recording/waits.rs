@@ -22,7 +22,6 @@ pub struct NotUsable {
 
 impl Observation<WaitTrace, NotUsable> {
     /// Returns the row of the report. `hertz` converts CPU time to cycles.
-    #[must_use]
     pub fn wait_row(&self, hertz: Option<f64>) -> WaitRow {
         let trace = self.outcome.as_ref().ok();
         let figures = trace.map(|trace| scoring::wait_figures(trace, hertz));
@@ -41,7 +40,6 @@ impl Observation<WaitTrace, NotUsable> {
 
 impl Observation<PeriodTrace, NotUsable> {
     /// Returns the row of the report.
-    #[must_use]
     pub fn period_row(&self) -> PeriodRow {
         let figures = self.outcome.as_ref().ok().map(periods::figures);
         PeriodRow {

@@ -54,7 +54,6 @@ impl RunContext {
     /// Ends the run and returns its recording, without a name of the machine. `during` is the
     /// frequency of the core during the run in hertz; `unmeasured` are the rows of timers that could
     /// not be measured.
-    #[must_use]
     pub fn end(
         self,
         during: Option<Interval>,

@@ -41,7 +41,6 @@ pub fn is_for_other_systems(id: &str) -> bool {
 
 impl Selection {
     /// Whether a runtime that the user named is not installed, or an agent is unreachable.
-    #[must_use]
     pub fn failed_by_name(&self) -> bool {
         let failed = |missing: &MissingTimer| missing.why.status == Status::Failed;
         self.named_runtime_missing || self.missing.iter().any(failed)
@@ -93,7 +92,6 @@ impl MissingTimer {
     }
 
     /// The row of this timer in a report of clocks.
-    #[must_use]
     pub fn row(self) -> TimerRow {
         let Timer {
             id, label, runtime, ..
@@ -119,7 +117,6 @@ pub struct HostName {
 
 impl HostName {
     /// The id in reports of a timer of this host.
-    #[must_use]
     pub fn id(&self, timer: &str) -> String {
         match &self.prefix {
             None => timer.into(),
@@ -128,7 +125,6 @@ impl HostName {
     }
 
     /// Describes a timer of this host with its id in reports.
-    #[must_use]
     pub fn timer(&self, hosted: HostedTimer) -> Timer {
         let mut properties = hosted.properties;
         properties.syscall_variant = properties.syscall_variant.map(|id| self.id(&id));

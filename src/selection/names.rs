@@ -34,7 +34,6 @@ const NAMES: [(&str, &[&str]); 22] = [
 
 /// The ids that a name may mean, the most exact first: that of an entry of [`NAMES`], of a clock in C,
 /// or of a timer of a runtime by any name of that runtime.
-#[must_use]
 pub fn meanings(name: &str) -> Vec<String> {
     let is_separator = |c: char| !c.is_ascii_alphanumeric() && c != '_';
     let clock = name
@@ -77,7 +76,6 @@ pub fn named_runtimes(patterns: &[String]) -> impl Iterator<Item = &'static Runt
 }
 
 /// The native clock with this id or name, or else the name.
-#[must_use]
 pub fn native_clock(name: &str) -> String {
     [name.to_owned()]
         .into_iter()

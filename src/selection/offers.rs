@@ -251,7 +251,6 @@ pub(super) fn offer_from_hello(
 }
 
 /// The command that starts an agent named on the command line.
-#[must_use]
 pub fn agent_command(spec: &AgentSpec) -> AgentCommand {
     let (program, args) = spec
         .command

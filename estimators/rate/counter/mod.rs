@@ -61,7 +61,6 @@ pub struct CounterFindings {
 pub const EXPECTED_FOR_DETECTION: f64 = 3.0;
 
 /// Returns the rate of the counter relative to the kernel's uncorrected clock.
-#[must_use]
 pub fn paired_rate(observed: &CounterEvidence) -> Option<Rate> {
     let readings = observed.paired_readings.iter();
     let readings: Vec<[i64; 3]> = readings.map(|reading| reading.values).collect();

@@ -27,7 +27,6 @@ struct TimerScore {
 /// exceed the target of the plan. Unless the plan insists, the processes that are still allowed
 /// also have to be enough to reach the target; `scatter` falls with the square root of their
 /// number.
-#[must_use]
 pub fn is_worth_continuing(
     scatter: f64,
     runs: usize,

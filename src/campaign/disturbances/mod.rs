@@ -39,7 +39,6 @@ pub enum Disturbance {
 
 impl Disturbance {
     /// Returns the name of the cause in reports.
-    #[must_use]
     pub fn name(self) -> &'static str {
         match self {
             Self::ContextSwitch => "context-switch",
@@ -53,7 +52,6 @@ impl Disturbance {
 
     /// Returns whether the results of such a window can be kept if there are no better ones. They
     /// can if the process ran all the time, although on a shared core or at a changing frequency.
-    #[must_use]
     pub fn is_bearable(self) -> bool {
         matches!(self, Self::FrequencyChange | Self::SharedCore)
     }
@@ -114,7 +112,6 @@ fn now() -> u64 {
 impl CampaignWatch {
     /// Watches measurements on `cpus`, first on the first. All have cores of one kind. Samples them
     /// for some milliseconds.
-    #[must_use]
     pub fn new(cpus: &[u32]) -> Rc<RefCell<Self>> {
         let begun = now();
         let mut watch = Self {
@@ -136,7 +133,6 @@ impl CampaignWatch {
     }
 
     /// The CPU of the measuring process, if it is pinned.
-    #[must_use]
     pub fn cpu(&self) -> Option<u32> {
         self.cpu
     }
@@ -164,13 +160,11 @@ impl CampaignWatch {
     }
 
     /// Returns all frequencies of the core before and after windows, in hertz.
-    #[must_use]
     pub fn frequencies(&self) -> &[f64] {
         &self.frequencies
     }
 
     /// Returns the width of a core that no other thread uses; `None` if unknown.
-    #[must_use]
     pub fn full_width(&self) -> Option<f64> {
         self.cores.as_ref()?.full_width()
     }
@@ -187,7 +181,6 @@ impl CampaignWatch {
     }
 
     /// Returns where the latest measuring process measured, on a core of this width.
-    #[must_use]
     pub fn place(&self, width: Option<f64>) -> Place {
         Place {
             process: self.processes.saturating_sub(1),
@@ -197,7 +190,6 @@ impl CampaignWatch {
     }
 
     /// Returns whether more time may be spent on searching.
-    #[must_use]
     pub fn has_time(&self) -> bool {
         has_time(self.begun, self.spent)
     }
@@ -267,7 +259,6 @@ struct Snapshot {
 
 /// Returns the disturbance that the counters show: context switches beyond `runner_switches`, a
 /// migration, or a major page fault.
-#[must_use]
 pub fn counted_disturbance(
     before: &Counters,
     after: &Counters,

@@ -48,7 +48,6 @@ impl ProcessWatch {
     /// Starts to watch a process. `repeats_bearable` says whether windows with a bearable disturbance
     /// are repeated; otherwise they are kept and marked, as in a brief process, one of many. `waits`
     /// says whether it waits for a free core.
-    #[must_use]
     pub fn new(
         watch: &Rc<RefCell<CampaignWatch>>,
         connection: &SharedConnection,
@@ -197,7 +196,6 @@ impl ProcessWatch {
 
     /// Ends watching. Returns the number of dropped windows by cause, and whether the results of
     /// the process can be used.
-    #[must_use]
     pub fn end(mut self) -> (BTreeMap<String, u32>, bool) {
         /// Steal time that is tolerated, in ticks of 10 ms: more in a process of some 50 ms means
         /// that it lost the CPU. *Definition*.

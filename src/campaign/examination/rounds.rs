@@ -4,7 +4,6 @@
 /// Returns rounds of disjoint pairs, by the circle method of round-robin tournaments. For `n` CPUs,
 /// there are `n - 1` rounds if `n` is even, and `n` rounds if it is odd. If there are more than
 /// `max_rounds`, returns `max_rounds` of them, spread evenly.
-#[must_use]
 pub fn schedule_rounds(cpus: &[u32], max_rounds: usize) -> Vec<Vec<[u32; 2]>> {
     let mut seats: Vec<Option<u32>> = cpus.iter().copied().map(Some).collect();
     if seats.len() % 2 == 1 {

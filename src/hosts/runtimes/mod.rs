@@ -104,7 +104,6 @@ pub fn prepare(
 }
 
 /// Whether the hosts of a runtime take settings from the user.
-#[must_use]
 pub fn takes_settings(runtime: &Runtime) -> bool {
     runtime
         .hosts

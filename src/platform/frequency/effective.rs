@@ -47,7 +47,6 @@ impl Chains {
     /// Whether an addition plausibly takes one cycle: a multiplication takes three cycles on x86-64
     /// and two to four on 64-bit Arm, and the chain may hold one more simple operation. Emulators
     /// have other ratios.
-    #[must_use]
     pub fn is_plausible(&self) -> bool {
         self.multiplication_cycles
             .is_none_or(|ratio| (1.8..=5.5).contains(&ratio))
@@ -59,7 +58,6 @@ impl Chains {
 ///
 /// `None` if the clock cannot be read, the thread may not run on that CPU, or the chains are
 /// implausible.
-#[must_use]
 pub fn measure_effective(cpu: Option<u32>) -> Option<Chains> {
     let measure = move || {
         if let Some(cpu) = cpu {

@@ -16,7 +16,6 @@ use crate::quantity::parse_frequency;
 
 /// The nominal frequency and its source: CPUID leaf 0x16, else the brand string. Most AMD and Arm
 /// processors declare none.
-#[must_use]
 pub fn nominal() -> Option<(Hertz, Cow<'static, str>)> {
     let declared = timers::arch::identity().base_hz.and_then(Hertz::new);
     declared
@@ -54,7 +53,6 @@ pub struct TscWatch {
 
 impl TscWatch {
     /// Takes the first comparison; `None` if the counter or the clock cannot be read.
-    #[must_use]
     pub fn begin(reference: &'static str) -> Option<Self> {
         let ns_per_tick = (timers::find(reference)?.ns_per_tick)()?;
         let mut counter = (timers::find("rdtsc-lfence")?.open)().ok()?;
@@ -70,7 +68,6 @@ impl TscWatch {
     /// The rate of the counter since the beginning, in hertz, according to the clock. A comparison
     /// has an error of about 50 ns, so after one second the rate is known to 0.1 ppm; the rate of
     /// `monotonic` itself may be slewed by up to 500 ppm (adjtimex(2)).
-    #[must_use]
     pub fn end(mut self) -> Option<Hertz> {
         let last_comparison = compare_with(self.counter.as_mut(), self.reference)?;
         let advance = |at: usize| last_comparison[at].wrapping_sub(self.first_comparison[at]);
