@@ -59,7 +59,12 @@ pub fn run(args: &CheckArgs, output: &mut dyn Write) -> CommandResult<bool> {
         findings.extend(library_clock_findings().into_iter().flatten());
         findings.extend(watch_findings());
         let root = args.root.as_ref().map_or_else(Root::system, Root::at);
-        findings.extend(rtc_findings(&platform, &root).into_iter().flatten());
+        let found = [
+            library_clock_findings(),
+            watch_findings(),
+            rtc_findings(&platform, &root),
+        ];
+        findings.extend(found.into_iter().flatten().flatten());
     }
     findings.sort_by_key(|finding| finding.severity);
     let checked = Checked {
@@ -118,14 +123,10 @@ fn rtc_findings(platform: &Platform, root: &Root) -> Option<Vec<Finding>> {
     Some(apply_rules(RTC, &case))
 }
 
-/// The findings about the last saved watch and about damage of its log; none if no watch was saved.
-fn watch_findings() -> Vec<Finding> {
-    let Some(path) = super::watch::saved_log_path() else {
-        return Vec::new();
-    };
-    let Ok(log) = super::watch::read_log(&path) else {
-        return Vec::new();
-    };
+/// The findings about the last saved watch and about damage of its log; `None` if no watch was saved.
+fn watch_findings() -> Option<Vec<Finding>> {
+    let path = super::watch::saved_log_path()?;
+    let log = super::watch::read_log(&path).ok()?;
     let duration = |end: log::End| {
         humantime::format_duration(Duration::from_secs(end.watched_s as u64)).to_string()
     };
@@ -139,7 +140,7 @@ fn watch_findings() -> Vec<Finding> {
         damaged_lines: &log.damaged_lines,
         path: &plain(&path.display().to_string()),
     };
-    apply_rules(WATCH_LOG, &case)
+    Some(apply_rules(WATCH_LOG, &case))
 }
 
 /// The codes of the findings about the clocks themselves; the other findings are about the rest of

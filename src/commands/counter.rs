@@ -43,12 +43,9 @@ pub fn run(args: &CheckArgs, output: &mut dyn Write) -> CommandResult<bool> {
     let outputs = prepare_outputs(&args.output)?;
     let ids = ThisMachine::ids();
     let mut here = ThisMachine::open().map_err(|why| {
-        let remedy = why
-            .remedy
-            .map_or(String::new(), |remedy| format!("; {remedy}"));
         failed(format!(
-            "the counter cannot be read here, also not by other programs: {}{remedy}",
-            why.reason
+            "the counter cannot be read here, also not by other programs: {}",
+            with_remedy(&why)
         ))
     })?;
     let cpu = choose_cpu(args.cpu)?;

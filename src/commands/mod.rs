@@ -71,7 +71,7 @@ pub enum CommandError {
     Closed,
 }
 
-/// What a command returns.
+/// The result of a command, or of a part of it.
 type CommandResult<T = ()> = Result<T, CommandError>;
 
 impl CommandError {

@@ -9,7 +9,7 @@
 //! [CFS bandwidth control]: https://docs.kernel.org/scheduler/sched-bwc.html
 
 use super::Root;
-use super::root::cpu_count;
+use super::root::{cpu_count, name_by_mark};
 use crate::model::{CpuQuota, Limits, MemoryLimit, TimeNamespace};
 
 /// Maximum size of the list of mounts, in bytes: hosts of many containers have many mounts.
@@ -69,19 +69,11 @@ fn container(root: &Root, groups: &str) -> Option<String> {
         ("/libpod", "podman"),
         ("/lxc", "lxc"),
     ];
-    by_manager
-        .or_else(|| {
-            marker_files
-                .iter()
-                .find(|(path, _)| root.exists(path))
-                .map(|(_, name)| (*name).to_owned())
-        })
-        .or_else(|| {
-            group_names
-                .iter()
-                .find(|(part, _)| groups.contains(part))
-                .map(|(_, name)| (*name).to_owned())
-        })
+    by_manager.or_else(|| {
+        name_by_mark(&marker_files, |path| root.exists(path))
+            .or_else(|| name_by_mark(&group_names, |part| groups.contains(part)))
+            .map(str::to_owned)
+    })
 }
 
 /// The control groups of the process, and the mounts.

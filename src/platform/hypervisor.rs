@@ -8,7 +8,7 @@
 use timers::clock_sources::CLOCK_SOURCES;
 use timers::os::MachineFacts;
 
-use super::root::field;
+use super::root::{field, name_by_mark};
 use super::{Root, cpu, cpu_arm};
 
 /// The emulator of the processor or the hypervisor of this system, as reported by the processor,
@@ -48,13 +48,11 @@ const ACPI_DEVICES: &str = "/sys/bus/acpi/devices";
 /// own, or Amazon's VMClock on a machine without DMI tables, which all instances of EC2 have.
 fn identify_sandbox(root: &Root) -> Option<&'static str> {
     let version = root.read_text("/proc/version").unwrap_or_default();
-    let named = SANDBOXES.iter().find(|(word, _)| version.contains(word));
     let is_firecracker = || {
         let has = |device: &str| root.exists(&format!("{ACPI_DEVICES}/{device}:00"));
         has("FCVMGID") || (has("AMZNC10C") && !root.exists("/sys/class/dmi/id"))
     };
-    named
-        .map(|(_, name)| *name)
+    name_by_mark(&SANDBOXES, |word| version.contains(word))
         .or_else(|| is_firecracker().then_some("Firecracker"))
 }
 
@@ -107,10 +105,9 @@ fn identify_by_devicetree(root: &Root) -> Option<&'static str> {
         .iter()
         .filter_map(|file| root.read_text(&format!("{DEVICETREE}/{file}")))
         .collect();
-    DEVICETREE_NAMES
-        .iter()
-        .find(|(prefix, _)| words.iter().any(|text| text.contains(prefix)))
-        .map(|(_, name)| *name)
+    name_by_mark(&DEVICETREE_NAMES, |prefix| {
+        words.iter().any(|text| text.contains(prefix))
+    })
 }
 
 /// The vendor and the product of the machine (SMBIOS, system information).
@@ -151,12 +148,7 @@ pub fn product(root: &Root) -> Option<String> {
 
 fn identify_by_dmi(root: &Root) -> Option<&'static str> {
     let [vendor, product] = read_dmi(root);
-    let name_of = |text: &str| {
-        DMI_VENDORS
-            .iter()
-            .find(|(prefix, _)| text.starts_with(prefix))
-            .map(|(_, name)| *name)
-    };
+    let name_of = |text: &str| name_by_mark(&DMI_VENDORS, |prefix| text.starts_with(prefix));
     // Microsoft and Google also make physical computers.
     match name_of(&vendor) {
         Some("Amazon EC2") if product.ends_with(".metal") => None,

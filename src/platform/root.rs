@@ -147,6 +147,17 @@ pub fn format_cpus(cpus: &[u32]) -> String {
     ranges.into_iter().map(text).collect::<Vec<_>>().join(",")
 }
 
+/// The name in a table of marks and names whose mark `is_found`, the first of several.
+pub(super) fn name_by_mark(
+    table: &[(&str, &'static str)],
+    is_found: impl Fn(&str) -> bool,
+) -> Option<&'static str> {
+    table
+        .iter()
+        .find(|(mark, _)| is_found(mark))
+        .map(|(_, name)| *name)
+}
+
 /// The first value of a field in `/proc/cpuinfo`, `/proc/self/status` and similar files: `name :
 /// value` on each line.
 pub fn field<'a>(text: &'a str, name: &str) -> Option<&'a str> {
