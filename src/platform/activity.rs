@@ -127,7 +127,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::platform::test_root;
+    use crate::platform::tests::test_root;
 
     #[test]
     fn reads_counts_of_the_kernel() {

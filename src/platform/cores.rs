@@ -222,7 +222,7 @@ fn read_identity(root: &Root, cpu: u32) -> CoreIdentity {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::platform::test_root;
+    use crate::platform::tests::test_root;
 
     #[test]
     fn reads_threads_of_a_core() {

@@ -131,8 +131,8 @@ fn parse_hexadecimal(text: &str) -> Option<u32> {
 mod tests {
     use proptest::prelude::*;
 
-    use super::super::test_root;
     use super::*;
+    use crate::platform::tests::test_root;
 
     fn record(implementer: &str, part: &str) -> String {
         format!(

@@ -191,8 +191,8 @@ fn guest_clocks(available: &[String], offered: Option<Vec<&str>>) -> Option<Vec<
 
 #[cfg(test)]
 mod tests {
-    use super::super::test_root;
     use super::*;
+    use crate::platform::tests::test_root;
 
     #[test]
     fn identifies_sandboxes() {

@@ -160,7 +160,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::platform::test_root;
+    use crate::platform::tests::test_root;
 
     const CONFIGURATION: &str = "# CONFIG_HZ_PERIODIC is not set\nCONFIG_NO_HZ_IDLE=y\n# CONFIG_NO_HZ_FULL is not set\n\
                                  CONFIG_HZ_300=y\nCONFIG_HZ=300\n";

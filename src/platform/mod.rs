@@ -85,16 +85,3 @@ pub fn identify_at(root: &Root, cpu: Option<u32>) -> Platform {
     // Firmware and kernel command lines may contain arbitrary bytes.
     cleaned(found)
 }
-
-/// Creates a folder with these files, and a [`Root`] that reads the folder.
-#[cfg(test)]
-fn test_root(files: &[(&str, &str)]) -> (tempfile::TempDir, Root) {
-    let folder = tempfile::tempdir().expect("a folder");
-    let root = Root::at(folder.path());
-    for (path, text) in files {
-        let file = root.file(path).expect("a root");
-        std::fs::create_dir_all(file.parent().expect("it lies in the folder")).expect("a folder");
-        std::fs::write(file, text).expect("it can be written");
-    }
-    (folder, root)
-}

@@ -52,7 +52,7 @@ fn own_time(stat: &str) -> Option<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::platform::test_root;
+    use crate::platform::tests::test_root;
 
     #[test]
     fn own_time_is_not_that_of_others() {

@@ -261,3 +261,15 @@ proptest! {
         prop_assert!(serde_json::to_string(&found).is_ok());
     }
 }
+
+/// Creates a folder with these files, and a [`Root`] that reads the folder.
+pub(super) fn test_root(files: &[(&str, &str)]) -> (tempfile::TempDir, Root) {
+    let folder = tempfile::tempdir().expect("a folder");
+    let root = Root::at(folder.path());
+    for (path, text) in files {
+        let file = root.file(path).expect("a root");
+        std::fs::create_dir_all(file.parent().expect("it lies in the folder")).expect("a folder");
+        std::fs::write(file, text).expect("it can be written");
+    }
+    (folder, root)
+}

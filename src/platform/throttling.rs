@@ -103,7 +103,7 @@ fn parse_throttled_ns(stat: &str) -> Option<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::platform::test_root;
+    use crate::platform::tests::test_root;
 
     #[test]
     fn counts_quotas_of_all_groups() {

@@ -55,7 +55,7 @@ fn idle_states(root: &Root, cpu: u32) -> Option<Vec<IdleState>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::platform::test_root;
+    use crate::platform::tests::test_root;
 
     #[test]
     fn idle_states_of_the_cpu() {

@@ -2,8 +2,8 @@
 
 use proptest::prelude::*;
 
-use super::super::test_root;
 use super::*;
+use crate::platform::tests::test_root;
 
 const V2_MOUNT: &str =
     "31 23 0:28 / /sys/fs/cgroup rw,nosuid shared:4 - cgroup2 cgroup2 rw,nsdelegate\n";
