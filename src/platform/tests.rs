@@ -268,8 +268,8 @@ pub(super) fn test_root(files: &[(&str, &str)]) -> (tempfile::TempDir, Root) {
     let root = Root::at(folder.path());
     for (path, text) in files {
         let file = root.file(path).expect("a root");
-        std::fs::create_dir_all(file.parent().expect("it lies in the folder")).expect("a folder");
-        std::fs::write(file, text).expect("it can be written");
+        fs::create_dir_all(file.parent().expect("it lies in the folder")).expect("a folder");
+        fs::write(file, text).expect("it can be written");
     }
     (folder, root)
 }
