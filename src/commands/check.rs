@@ -55,11 +55,9 @@ pub fn run(args: &CheckArgs, output: &mut dyn Write) -> CommandResult<bool> {
     let restore = RestoreCase(&platform, &platform.clocksource.available);
     findings.extend(apply_rules(RESTORES, &restore));
     if args.from.is_none() {
-        findings.extend(apply_rules(DATE, &DateCase(&date)));
-        findings.extend(library_clock_findings().into_iter().flatten());
-        findings.extend(watch_findings());
         let root = args.root.as_ref().map_or_else(Root::system, Root::at);
         let found = [
+            Some(apply_rules(DATE, &DateCase(&date))),
             library_clock_findings(),
             watch_findings(),
             rtc_findings(&platform, &root),

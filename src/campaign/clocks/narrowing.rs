@@ -5,7 +5,6 @@ use std::time::Duration;
 
 use super::ClockSubject;
 use crate::campaign::sampling::CampaignPlan;
-use crate::campaign::subject::CampaignSubject;
 use crate::model::Hertz;
 use crate::parallel;
 use crate::scoring::RunningScore;

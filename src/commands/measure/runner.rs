@@ -19,7 +19,7 @@ impl Runner {
     ///
     /// # Errors
     /// When the CPU cannot be used.
-    pub(super) fn new(cpu: Option<u32>, limit: Duration) -> Result<Self, CommandError> {
+    pub(super) fn new(cpu: Option<u32>, limit: Duration) -> CommandResult<Self> {
         if let Some(cpu) = cpu {
             timers::pin_to(cpu).map_err(|error| failed(format!("--cpu {cpu}: {error}")))?;
         }

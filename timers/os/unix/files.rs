@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 
 use rustix::fs::{
     AtFlags, CWD, FileType, FlockOperation, Mode, OFlags, flock, fstat, mkdirat, openat,
-    readlinkat, statat,
+    readlinkat, stat, statat,
 };
 use rustix::io::Errno;
 use rustix::process::geteuid;
@@ -121,9 +121,10 @@ impl Folder {
     #[must_use]
     pub fn path(&self) -> PathBuf {
         let through = PathBuf::from(format!("/proc/self/fd/{}", self.descriptor.as_raw_fd()));
-        let own = fstat(&self.descriptor).map(|own| (own.st_dev as u64, own.st_ino as u64));
-        match through.metadata() {
-            Ok(found) if own == Ok((found.dev(), found.ino())) => through,
+        match (fstat(&self.descriptor), stat(&through)) {
+            (Ok(own), Ok(found)) if (own.st_dev, own.st_ino) == (found.st_dev, found.st_ino) => {
+                through
+            }
             _ => self.name().to_owned(),
         }
     }
@@ -177,13 +178,13 @@ impl Folder {
 
     /// The target of a symbolic link in this folder, if it may be followed; `None` for other files.
     fn link(&self, part: &OsStr) -> io::Result<Option<PathBuf>> {
-        const STICKY_FOR_ALL: u32 = 0o1002;
+        let sticky_for_all = Mode::SVTX | Mode::WOTH;
         let found = statat(&self.descriptor, part, AtFlags::SYMLINK_NOFOLLOW)?;
         if FileType::from_raw_mode(found.st_mode) != FileType::Symlink {
             return Ok(None);
         }
         let folder = fstat(&self.descriptor)?;
-        if u32::from(folder.st_mode) & STICKY_FOR_ALL == STICKY_FOR_ALL
+        if Mode::from_raw_mode(folder.st_mode).contains(sticky_for_all)
             && ![folder.st_uid, geteuid().as_raw()].contains(&found.st_uid)
         {
             return Err(io::Error::other(format!(
