@@ -598,8 +598,8 @@ const WRITERS: [&str; 11] = [
 ];
 
 /// The files that may do so, and where: in a temporary folder of this process or below an open
-/// folder ([`Folder`](timers::os::files::Folder)); files of the kernel; a file for tests.
-const WRITING: [&str; 11] = [
+/// folder ([`Folder`](timers::os::files::Folder)); files of the kernel.
+const WRITING: [&str; 10] = [
     "reporting/scratch",
     "reporting/report/archive",
     "reporting/page/site",
@@ -610,7 +610,6 @@ const WRITING: [&str; 11] = [
     "src/hosts/runtimes",
     "src/hosts/children/setting",
     "src/hosts/children/guard",
-    "src/platform",
 ];
 
 #[test]

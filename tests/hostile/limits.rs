@@ -262,6 +262,7 @@ fn ends_without_kill(verbs: &[&[&str]], sleep: &str, status: i32, act: fn(&Run))
 }
 
 #[test]
+#[ignore = "long"]
 fn verbs_end_where_kill_is_refused() {
     let measure = [
         "measure",
