@@ -169,7 +169,7 @@ until_it_writes() {
     case $1 in
     save) files='saved/.timermeter-*.tmp/README.md' ;;
     baseline) files='home/baselines/.timermeter-*.tmp' ;;
-    publish) files='.timermeter-*.tmp/.timermeter-site' ;;
+    publish) files='site/.timermeter-*.tmp/.timermeter-site' ;;
     *) files='.timermeter-*.tmp' ;;
     esac
     while kill -0 "$2" 2>/dev/null; do

@@ -208,7 +208,8 @@ impl Folder {
 pub fn find(path: &Path, create: bool) -> io::Result<(Folder, Option<OsString>)> {
     const MAX_LINKS: usize = 40;
     let parts = |path: &Path| -> Vec<OsString> { path.iter().rev().map(OsStr::to_owned).collect() };
-    let start = openat(CWD, ".", SEARCH | OFlags::CLOEXEC, Mode::empty())?;
+    let start = if path.is_absolute() { "/" } else { "." };
+    let start = openat(CWD, start, SEARCH | OFlags::CLOEXEC, Mode::empty())?;
     let mut folder = Folder {
         descriptor: start,
         name: PathBuf::new(),
@@ -220,7 +221,8 @@ pub fn find(path: &Path, create: bool) -> io::Result<(Folder, Option<OsString>)>
             Ok(next) => folder = next,
             Err(Errno::NOENT) if is_last => return Ok((folder, Some(part))),
             Err(Errno::NOENT) if create => folder = folder.create_in(&part)?,
-            Err(error @ (Errno::NOTDIR | Errno::LOOP)) => {
+            // FreeBSD says MLINK of a link.
+            Err(error @ (Errno::NOTDIR | Errno::LOOP | Errno::MLINK)) => {
                 if is_last && folder.is_of_system() {
                     return Ok((folder, Some(part)));
                 }
