@@ -132,6 +132,7 @@ fn read_list(destination: &Path) -> Option<BTreeSet<PathBuf>> {
     let (_, names) = text.split_once(LIST_HEADING)?;
     let paths = names
         .lines()
+        .skip(1)
         .map(|name| Path::new(name).components().collect());
     Some(paths.filter(is_within).collect())
 }
