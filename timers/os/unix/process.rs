@@ -156,6 +156,10 @@ pub(in crate::os) fn raw(process: Pid) -> Option<Raw> {
 }
 
 #[cfg(test)]
+#[allow(
+    unused_qualifications,
+    reason = "Linux has functions of its own, other systems those of this file"
+)]
 mod tests {
     use std::process::Stdio;
 
