@@ -156,11 +156,12 @@ pub(in crate::os) fn raw(process: Pid) -> Option<Raw> {
 }
 
 #[cfg(test)]
-#[allow(
-    unused_qualifications,
-    reason = "Linux has functions of its own, other systems those of this file"
-)]
 mod tests {
+    #![allow(
+        unused_qualifications,
+        reason = "Linux has functions of its own, other systems those of this file"
+    )]
+
     use std::process::Stdio;
 
     use super::*;
