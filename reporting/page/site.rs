@@ -149,11 +149,3 @@ fn write(page: &WebPage, path: &Path) -> Result<(), SiteError> {
     text.and_then(|text| fs::write(path, text))
         .map_err(SiteError::write(path))
 }
-
-/// The folder that contains the destination.
-fn parent(destination: &Path) -> &Path {
-    match destination.parent() {
-        Some(parent) if !parent.as_os_str().is_empty() => parent,
-        _ => Path::new("."),
-    }
-}

@@ -21,6 +21,7 @@ pub use archive::{Archive, Baselines, Unresolved, home, is_baseline_name, stored
 pub use collection::{Collection, ReportFile, files};
 pub use facts::facts;
 pub use format::{cell_reader, cells, render};
+pub(crate) use output::parent;
 pub use output::{OutputError, StandardOutput, WholeFile, append, is_stdout};
 pub use range::{InvalidReport, check};
 pub use ranking::{ranks, written_rank};

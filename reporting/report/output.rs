@@ -65,7 +65,7 @@ impl OutputError {
 }
 
 /// The folder that contains the file at `path`.
-fn parent(path: &Path) -> &Path {
+pub(crate) fn parent(path: &Path) -> &Path {
     let parent = path.parent().filter(|parent| *parent != Path::new(""));
     parent.unwrap_or(Path::new("."))
 }

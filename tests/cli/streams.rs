@@ -110,6 +110,15 @@ mod unusable {
         String::from_utf8_lossy(&ended.stderr).into_owned()
     }
 
+    /// Checks that the program fails with a message.
+    fn assert_fails(redirection: &str, args: &[&str], message: &str) {
+        let ended = redirected(redirection, args);
+        let reported = reported(&ended);
+        let run = format!("{args:?} {redirection}: {reported}");
+        assert_eq!(ended.status.code(), Some(1), "{run}");
+        assert!(reported.contains(message), "{run}");
+    }
+
     const PRINTING: &[&[&str]] = &[
         &["--help"],
         &["--version"],
@@ -135,23 +144,10 @@ mod unusable {
     fn unwritable_output_is_error() {
         for args in PRINTING {
             for redirection in ["1<\"$file\"", ">&-"] {
-                let ended = redirected(redirection, args);
-                let reported = reported(&ended);
-                assert_eq!(
-                    ended.status.code(),
-                    Some(1),
-                    "{args:?} {redirection}: {reported}"
-                );
-                assert!(
-                    reported.contains("standard output is not open for writing"),
-                    "{args:?} {redirection}: {reported}"
-                );
+                assert_fails(redirection, args, "standard output is not open for writing");
             }
             if cfg!(target_os = "linux") {
-                let ended = redirected(">/dev/full", args);
-                let reported = reported(&ended);
-                assert_eq!(ended.status.code(), Some(1), "{args:?}: {reported}");
-                assert!(reported.contains("No space left"), "{args:?}: {reported}");
+                assert_fails(">/dev/full", args, "No space left");
             }
         }
     }
@@ -218,16 +214,10 @@ mod unusable {
             &["watch", "--from", "-"],
         ] {
             for redirection in ["<&-", "0>/dev/null"] {
-                let ended = redirected(redirection, args);
-                let reported = reported(&ended);
-                assert_eq!(
-                    ended.status.code(),
-                    Some(1),
-                    "{args:?} {redirection}: {reported}"
-                );
-                assert!(
-                    reported.contains("'-': standard input is not open for reading"),
-                    "{args:?} {redirection}: {reported}"
+                assert_fails(
+                    redirection,
+                    args,
+                    "'-': standard input is not open for reading",
                 );
             }
         }

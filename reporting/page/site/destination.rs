@@ -7,7 +7,8 @@ use std::{fs, io};
 
 use timers::os::files::find;
 
-use super::{SiteError, parent};
+use super::SiteError;
+use crate::report::parent;
 use crate::scratch::{self, ScratchFolder};
 
 /// The name of the list of files; a folder without this list is not replaced.
