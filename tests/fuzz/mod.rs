@@ -115,6 +115,12 @@ fn fuzz(name: &str, times: u32, read: impl Fn(&[u8]) -> bool) {
     );
 }
 
+/// Whether `inf` or `NaN` in a text that is printed can be a word of the input. A date of which a
+/// part was replaced is printed in parts.
+fn names_what_is_not_finite(input: &str) -> bool {
+    input.contains("NaN") || not_finite(input).is_some()
+}
+
 /// The first `inf` or `NaN` in a text, with its context.
 fn not_finite(text: &str) -> Option<&str> {
     let mut words = text.split(|c: char| !c.is_alphanumeric());

@@ -10,7 +10,7 @@ use clap::Parser;
 use timermeter::cli::{Cli, Verb};
 use timermeter::commands::{compare, inspect, pick, publish, report, table, watch};
 
-use super::not_finite;
+use super::{names_what_is_not_finite, not_finite};
 use crate::steering::steers_nothing;
 
 /// The command lines. `R` is the report, `O` another report, `F` the folder of the report, `S` the
@@ -54,7 +54,7 @@ pub fn read(text: &str) {
         // The script of a page is part of the program.
         let printed = printed.split("<script").next().unwrap_or_default();
         steers_nothing(printed);
-        if not_finite(text).is_none() {
+        if !names_what_is_not_finite(text) {
             assert_eq!(not_finite(printed), None);
         }
     };
@@ -92,7 +92,7 @@ pub fn read_log(text: &str) {
         let cli = Cli::try_parse_from(words.into_iter().chain([path])).expect("it is a command");
         let printed = answer(&cli.command.expect("it has a verb"));
         steers_nothing(&printed);
-        if not_finite(text).is_none() {
+        if !names_what_is_not_finite(text) {
             assert_eq!(not_finite(&printed), None);
         }
         for impossible in [
