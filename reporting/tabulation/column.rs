@@ -49,6 +49,21 @@ impl ColumnName {
             .expect("every column is the column of a field")
     }
 
+    /// The columns with the numbers of a column whose cells are text like `±0.26`.
+    #[must_use]
+    pub fn numbers(self) -> &'static [Self] {
+        match self.0 {
+            "interval" => &[Self("quality-low"), Self("quality-high")],
+            "adds" => &[
+                Self("adds-latency"),
+                Self("adds-throughput"),
+                Self("adds-memory"),
+                Self("adds-ahead"),
+            ],
+            _ => &[],
+        }
+    }
+
     /// Whether rows of this kind have the column.
     pub fn applies_to(self, kind: Kind) -> bool {
         self.field(kind).applies_to(kind)

@@ -6,13 +6,13 @@ mod column;
 mod platforms;
 
 use std::borrow::Cow;
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use clap::ValueEnum;
-use indexmap::IndexMap;
+use indexmap::{IndexMap, IndexSet};
 
 use crate::document::Render;
 use crate::fields::{Field, Kind, Row, rows};
@@ -118,20 +118,15 @@ impl Tabulation {
             .collect();
         let choice = choices.swap_remove(chosen);
         for (index, kept) in collection.reports.iter_mut().enumerate() {
-            let mut sheet_lines = kept.content.lines.swap_remove(chosen);
-            if let (Some(top), None) = (choice.top, choice.sort) {
-                sheet_lines.truncate(top);
-            }
-            lines.extend(
-                sheet_lines
-                    .into_iter()
-                    .map(|line| line.complete(index, &names[index], &choice)),
-            );
+            let sheet_lines = kept.content.lines.swap_remove(chosen).into_iter();
+            lines.extend(sheet_lines.map(|line| line.complete(index, &names[index], &choice)));
         }
         if let Some((column, reverse)) = choice.sort {
             let largest_first = column.field(choice.kind).unit.rules().is_largest_first != reverse;
             lines.sort_by(|a, b| a.sort_key.order(&b.sort_key, largest_first));
-            lines.truncate(choice.top.unwrap_or(usize::MAX));
+        }
+        if let Some(top) = choice.top {
+            retain_top(&mut lines, top, &choice);
         }
         Self {
             choice,
@@ -152,27 +147,22 @@ impl Tabulation {
         (self.choice.kind, self.lines.len())
     }
 
-    /// Renders the stacked table for a terminal, on which names of timers and values of reports may
-    /// fold to several lines.
-    fn on_terminal(&self, style: Style) -> String {
-        let mut table = self.stacked();
-        for (heading, column) in table.columns.iter_mut().zip(&self.choice.columns) {
-            heading.folds =
-                *column == ColumnName::TIMER || column.field(self.choice.kind).is_of_report();
-        }
-        table.on_terminal(style, &|_| "")
-    }
-
     fn field(&self, column: ColumnName) -> &'static Field {
         column.field(self.choice.kind)
     }
 
+    /// The heading of a column. On a terminal, names of timers and values of reports may fold to
+    /// several lines.
     fn heading(&self, column: ColumnName) -> Heading {
-        self.field(column).as_column()
+        let field = self.field(column);
+        Heading {
+            folds: column == ColumnName::TIMER || field.is_of_report(),
+            ..field.as_column()
+        }
     }
 
     /// The table with a row for each timer and report.
-    fn stacked(&self) -> Table<'_> {
+    fn stacked(&self, is_shown: &[bool]) -> Table<'_> {
         let mut table = Table::new(
             self.choice
                 .columns
@@ -185,44 +175,64 @@ impl Tabulation {
             .iter()
             .map(|line| Cow::Borrowed(&*line.cells))
             .collect();
+        let hidden = (0..is_shown.len()).rev().filter(|index| !is_shown[*index]);
+        hidden.for_each(|index| table.remove_column(index));
         table
     }
 
+    /// Whether each column is shown. Programs get numbers and the names that reports have; people
+    /// get text.
+    fn shown(&self, is_for_programs: bool) -> Vec<bool> {
+        let columns = &self.choice.columns;
+        let mut shown = vec![true; columns.len()];
+        for (index, column) in columns.iter().enumerate() {
+            let numbers = column.numbers();
+            if !self.choice.has_named_columns {
+                shown[index] = !(is_for_programs && self.field(*column).derived);
+            } else if is_for_programs {
+                shown[index] = numbers.is_empty();
+            } else if columns[index + 1..].starts_with(numbers) {
+                shown[index + 1..][..numbers.len()].fill(false);
+            }
+        }
+        shown
+    }
+
     /// The table with a row for each timer, and a group of columns for each report.
-    fn side_by_side(&self) -> Table<'_> {
+    fn side_by_side(&self, is_shown: &[bool]) -> Table<'_> {
         let columns = self.choice.columns.iter().copied().enumerate();
         let value_columns: Vec<(usize, ColumnName)> = columns
-            .filter(|(_, column)| {
-                !self.field(*column).is_of_report() && *column != ColumnName::TIMER
+            .filter(|(index, column)| {
+                let is_of_report = self.field(*column).is_of_report();
+                is_shown[*index] && !is_of_report && *column != ColumnName::TIMER
             })
             .collect();
+        // A report without such rows would be a group of empty columns.
+        let reports: BTreeSet<usize> = self.lines.iter().map(|line| line.report).collect();
+        let reports: Vec<usize> = reports.into_iter().collect();
         let mut headings = vec![self.heading(ColumnName::TIMER)];
-        for group in (0..self.names.len()).map(Some) {
+        for group in (0..reports.len()).map(Some) {
             headings.extend(value_columns.iter().map(|(_, column)| Heading {
                 group,
                 ..self.heading(*column)
             }));
         }
-        let timer_index = self
-            .choice
-            .columns
-            .iter()
-            .position(|column| *column == ColumnName::TIMER);
         let mut rows: IndexMap<&str, Vec<CellValue>> = IndexMap::new();
         for line in &self.lines {
-            let name = timer_index.map_or(&CellValue::Nothing, |index| &line.cells[index]);
+            let name = line.timer(&self.choice);
             let row = rows.entry(name.as_text()).or_insert_with(|| {
                 let mut row = vec![CellValue::Nothing; headings.len()];
                 row[0] = name.clone();
                 row
             });
+            let group = reports.partition_point(|report| *report < line.report);
             for (offset, &(index, _)) in value_columns.iter().enumerate() {
-                row[1 + line.report * value_columns.len() + offset] = line.cells[index].clone();
+                row[1 + group * value_columns.len() + offset] = line.cells[index].clone();
             }
         }
         let rows = rows.into_values().map(Cow::Owned).collect();
         Table {
-            groups: self.names.iter().map(|name| &**name).collect(),
+            groups: reports.iter().map(|report| &*self.names[*report]).collect(),
             rows,
             ..Table::new(headings)
         }
@@ -232,23 +242,13 @@ impl Tabulation {
 impl Render for Tabulation {
     fn write(&self, format: Format, style: Style, output: &mut dyn Write) -> io::Result<()> {
         let is_stacked = self.choice.layout == Layout::Stacked;
-        if format == Format::Table && is_stacked && style.width.is_some() {
-            return output.write_all(self.on_terminal(style).as_bytes());
-        }
-        let mut table = if is_stacked || format == Format::Json {
-            self.stacked()
-        } else {
-            self.side_by_side()
+        let is_shown = self.shown(matches!(format, Format::Csv | Format::Json));
+        let mut table = match is_stacked || format == Format::Json {
+            true => self.stacked(&is_shown),
+            false => self.side_by_side(&is_shown),
         };
-        // Programs get the names that reports have; they compute the rest.
-        if matches!(format, Format::Csv | Format::Json) && !self.choice.has_named_columns {
-            self.choice
-                .columns
-                .iter()
-                .enumerate()
-                .rev()
-                .filter(|(_, column)| self.field(**column).derived)
-                .for_each(|(index, _)| table.remove_column(index));
+        if format == Format::Table && is_stacked && style.width.is_some() {
+            return output.write_all(table.on_terminal(style, &|_| "").as_bytes());
         }
         table.ascii = style.ascii;
         table.write(format, output)
@@ -256,6 +256,15 @@ impl Render for Tabulation {
 }
 
 impl TableLine {
+    /// The name of the timer, if the table has that column.
+    fn timer(&self, choice: &TableChoice) -> &CellValue {
+        let columns = choice.columns.iter();
+        let timer = columns
+            .zip(&self.cells)
+            .find(|(column, _)| **column == ColumnName::TIMER);
+        timer.map_or(&CellValue::Nothing, |(_, cell)| cell)
+    }
+
     /// Adds the index and the name of the report, which are known only after all reports were read.
     fn complete(mut self, report: usize, name: &Arc<str>, choice: &TableChoice) -> Self {
         self.report = report;
@@ -269,6 +278,24 @@ impl TableLine {
         }
         self
     }
+}
+
+/// Retains the first rows: of each report, or in total if they are sorted. Side by side, a row has
+/// the cells of all reports for a timer.
+fn retain_top(lines: &mut Vec<TableLine>, top: usize, choice: &TableChoice) {
+    if choice.layout == Layout::SideBySide {
+        let names = lines.iter().map(|line| line.timer(choice).as_text());
+        let mut timers: IndexSet<String> = names.map(str::to_owned).collect();
+        timers.truncate(top);
+        return lines.retain(|line| timers.contains(line.timer(choice).as_text()));
+    }
+    let mut counts: HashMap<usize, usize> = HashMap::new();
+    lines.retain(|line| {
+        let list = choice.sort.map_or(line.report, |_| 0);
+        let count = counts.entry(list).or_default();
+        *count += 1;
+        *count <= top
+    });
 }
 
 /// The rows of a report for a choice.

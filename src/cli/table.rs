@@ -93,7 +93,7 @@ pub struct TableArgs {
     /// Only the first N rows
     ///
     /// N rows of each report are printed, or N rows in total if the rows of all reports are sorted
-    /// together.
+    /// together or the reports are side by side.
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = super::values::whole_number_parser::<usize>(1..=1_000_000))]
     pub top: Option<usize>,
     /// Also show timers without figures
@@ -102,16 +102,13 @@ pub struct TableArgs {
 }
 
 impl TableArgs {
-    /// The columns of `--columns` without `all`.
+    /// The columns of `--columns` without `all`, and those with their numbers for programs.
     fn column_names(&self) -> Vec<ColumnName> {
-        let named = |column: &Columns| {
-            if let Columns::One(name) = column {
-                Some(*name)
-            } else {
-                None
-            }
+        let named = |column: &Columns| match column {
+            Columns::One(name) => [&[*name], name.numbers()].concat(),
+            Columns::All => Vec::new(),
         };
-        self.columns.iter().filter_map(named).collect()
+        self.columns.iter().flat_map(named).collect()
     }
 
     /// The tables that may be shown, the preferred one first: the table of the requested kind, or

@@ -12,7 +12,7 @@ use crate::comparison::{
     platform_changes, unlike_cpu,
 };
 use crate::model::{ProvenanceKind, Report, Settings};
-use crate::report::{Baselines, Collection, ReportFile, Unresolved, stored_with};
+use crate::report::{Baselines, Collection, ReportFile, stored_with};
 use crate::requests::{ProbeRequest, RunRequest};
 use crate::selection::select;
 
@@ -123,16 +123,20 @@ pub(super) fn read(
     open: &mut Vec<String>,
 ) -> CommandResult<Vec<ReadReport>> {
     let baselines = Baselines::of_user();
-    let resolved = arguments.iter().map(|argument| {
-        Baselines::resolve(baselines.as_ref(), argument).map_err(|error| {
-            let kind = match error {
-                Unresolved::Both { .. } => CommandError::Usage,
-                Unresolved::Neither { .. } => CommandError::Undecided,
-            };
-            kind(error.to_string())
-        })
-    });
-    let paths = resolved.collect::<Result<Vec<_>, _>>()?;
+    let resolved = arguments
+        .iter()
+        .map(|argument| Baselines::resolve(baselines.as_ref(), argument));
+    let paths = resolved
+        .collect::<Result<Vec<_>, _>>()
+        .map_err(|error| usage(error.to_string()))?;
+    let is_missing =
+        |path: &&PathBuf| path.as_os_str() != "-" && path.try_exists().is_ok_and(|exists| !exists);
+    if let Some(missing) = paths.iter().find(is_missing) {
+        return Err(usage(format!(
+            "there is no file or folder '{}'",
+            missing.display()
+        )));
+    }
     let Collection { reports, refused } = Collection::read(&paths, |_, report: Report| report);
     let is_complete = report_unreadable(&refused, reports.len())
         .map_err(|error| CommandError::Undecided(error.to_string()))?;

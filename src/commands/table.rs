@@ -13,6 +13,7 @@ use crate::messages::{is_quiet, print_message};
 use crate::report::{WholeFile, is_stdout};
 use crate::table::Format;
 use crate::tabulation::{Layout, Platforms, Tabulation, all_columns};
+use crate::text::counted;
 
 /// Smallest width of a terminal, in characters, that fits all default columns of the table.
 const MIN_WIDE_COLUMNS: usize = 110;
@@ -61,7 +62,8 @@ pub fn run(args: &TableArgs, output: &mut dyn Write) -> CommandResult<bool> {
             .map(|value| value.get_name().to_owned())
             .unwrap_or_default();
         print_message(&format!(
-            "these reports also have {rows} rows of {}: --kind {flag} shows them",
+            "these reports also have {} of {}: --kind {flag} shows them",
+            counted(*rows, "row"),
             kind.in_words()
         ));
     }

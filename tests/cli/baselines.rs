@@ -60,13 +60,13 @@ fn compares_machine_with_its_baseline() {
 fn distinguishes_baseline_names_from_files() {
     let folder = Folder::new();
     run(&folder, &["compare", "before", "after"])
-        .code(4)
+        .code(2)
         .stderr(contains("no baseline is stored yet"));
     store_baseline(&folder, "before");
     store_baseline(&folder, "after");
     run(&folder, &["compare", "before", "after"]).success();
     run(&folder, &["compare", "befor", "after"])
-        .code(4)
+        .code(2)
         .stderr(contains("baselines: after, before"));
     // A word that names only a folder is that folder ...
     fs::create_dir(folder.file("reports")).unwrap();
@@ -82,8 +82,8 @@ fn distinguishes_baseline_names_from_files() {
         .stderr(contains("./reports for the file"));
     run(&folder, &["compare", "./reports", "--", "after"]).success();
     run(&folder, &["compare", "before.json", "after"])
-        .code(4)
-        .stderr(contains("cannot read 'before.json'"));
+        .code(2)
+        .stderr(contains("no file or folder 'before.json'"));
 }
 
 #[test]

@@ -220,7 +220,6 @@ fn unreadable_baseline_fails() {
         ("empty.json", "is not a report"),
         ("newer.json", "timermeter.report.v3"),
         ("binary.json", "is not a report"),
-        ("absent.json", "No such file"),
         ("none", "there is no report in the folder"),
         ("damaged", "no report could be read"),
     ] {
@@ -229,6 +228,21 @@ fn unreadable_baseline_fails() {
                 .code(1)
                 .stdout("")
                 .stderr(contains(words).and(contains(name)));
+        }
+    }
+}
+
+/// A misspelt name is wrong usage, not an undecided condition, which CI may tolerate.
+#[test]
+fn missing_baseline_is_wrong_usage() {
+    let folder = Folder::new();
+    let present = write(&folder, "present.json", |_| ());
+    for name in ["typo", "absent.json", "no/such/folder"] {
+        for args in [&["gate", name][..], &["compare", name, &present]] {
+            timermeter(args)
+                .code(2)
+                .stdout("")
+                .stderr(contains("there is n").and(contains(name)));
         }
     }
 }

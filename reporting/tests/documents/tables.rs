@@ -10,7 +10,7 @@ use reporting::report::{Collection, render};
 use reporting::table::{Format, Style};
 use reporting::tabulation::{ColumnName, Layout, Platforms, TableChoice, Tabulation};
 
-use crate::sample::report;
+use crate::sample::{report, report_of_waits};
 
 const COLUMNS: [&str; 6] = [
     "platform",
@@ -56,7 +56,11 @@ fn table(
         all: true,
         top: None,
     };
-    let tabulation = Tabulation::read(&paths, vec![choice]);
+    written(&paths, choice, format)
+}
+
+fn written(paths: &[PathBuf], choice: TableChoice, format: Format) -> String {
+    let tabulation = Tabulation::read(paths, vec![choice]);
     assert!(tabulation.refused.is_empty(), "{:?}", tabulation.refused);
     let mut out = Vec::new();
     tabulation
@@ -86,6 +90,54 @@ fn stacked_table_as_text() {
 #[test]
 fn text_side_by_side() {
     insta::assert_snapshot!(side_by_side(Format::Table));
+}
+
+/// The second report lacks `rdtsc`, the third has no clocks.
+#[test]
+fn chosen_rows_are_filled_for_all_reports() {
+    let (folder, mut paths) = write_reports();
+    paths.push(folder.path().join("waits.json"));
+    let waits = render(&report_of_waits(), Format::Json, Style::default());
+    std::fs::write(&paths[2], waits).unwrap();
+    let choice = TableChoice {
+        has_named_columns: true,
+        kind: Kind::Clocks,
+        columns: ["timer", "cost"].map(column).to_vec(),
+        layout: Layout::SideBySide,
+        sort: None,
+        all: true,
+        top: Some(2),
+    };
+    let rows = |choice| {
+        let csv = written(&paths, choice, Format::Csv);
+        let mut csv = csv::Reader::from_reader(csv.as_bytes());
+        assert_eq!(csv.headers().unwrap().len(), 3, "no group without clocks");
+        csv.records().map(Result::unwrap).collect::<Vec<_>>()
+    };
+    let all = rows(TableChoice {
+        top: None,
+        ..choice.clone()
+    });
+    let top = rows(choice);
+    assert_eq!(top, all[..2]);
+    assert!(top[0][2].is_empty() && !top[1][2].is_empty(), "{top:?}");
+}
+
+#[test]
+fn programs_get_numbers_instead_of_text() {
+    let columns = ["timer", "interval", "quality-low", "quality-high"].map(column);
+    let csv = table(Format::Csv, Layout::Stacked, &columns, None);
+    let json = table(Format::Json, Layout::SideBySide, &columns, None);
+    assert!(
+        csv.starts_with("timer,quality_low,quality_high\n") && !csv.contains('±'),
+        "{csv}"
+    );
+    assert!(
+        json.contains("quality_high") && !json.contains('±'),
+        "{json}"
+    );
+    let text = table(Format::Table, Layout::SideBySide, &columns, None);
+    assert!(text.contains('±') && !text.contains("high"), "{text}");
 }
 
 #[test]
