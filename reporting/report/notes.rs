@@ -14,7 +14,10 @@ use crate::text::summarise_names;
 /// that is not `ok`, lists lateness by length, and has notes that concern half of the rows.
 pub(super) const MAX_DETAILED_ROWS: usize = 8;
 
-/// All notes of a report by code and advice; notes are numbered from 1 in this order.
+/// The largest number of notes in a short document.
+const MAX_SHORT_NOTES: usize = 3;
+
+/// All notes of a report by code and advice.
 #[derive(Default)]
 pub(super) struct Notes(IndexMap<(String, String), Note>);
 
@@ -27,13 +30,14 @@ struct Note {
     concerns_run: bool,
     /// The number of rows with the note.
     rows: usize,
-    /// Whether the note is not printed.
-    hidden: bool,
+    /// The number under which the note is printed; `None` if it is not.
+    number: Option<usize>,
 }
 
 impl Notes {
-    /// Collects the notes of the run, then the notes of its rows in display order. Notes that change
-    /// no result and concern half of all rows, if there are many, are printed only if `in_full`.
+    /// Collects the notes of the run, then the notes of its rows in display order. Unless `in_full`,
+    /// only the gravest are printed, without those that change no result and concern half of all
+    /// rows, if there are many.
     pub fn gather(report: &Report, in_full: bool) -> Self {
         let mut notes = Self::default();
         for finding in &report.findings {
@@ -46,13 +50,25 @@ impl Notes {
             }
         }
         let rows = all.iter().filter(|row| row.has_figures()).count();
-        if !in_full && rows > MAX_DETAILED_ROWS {
-            for note in notes.0.values_mut() {
-                let is_common = !note.concerns_run && 2 * note.rows >= rows;
-                note.hidden = note.severity >= Severity::Note && is_common;
-            }
+        if !in_full {
+            notes.0.sort_by(|_, a, _, b| a.severity.cmp(&b.severity));
+        }
+        let is_shown = |note: &&mut Note| {
+            let is_common = !note.concerns_run && 2 * note.rows >= rows;
+            let is_many = rows > MAX_DETAILED_ROWS;
+            in_full || !(is_many && is_common && note.severity >= Severity::Note)
+        };
+        let shown = notes.0.values_mut().filter(is_shown);
+        let max = if in_full { usize::MAX } else { MAX_SHORT_NOTES };
+        for (note, number) in shown.take(max).zip(1..) {
+            note.number = Some(number);
         }
         notes
+    }
+
+    /// The number of notes that are not printed.
+    pub fn hidden(&self) -> usize {
+        self.0.values().filter(|note| note.number.is_none()).count()
     }
 
     /// Adds a finding about a row, or about the whole run if `row` is `None`.
@@ -62,7 +78,7 @@ impl Notes {
             causes: IndexMap::new(),
             concerns_run: false,
             rows: 0,
-            hidden: false,
+            number: None,
         });
         note.concerns_run |= row.is_none();
         note.rows += usize::from(row.is_some());
@@ -73,9 +89,8 @@ impl Notes {
     /// The numbers of the notes about a row, as in `1,3`.
     pub fn marks(&self, row: Row) -> String {
         let notes = row.findings().iter();
-        let notes = notes.filter_map(|finding| self.0.get_full(&key(finding)));
-        let shown = notes.filter(|(.., note)| !note.hidden);
-        let numbers: BTreeSet<usize> = shown.map(|(at, ..)| at + 1).collect();
+        let notes = notes.filter_map(|finding| self.0.get(&key(finding)));
+        let numbers: BTreeSet<usize> = notes.filter_map(|note| note.number).collect();
         let numbers: Vec<String> = numbers.iter().map(usize::to_string).collect();
         numbers.join(",")
     }
@@ -83,20 +98,20 @@ impl Notes {
     /// The notes as findings: with all messages and advice if `in_full`, else with the names of the
     /// timers only.
     pub fn findings(&self, in_full: bool) -> Vec<FindingText> {
-        let numbered = |(at, ((code, advice), note)): (usize, (&(String, String), &Note))| {
+        let numbered = |((code, advice), note): (&(String, String), &Note)| {
             let message = if in_full {
                 note.message()
             } else {
                 note.subjects()
             };
-            (!note.hidden).then(|| FindingText {
+            Some(FindingText {
                 severity: note.severity,
-                code: format!("{} {code}", at + 1),
+                code: format!("{} {code}", note.number?),
                 message,
                 advice: in_full.then(|| advice.clone()),
             })
         };
-        self.0.iter().enumerate().filter_map(numbered).collect()
+        self.0.iter().filter_map(numbered).collect()
     }
 }
 

@@ -12,6 +12,7 @@ use crate::document::{Document, FindingText};
 use crate::fields::{Field, Kind, Row, Visibility, all_rows, default_columns, rows};
 use crate::model::{ProvenanceKind, Report, Severity, Status, value_of};
 use crate::table::{CellValue, Table, TableColumn};
+use crate::text::counted;
 use crate::text::numbers::short_time;
 
 /// The level of detail of a document.
@@ -23,9 +24,6 @@ pub enum Detail {
     /// The whole machine, and each note with its causes and what to do about them
     Full,
 }
-
-/// The largest number of notes in a short document.
-const MAX_SHORT_NOTES: usize = 3;
 
 /// Builds the document of a report. `sentence` is the summary that opens it.
 #[must_use]
@@ -64,21 +62,22 @@ pub fn document(
         .filter(|row| row.quality.is_some())
         .count()
         <= MAX_DETAILED_ROWS;
-    let mut findings = notes.findings(in_full);
-    if !in_full {
-        findings.sort_by_key(|finding| finding.severity);
-        findings.truncate(MAX_SHORT_NOTES);
-    }
     let mut reasons = reasons(report);
     reasons.retain(|reason| in_full || has_few_rows || reason.severity == Severity::Problem);
-    reasons.extend(findings);
+    reasons.extend(notes.findings(in_full));
     if !reasons.is_empty() {
         document = document.heading("notes").findings(reasons);
     }
     if in_full {
         return document;
     }
-    document.note("-v: all notes with causes and remedies, and the whole machine")
+    let more = match notes.hidden() {
+        0 => String::new(),
+        hidden => format!("{}, ", counted(hidden, "more note")),
+    };
+    document.note(format!(
+        "-v: {more}causes and remedies, and the whole machine"
+    ))
 }
 
 /// A table of timers with its caption.

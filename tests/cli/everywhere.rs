@@ -1,6 +1,7 @@
 //! What all commands have: formats, output files, `--quiet`, `--node` and the characters of the
 //! locale.
 
+use std::collections::BTreeSet;
 use std::fs;
 
 use assert_cmd::Command;
@@ -117,7 +118,7 @@ fn ascii_table_is_a_snapshot() {
 
 #[test]
 fn quiet_omits_suggestions() {
-    let hint = "-v: all notes with causes";
+    let hint = "-v: ";
     let loud = printed(&run(&format!("report {CLOCKS}")).success());
     let quiet = printed(&run(&format!("report {CLOCKS} --quiet")).success());
     assert!(loud.contains(hint) && !quiet.contains(hint), "{quiet}");
@@ -152,14 +153,25 @@ fn common_notes_need_verbose() {
     assert!(!notes.contains("unit-finer-than-step"), "{text}");
     let all = printed(&run(&format!("report {CLOCKS} -v")).success());
     let (_, all_notes) = all.split_once("\nnotes\n").unwrap();
-    // Numbers are those of -v.
-    let number = |notes: &str| {
-        let mut lines = notes.lines();
-        let line = lines.find(|line| line.contains("precision-not-reached"));
-        line.and_then(|line| line.split_whitespace().nth(1))
-            .map(str::to_owned)
-    };
-    assert_eq!(number(notes), number(all_notes));
+    assert!(all_notes.contains("unit-finer-than-step"), "{all}");
+    // The tables cite the notes that are printed, and no others.
+    for text in [&text, &all] {
+        let (table, notes) = text.split_once("\nnotes\n").unwrap();
+        let notes = notes.lines().filter_map(|line| {
+            let mut words = line.split_whitespace();
+            ["note", "warning"].contains(&words.next()?).then_some(())?;
+            words.next()?.parse().ok()
+        });
+        let notes: Vec<usize> = notes.collect();
+        let rows = table.lines().filter(|line| line.contains(" yes  "));
+        let cited = rows.flat_map(|row| row.split_whitespace().last().unwrap().split(','));
+        let cited: BTreeSet<usize> = cited.filter_map(|number| number.parse().ok()).collect();
+        assert!(
+            !cited.is_empty() && cited.iter().all(|number| notes.contains(number)),
+            "{text}"
+        );
+        assert_eq!(notes, Vec::from_iter(1..=notes.len()), "{text}");
+    }
     // With few timers, every note is printed.
     let folder = Folder::new();
     let mut report: Value = serde_json::from_str(&fs::read_to_string(CLOCKS).unwrap()).unwrap();
