@@ -2,6 +2,7 @@
 //! message.
 
 mod answers;
+mod cuda;
 mod loops;
 mod waits;
 

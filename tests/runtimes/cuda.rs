@@ -1,0 +1,231 @@
+//! Tests the agent of examples/agents/cuda: with a C++ compiler and a stand-in for the device, and whether `nvcc` accepts it.
+
+use std::path::Path;
+use std::process::{Command, Output};
+
+use tempfile::TempDir;
+use timermeter::hosts::connection::{Connection, SharedConnection};
+use timermeter::hosts::hosted::{compare_in_rounds, subject};
+use timermeter::hosts::process::AgentCommand;
+use timers::{Activity, Fault};
+
+use super::{PATIENCE, assert_protocol};
+use crate::skipping::not_installed;
+
+const SOURCES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/examples/agents/cuda");
+/// The step of `%globaltimer` and of events in the stand-in, in nanoseconds.
+const STEP_NS: i64 = 32;
+/// By how much `%clock64` of a multiprocessor is ahead of that of the previous one in the stand-in.
+const AHEAD_CYCLES: i64 = 50_000_000;
+
+/// Compiles the agent for the stand-in; `None` without a compiler.
+fn stand_in() -> Option<(TempDir, AgentCommand)> {
+    let folder = tempfile::tempdir().expect("the folder is created");
+    let agent = folder.path().join("agent");
+    let mut command = Command::new("g++");
+    command.args(["-std=c++17", "-O1", "-pthread"]);
+    command.args(["-Itests/cuda", "-xc++"]);
+    let compiled = command.arg(format!("{SOURCES}/agent.cu")).arg("-o");
+    let Ok(compiled) = compiled.arg(&agent).output() else {
+        not_installed("there is no `g++`", "install it, as in `apt install g++`");
+        return None;
+    };
+    assert_compiled(&compiled);
+    Some((folder, AgentCommand::new("cuda", agent, Vec::new())))
+}
+
+fn assert_compiled(compiled: &Output) {
+    let messages = String::from_utf8_lossy(&compiled.stderr);
+    assert!(compiled.status.success(), "{messages}");
+}
+
+#[test]
+fn cuda_agent_answers_on_stand_in() {
+    let Some((_folder, command)) = stand_in() else {
+        return;
+    };
+    assert_protocol(&command);
+    let connection = Connection::start(&command, None, PATIENCE).expect("the agent starts");
+    let connection = connection.share();
+    check_clock_extends(&connection);
+    check_host_comparisons(&connection);
+    check_places(&connection);
+    check_events(&connection);
+    check_refusals(&connection);
+    check_missing_device(&command);
+    check_offset_script(&command);
+}
+
+/// The clock of 32 bits continues that of 64 bits, whose upper half is not 0.
+fn check_clock_extends(connection: &SharedConnection) {
+    let rounds = compare_in_rounds(connection, &["clock"], "clock64", [1, 20], 1000);
+    for comparison in rounds.expect("comparisons are answered").concat() {
+        let [before, now, after] = comparison.expect("the clock answers");
+        assert!(before <= now && now <= after && now >> 32 > 0);
+    }
+    let mut clock = subject(connection, "clock");
+    let advance = clock.advance("clock64", Activity::Sleep, 20);
+    let advance = advance.expect("the clock advances");
+    let ahead = advance.timer - advance.reference;
+    assert!(
+        advance.timer >= 20_000_000 && ahead.abs() < 1 << 31,
+        "{advance:?}"
+    );
+}
+
+/// A reading of the device lies between two of the host.
+fn check_host_comparisons(connection: &SharedConnection) {
+    let rounds = compare_in_rounds(connection, &["globaltimer"], "realtime", [5, 3], 1000);
+    for comparison in rounds.expect("comparisons are answered").concat() {
+        let [before, now, after] = comparison.expect("the clock answers");
+        assert!(
+            before - STEP_NS < now && now <= after,
+            "{before} {now} {after}"
+        );
+    }
+}
+
+/// Handoffs are between the multiprocessors that the question names.
+fn check_places(connection: &SharedConnection) {
+    let pairs = [[0, 3], [2, 1]];
+    let mut clock = subject(connection, "clock64");
+    let handoffs = clock
+        .handoffs(&pairs, 50)
+        .expect("the handoffs are answered");
+    for (pair, handoffs) in pairs.iter().zip(handoffs) {
+        let [first, second] = pair.map(i64::from);
+        // The first place begins; then the roles alternate.
+        let ahead = |turn| (second - first) * AHEAD_CYCLES * if turn % 2 == 0 { 1 } else { -1 };
+        let mut least = [i64::MAX; 2];
+        for (turn, [a, b]) in handoffs.into_iter().enumerate() {
+            assert!(b - a >= ahead(turn), "{pair:?}: {a} {b}");
+            least[turn % 2] = least[turn % 2].min(b - a - ahead(turn));
+        }
+        assert!(
+            least.iter().all(|least| *least < AHEAD_CYCLES),
+            "{pair:?}: {least:?}"
+        );
+    }
+    for pairs in [[[0, 4], [1, 2]], [[0, 1], [1, 2]], [[2, 2], [0, 1]]] {
+        let refused = clock.handoffs(&pairs, 4);
+        assert!(
+            matches!(refused, Err(Fault::Refused(_))),
+            "{pairs:?}: {refused:?}"
+        );
+    }
+}
+
+/// Floats of milliseconds become whole ticks without rounding: times are multiples of the step.
+fn check_events(connection: &SharedConnection) {
+    let hello = connection.borrow().hello().clone();
+    let event = hello.timers.iter().find(|timer| timer.id == "event");
+    let ns_per_tick = event.and_then(|event| event.ns_per_tick).expect("a unit");
+    let mut event = subject(connection, "event");
+    let rows = event
+        .intervals(&[0, 100_000], 40)
+        .expect("events have intervals");
+    let longest = rows.concat().into_iter().max().expect("there are rows");
+    assert!(longest as f64 * ns_per_tick > 32.0);
+    for ticks in rows.concat() {
+        let ns = ticks as f64 * ns_per_tick;
+        let steps = ns / STEP_NS as f64;
+        // A float has 24 bits.
+        assert!(
+            (steps - steps.round()).abs() * STEP_NS as f64 <= ns * 6e-8,
+            "{ns}"
+        );
+    }
+    let mut least = |calls| {
+        let batches = event.batches("globaltimer", calls, 15);
+        let batches = batches.expect("events have batches");
+        batches.into_iter().min().expect("there are batches")
+    };
+    let [none, many] = [0, 20_000].map(&mut least);
+    assert!(0 < none && 2 * none < many, "{none} {many}");
+    let readings = event.readings(600).expect("events have readings");
+    assert!(readings.len() == 600 && readings.is_sorted());
+    let rounds = compare_in_rounds(connection, &["event"], "globaltimer", [2, 3], 10);
+    assert!(rounds.is_ok_and(|rounds| rounds.concat().iter().all(Option::is_some)));
+}
+
+fn check_refusals(connection: &SharedConnection) {
+    let mut clock = subject(connection, "globaltimer");
+    let is_refused = |fault: Fault| matches!(fault, Fault::Refused(_));
+    assert!(clock.readings(u32::MAX).is_err_and(is_refused));
+    assert!(clock.intervals(&[0, 1 << 40], 1).is_err_and(is_refused));
+    assert!(clock.batches("event", 1, 1).is_err_and(is_refused));
+    let other = clock.advance("globaltimer", Activity::OtherSpin, 1);
+    assert!(other.is_err_and(is_refused));
+    assert_eq!(clock.readings(3).map(|readings| readings.len()), Ok(3));
+}
+
+fn check_missing_device(command: &AgentCommand) {
+    let arguments = vec!["CUDA_VISIBLE_DEVICES=".into(), command.program.clone()];
+    let command = AgentCommand::new("cuda", "env", arguments);
+    let connection = Connection::start(&command, None, PATIENCE).expect("the agent starts");
+    let hello = connection.hello();
+    assert!(hello.timers.is_empty() && hello.waiters.is_empty());
+    let ids: Vec<_> = hello.unavailable.iter().map(|one| &one.timer.id).collect();
+    assert_eq!(
+        ids,
+        ["globaltimer", "clock64", "clock", "event", "null"],
+        "{hello:?}"
+    );
+    assert!(
+        hello
+            .unavailable
+            .iter()
+            .all(|one| one.reason.contains("no CUDA-capable device")
+                && one.remedy.as_ref().is_some_and(|remedy| !remedy.is_empty()))
+    );
+}
+
+/// The offset of the stand-in is between minus one step and 0.
+fn check_offset_script(command: &AgentCommand) {
+    let mut script = Command::new("python3");
+    script.arg(format!("{SOURCES}/offset.py"));
+    let Ok(output) = script.arg(&command.program).arg("3").output() else {
+        not_installed("there is no `python3`", "install it");
+        return;
+    };
+    let printed = String::from_utf8_lossy(&output.stdout);
+    let bounds = printed.lines().filter_map(|line| {
+        let (_, bounds) = line.strip_suffix(" ns")?.split_once("realtime = ")?;
+        let (least, most) = bounds.split_once(" to ")?;
+        Some((least.parse::<i64>().ok()?, most.parse::<i64>().ok()?))
+    });
+    let bounds: Vec<_> = bounds.collect();
+    let is_true = |&(least, most): &(i64, i64)| least <= 0 && most >= -STEP_NS;
+    assert!(
+        bounds.len() == 3 && bounds.iter().all(is_true),
+        "{output:?}"
+    );
+    assert!(printed.contains("drift -"), "{output:?}");
+}
+
+/// `.ci/runtimes` installs the compiler in target/cuda.
+#[test]
+#[ignore = "run by .ci/runtimes"]
+fn cuda_agent_compiles_with_nvcc() {
+    let installed = concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/target/cuda/nvidia/cu13/bin/nvcc"
+    );
+    let is_installed = Path::new(installed).exists();
+    let nvcc = if is_installed { installed } else { "nvcc" };
+    let folder = tempfile::tempdir().expect("the folder is created");
+    let agent = folder.path().join("agent");
+    let mut command = Command::new(nvcc);
+    command.args(["-O3", "-std=c++17", "-arch=native", "-o"]);
+    let command = command.arg(&agent).arg(format!("{SOURCES}/agent.cu"));
+    let Ok(compiled) = command.output() else {
+        not_installed("there is no `nvcc`", "run .ci/runtimes, which installs it");
+        return;
+    };
+    assert_compiled(&compiled);
+    let command = AgentCommand::new("cuda", agent, Vec::new());
+    // Without a device its timers are unavailable, with the reason.
+    let connection = Connection::start(&command, None, PATIENCE).expect("the agent starts");
+    let hello = connection.hello();
+    assert_eq!(hello.timers.len() + hello.unavailable.len(), 5, "{hello:?}");
+}
