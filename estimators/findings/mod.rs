@@ -60,11 +60,10 @@ pub struct Wording {
 }
 
 impl Wording {
-    /// The message and the advice, with the names of the values in capitals and optional parts in
-    /// brackets.
+    /// The message and the advice, with `…` for values, and optional parts in brackets.
     pub fn texts(&self) -> [String; 2] {
         [self.message, self.advice]
-            .map(|template| fill(template, ["[", "]"], |name, _| Some(name.to_uppercase())))
+            .map(|template| fill(template, ["[", "]"], |_, _| Some("…".to_owned())))
     }
 }
 

@@ -1,10 +1,13 @@
-//! `explain`: prints what a column, one of its values or a finding means.
+//! `explain`: prints what a column, one of its values, a finding or a term means.
+
+mod terms;
 
 use std::io::Write;
 
 use serde::Serialize;
 
-use super::{CommandResult, emit, prepare_outputs, usage};
+use self::terms::{TOPICS, Term};
+use super::{CommandError, CommandResult, emit, prepare_outputs, usage};
 use crate::cli::ExplainArgs;
 use crate::document::{Document, FindingText};
 use crate::fields::{Field, fields};
@@ -16,6 +19,7 @@ use crate::text::{first_part, without_unit};
 #[derive(Default, Serialize)]
 struct Explanations {
     columns: Vec<ExplainedColumn>,
+    terms: Vec<ExplainedTerm>,
     findings: Vec<FindingText>,
 }
 
@@ -29,6 +33,22 @@ struct ExplainedColumn {
     /// The heading, with the unit.
     heading: &'static str,
     about: &'static str,
+}
+
+/// A term of the field.
+#[derive(Serialize)]
+struct ExplainedTerm {
+    term: &'static str,
+    about: &'static str,
+}
+
+impl ExplainedTerm {
+    fn of(term: &Term) -> Self {
+        Self {
+            term: term.names[0],
+            about: term.about,
+        }
+    }
 }
 
 impl ExplainedColumn {
@@ -67,6 +87,7 @@ pub fn run(args: &ExplainArgs, output: &mut dyn Write) -> CommandResult {
     if args.words.is_empty() {
         found = Explanations {
             columns: columns().collect(),
+            terms: terms().map(ExplainedTerm::of).collect(),
             findings: wordings().map(text).collect(),
         };
         let mut codes: Vec<&str> = wordings().map(|wording| wording.code).collect();
@@ -76,14 +97,18 @@ pub fn run(args: &ExplainArgs, output: &mut dyn Write) -> CommandResult {
             .iter()
             .map(|column| (column.column, first_part(column.about)));
         document = Document::new(&found).heading("columns").facts(columns);
+        for (topic, terms) in TOPICS {
+            document = document.heading(topic).paragraph(names_of(terms));
+        }
         document = document.heading("findings").paragraph(codes.join(", "));
     } else {
         let columns = found
             .columns
             .iter()
             .map(|column| (column.heading, column.about));
+        let terms = found.terms.iter().map(|found| (found.term, found.about));
         document = Document::new(&found)
-            .facts(columns)
+            .facts(columns.chain(terms))
             .findings(found.findings.clone());
     }
     emit(&document, outputs, output)
@@ -94,6 +119,16 @@ fn columns() -> impl Iterator<Item = ExplainedColumn> {
         .iter()
         .filter(|field| !field.is_end())
         .map(ExplainedColumn::of)
+}
+
+fn terms() -> impl Iterator<Item = &'static Term> {
+    TOPICS.iter().flat_map(|(_, terms)| *terms)
+}
+
+/// The usual names of terms, in one line.
+fn names_of(terms: &[Term]) -> String {
+    let names: Vec<&str> = terms.iter().map(|term| term.names[0]).collect();
+    names.join(", ")
 }
 
 fn text(wording: &Wording) -> FindingText {
@@ -118,25 +153,35 @@ fn explain(word: &str, found: &mut Explanations) -> CommandResult {
         .filter(|wording| is_name(wording.code))
         .map(text)
         .collect();
-    if new.is_empty() && findings.is_empty() {
+    let meant = terms().filter(|term| term.names.iter().copied().any(is_name));
+    let meant: Vec<ExplainedTerm> = meant.map(ExplainedTerm::of).collect();
+    let is_known = !(findings.is_empty() && meant.is_empty());
+    if new.is_empty() && !is_known {
         new.extend(columns().filter(|column| column.about.contains(&value)));
     }
-    if new.is_empty() && findings.is_empty() {
-        let names: Vec<&str> = columns()
-            .flat_map(|column| column.names())
-            .chain(wordings().map(|wording| wording.code))
-            .collect();
-        let similar = nearest(word, &names).join(", ");
-        return Err(usage(format!(
-            "no column, value or finding is called `{word}`{}; `timermeter explain` lists all",
-            if similar.is_empty() {
-                similar
-            } else {
-                format!("; similar: {similar}")
-            }
-        )));
+    if new.is_empty() && !is_known {
+        return Err(unknown(word));
     }
     found.columns.extend(new);
+    found.terms.extend(meant);
     found.findings.extend(findings);
     Ok(())
+}
+
+/// The error for a word that nothing is called, with similar names and the terms by topic.
+fn unknown(word: &str) -> CommandError {
+    let names: Vec<&str> = columns()
+        .flat_map(|column| column.names())
+        .chain(terms().flat_map(|term| term.names.iter().copied()))
+        .chain(wordings().map(|wording| wording.code))
+        .collect();
+    let similar = match nearest(word, &names).join(", ") {
+        none if none.is_empty() => none,
+        similar => format!("; similar: {similar}"),
+    };
+    let topics = TOPICS.map(|(topic, terms)| format!("{topic} ({})", names_of(terms)));
+    usage(format!(
+        "nothing is called `{word}`{similar}; `timermeter explain` lists columns and findings; terms: {}",
+        topics.join("; ")
+    ))
 }

@@ -83,13 +83,51 @@ fn values_lead_to_their_columns() {
 }
 
 #[test]
+fn terms_and_synonyms_are_known() {
+    for word in [
+        "step",
+        "accuracy",
+        "fence",
+        "rank",
+        "notes",
+        "jitter",
+        "lateness",
+        "interrupts",
+        "drift",
+        "slew",
+        "precision",
+        "context switch",
+    ] {
+        let text = explained(&[word]);
+        assert!((1..=MAX_LINES).contains(&text.lines().count()), "{text}");
+    }
+    let all = json(&run("explain -f json").success());
+    let terms = all["terms"].as_array().unwrap();
+    let about = terms.iter().map(|term| term["about"].as_str().unwrap());
+    // What a text refers to in backquotes is a column, a term, a finding, a timer or a command.
+    for name in about.flat_map(|about| about.split('`').skip(1).step_by(2)) {
+        let name = name.strip_prefix("timermeter ").unwrap_or(name);
+        let is_timer = timers::catalogue()
+            .iter()
+            .any(|entry| entry.info.id == name);
+        let is_flag = ["-v", "check --counter", "check"].contains(&name);
+        if !is_timer && !is_flag {
+            explained(&[name]);
+        }
+    }
+}
+
+#[test]
 fn unknown_word_names_similar_ones() {
     let refused = run("explain qualty").code(2);
     let message = String::from_utf8_lossy(&refused.get_output().stderr).into_owned();
-    assert!(
-        message.contains("similar: quality") && message.contains("`timermeter explain` lists all"),
-        "{message}"
-    );
+    for words in [
+        "similar: quality",
+        "`timermeter explain` lists",
+        "figures (step, ",
+    ] {
+        assert!(message.contains(words), "{message}");
+    }
 }
 
 /// The rows of the table of columns in docs/probe.md.
