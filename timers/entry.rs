@@ -20,7 +20,7 @@ pub struct Entry {
 
 impl Entry {
     /// The entry of a timer type.
-    pub(crate) const fn of_type<T: Timer>() -> Self {
+    pub(crate) const fn of_type<T: Timer + 'static>() -> Self {
         Self {
             info: T::INFO,
             ns_per_tick: T::ns_per_tick,
@@ -84,5 +84,5 @@ pub trait Visitor {
     type Output;
 
     /// Performs the operation.
-    fn visit<T: Timer>(self, timer: T) -> Self::Output;
+    fn visit<T: Timer + 'static>(self, timer: T) -> Self::Output;
 }

@@ -36,6 +36,7 @@ mod null;
 pub mod os;
 mod paired;
 mod properties;
+#[cfg(feature = "quanta")]
 mod quanta_clock;
 pub mod raw;
 mod std_panics;
@@ -96,8 +97,7 @@ pub struct Info {
 }
 
 /// The reason why a timer method cannot be read on this machine, and a remedy if there is one.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{reason}")]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Unavailable {
     /// The cause, with the system's error message if there is one.
     pub reason: String,
@@ -106,6 +106,14 @@ pub struct Unavailable {
     /// Whether only other operating systems or processors have the timer.
     pub elsewhere: bool,
 }
+
+impl fmt::Display for Unavailable {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.reason)
+    }
+}
+
+impl std::error::Error for Unavailable {}
 
 impl Unavailable {
     /// A cause without a remedy; [`remedy`](Self::remedy) adds one.
@@ -164,7 +172,7 @@ pub trait Described {
 ///
 /// In a timed region only [`read`](Timer::read) is called, which returns the result of the call
 /// unchanged. [`ticks`](Timer::ticks) converts the result to a number afterwards.
-pub trait Timer: Described + Sized + Send + Sync + 'static {
+pub trait Timer: Described + Sized + Send + Sync {
     /// The unchanged result of the call: a `timespec`, an `Instant`, a register.
     type Reading: Copy + Send;
 

@@ -30,21 +30,26 @@ pub(crate) use reference::visit_reference;
 pub const RATE_SOURCES: [&str; 2] = [UndistortedClock::INFO.id, CommonClock::INFO.id];
 
 /// A native timer that is open in this process.
-pub struct Native {
+pub struct Native<'a> {
     info: Info,
-    loops: Box<dyn Loops>,
+    loops: Box<dyn Loops + 'a>,
 }
 
-impl Native {
+impl<'a> Native<'a> {
     /// Opens the timer for the calling thread.
     ///
     /// # Errors
     /// When the timer cannot be read on this machine.
-    pub fn open<T: Timer>() -> Result<Self, Unavailable> {
-        Ok(Self {
+    pub fn open<T: Timer + 'a>() -> Result<Self, Unavailable> {
+        T::open().map(Self::from_timer)
+    }
+
+    /// Takes a timer that is open.
+    pub fn from_timer<T: Timer + 'a>(timer: T) -> Self {
+        Self {
             info: T::INFO,
-            loops: Box::new(T::open()?),
-        })
+            loops: Box::new(timer),
+        }
     }
 }
 
@@ -138,7 +143,7 @@ fn measure_ns_per_tick(now: &dyn Fn() -> Ticks) -> Option<f64> {
     Some(rates[MEASUREMENTS / 2]).filter(|rate| rate.is_finite() && *rate > 0.0)
 }
 
-impl Subject for Native {
+impl Subject for Native<'_> {
     fn intervals(&mut self, work: &[u64], repeat: u32) -> Answer<Vec<Vec<i64>>> {
         let row = |&amount: &u64| {
             let mut deltas = vec![0; repeat as usize];

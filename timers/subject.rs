@@ -1,6 +1,8 @@
 //! The questions that a timer answers, wherever it runs: in this process, in a simulation or in an
 //! agent.
 
+use std::fmt;
+
 use crate::Context;
 use crate::waits::{Expiration, Wait, WaitList};
 
@@ -8,18 +10,26 @@ use crate::waits::{Expiration, Wait, WaitList};
 pub type Answer<T> = Result<T, Fault>;
 
 /// The reason why a question was not answered.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Fault {
     /// The subject cannot answer this request, but can still answer others.
-    #[error("{0}")]
     Refused(String),
     /// The subject cannot be used any more: it crashed, hangs, or sends malformed replies.
-    #[error("{0}")]
     Lost(String),
     /// The user asked to stop.
-    #[error("interrupted")]
     Interrupted,
 }
+
+impl fmt::Display for Fault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Refused(why) | Self::Lost(why) => why,
+            Self::Interrupted => "interrupted",
+        })
+    }
+}
+
+impl std::error::Error for Fault {}
 
 /// The activity of the calling thread during [`Subject::advance`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

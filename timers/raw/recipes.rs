@@ -2,6 +2,7 @@
 //! repeats the steps of the program unchanged, including its weaknesses, so that a report can show
 //! how good the resulting rate is.
 
+use std::fmt;
 use std::time::Duration;
 
 use super::Machine;
@@ -20,24 +21,45 @@ pub struct RateRecipe {
 }
 
 /// The reason why a recipe finds no rate.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum RecipeError {
     /// The kernel has no rate for others.
-    #[error("the kernel does not publish the rate with which it converts the counter")]
     Unpublished,
     /// The program uses the counter with another clock source only.
-    #[error("the clock source is `{0}`, not tsc; the program would not use the counter")]
     OtherClockSource(String),
     /// The counter stood or went backward.
-    #[error("the counter did not go forward; the program would not use it")]
     NotForward,
     /// The estimates of 50 ms differ.
-    #[error("the estimates did not agree within 50 ms; the program would not use the counter")]
     Disagree,
     /// So many windows differ.
-    #[error("no two successive windows of {0} agreed; the program would not start")]
     NoTwoAgree(u32),
 }
+
+impl fmt::Display for RecipeError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Unpublished => f.write_str(
+                "the kernel does not publish the rate with which it converts the counter",
+            ),
+            Self::OtherClockSource(source) => write!(
+                f,
+                "the clock source is `{source}`, not tsc; the program would not use the counter"
+            ),
+            Self::NotForward => {
+                f.write_str("the counter did not go forward; the program would not use it")
+            }
+            Self::Disagree => f.write_str(
+                "the estimates did not agree within 50 ms; the program would not use the counter",
+            ),
+            Self::NoTwoAgree(windows) => write!(
+                f,
+                "no two successive windows of {windows} agreed; the program would not start"
+            ),
+        }
+    }
+}
+
+impl std::error::Error for RecipeError {}
 
 impl RateRecipe {
     /// All recipes.

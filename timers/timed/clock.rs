@@ -1,6 +1,8 @@
 //! The trait of clocks that time an operation, and its implementation for the timers of the
 //! catalogue.
 
+use std::fmt;
+
 use timers::{Timer, Unavailable};
 
 /// A clock that times an operation. Measurements are compiled for the type of their clock, so that
@@ -26,10 +28,9 @@ pub struct Registered<T> {
 }
 
 /// The reason why an operation cannot be timed with a timer.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ClockError {
     /// The timer cannot be read on this machine.
-    #[error("{id} cannot be read: {why}")]
     Unavailable {
         /// The id of the timer.
         id: &'static str,
@@ -37,11 +38,22 @@ pub enum ClockError {
         why: Unavailable,
     },
     /// The timer does not move at a constant rate.
-    #[error(
-        "the rate of {0} cannot be found: it does not advance together with the system's clock"
-    )]
     NoRate(&'static str),
 }
+
+impl fmt::Display for ClockError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Unavailable { id, why } => write!(f, "{id} cannot be read: {why}"),
+            Self::NoRate(id) => write!(
+                f,
+                "the rate of {id} cannot be found: it does not advance together with the system's clock"
+            ),
+        }
+    }
+}
+
+impl std::error::Error for ClockError {}
 
 impl<T: Timer> Registered<T> {
     /// Opens the timer for the calling thread. If its rate is not declared, it is measured, which

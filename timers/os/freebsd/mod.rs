@@ -8,7 +8,9 @@ pub(crate) use super::posix::{
 };
 pub(crate) use super::unix::portable::affinity;
 pub use super::unix::portable::{discipline, machine, process};
-pub use super::unix::{files, limits, rest, signals};
+#[cfg(feature = "signals")]
+pub use super::unix::signals;
+pub use super::unix::{files, limits, rest};
 
 pub(crate) type UndistortedClock =
     super::posix::PosixClock<clocks::SystemCall, { clocks::CLOCK_MONOTONIC }>;

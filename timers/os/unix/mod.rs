@@ -2,6 +2,7 @@
 
 pub mod files;
 pub mod process;
+#[cfg(feature = "signals")]
 pub mod signals;
 mod standard;
 

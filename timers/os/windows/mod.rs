@@ -7,6 +7,7 @@ pub(super) mod handle;
 pub mod machine;
 pub mod process;
 mod settings;
+#[cfg(feature = "signals")]
 pub mod signals;
 
 pub(crate) use super::no_perf_event as perf_event;
