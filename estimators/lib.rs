@@ -10,19 +10,7 @@
 #![forbid(unsafe_code)]
 
 #[macro_use]
-extern crate macro_rules_attribute;
-
-attribute_alias! {
-    // Derives for a type that is part of the report.
-    #[apply(wire)] =
-        #[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
-        #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-    ;
-    // Derives for a type that is part of a trace.
-    #[apply(recorded)] =
-        #[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
-    ;
-}
+extern crate attributes;
 
 /// An enum whose variants have names in documents: `Variant = "name"`.
 macro_rules! names {

@@ -6,9 +6,9 @@ use std::sync::LazyLock;
 use crate::arch::arm_counters::wide as arm64;
 use crate::arch::{arm_counters as arm, riscv_counters as riscv, x86_counters as x86};
 use crate::null::Null;
-use crate::os::posix::{accounts, clocks as posix_clocks, seconds};
 #[cfg(feature = "perf-event")]
 use crate::os::perf_clocks;
+use crate::os::posix::{accounts, clocks as posix_clocks, seconds};
 use crate::os::{apple_timers, linux_ptp, windows_timers};
 #[cfg(feature = "quanta")]
 use crate::quanta_clock;
