@@ -1,25 +1,21 @@
-//! Measures a clock of another crate in this process: chooses the reference, asks the clock the
-//! questions of several processes one after the other, and watches the core meanwhile.
+//! Measures a clock of another crate in this process: chooses the reference, and asks the clock the
+//! questions of several processes one after the other.
 
 use std::sync::atomic::AtomicBool;
-use std::time::Duration;
 
-use estimators::model::Hertz;
-use estimators::rate::{Rate, rate_from_paired_readings, tick_over_processes, tightest};
-use estimators::statistics::{mean, median_with_percentiles};
+use estimators::model::{Hertz, Interval};
+use estimators::rate::{tick_over_processes, tightest};
+use estimators::statistics::median_with_percentiles;
 use estimators::trace::{Reference, Trace};
 use rand::rngs::SmallRng;
 use rand::{Rng, SeedableRng};
 use timers::{
-    Answer, CoreFrequencyMeter, Described, Entry, Fault, Info, Native, Properties, Subject, Ticks,
-    Timer, Unavailable,
+    Answer, CoreFrequencyMeter, Described, Entry, Fault, Info, Native, Properties, REFERENCES,
+    Subject, Ticks, Timer, Unavailable, find, floor,
 };
 
 use crate::figures::Figures;
-use crate::prober::{
-    Bench, CallsPlan, CoreState, MAX_FREQUENCY_CHANGE, Watcher, calibrate, search_step, time_calls,
-    watch_steps,
-};
+use crate::prober::{Bench, calibrate, search_step, time_calls_briefly, watch_steps};
 
 /// A clock that another crate defines.
 pub trait TickClock: Sync {
@@ -31,37 +27,37 @@ pub trait TickClock: Sync {
     fn read(&self) -> u64;
 }
 
-/// Measures the clock on the calling thread. It takes half a second, for a clock with steps of
-/// milliseconds and more up to four. The loops that read the clock are compiled with the crate that
-/// calls this function, so it should be a release build.
+/// Measures the clock on the calling thread, by the monotonic clock of the system. It takes a quarter of a second, and up to four for a
+/// clock with long steps. The loops that read the clock are compiled with the crate that calls this
+/// function, so it should be a release build.
 ///
 /// # Errors
 /// When no clock of the system can time the reads.
 pub fn characterise<C: TickClock>(clock: &C) -> Answer<Figures> {
-    let random = &mut SmallRng::seed_from_u64(SEED);
-    let (reference, subject) = open_reference(random)?;
+    let random = &mut SmallRng::seed_from_u64(0);
+    let calibrated = |entry: Entry| {
+        let (ns_per_tick, mut subject) = ((entry.ns_per_tick)()?, (entry.open)().ok()?);
+        let found = calibrate(entry.info.id, subject.as_mut(), ns_per_tick, random);
+        Some((found.ok()?, subject))
+    };
+    let mut references = REFERENCES.into_iter().filter_map(find);
+    let (reference, subject) = references
+        .find_map(calibrated)
+        .ok_or_else(|| Fault::Refused("no clock of the system can time the reads".into()))?;
     let bench = Bench {
         timer: Box::new(Native::from_timer(Borrowed(clock))),
         ns_per_tick: clock.ns_per_tick(),
         reference_id: reference.id.clone(),
-        floor: open(&timers::floor()).ok(),
+        floor: (floor().open)().ok(),
         prober: None,
     };
-    let mut watch = CoreWatch {
-        meter: CoreFrequencyMeter::new().ok(),
-        frequencies: Vec::new(),
-    };
-    let mut trace = observe(bench, subject, reference, &mut watch, random)?;
-    let frequency = median_with_percentiles(&watch.frequencies);
-    trace.core_hz = frequency.and_then(|hertz| Hertz::new(hertz.value));
-    Ok(Figures::from_trace(&trace, frequency))
+    let meter = CoreFrequencyMeter::new().ok();
+    let mut frequency = || Some(meter?.measure()?.hertz);
+    let (trace, hertz) = observe(bench, subject, reference, &mut frequency, random)?;
+    Ok(Figures::from_trace(&trace, hertz))
 }
 
-/// The seed of the amounts of work, so that two measurements differ by the clock alone.
-const SEED: u64 = 67;
-
-/// How often the calls are timed: as in as many processes of the program by default.
-/// *Judgement*.
+/// How often the calls are timed. *Judgement*: as many processes as the program starts by default.
 const ROUNDS: u32 = 13;
 /// In how many of these rounds the step is searched for. *Judgement*: as [`ROUNDS`].
 const SEARCHES: u32 = 3;
@@ -73,8 +69,8 @@ const SEARCH_LIMITS: [f64; 2] = [5e6, 5e5];
 const SLOW_NS: f64 = 3.2e9;
 /// Comparisons of two clocks, of which the tightest counts. *Judgement*: as [`ROUNDS`].
 const COMPARISONS: u32 = 9;
-
-/// Observes the timer on the bench in this process. `clock` is the reference.
+/// Observes the timer on the bench in this process. `clock` is the reference, `frequency` returns
+/// that of the core in hertz. Returns the observations, and the frequency in the meantime.
 ///
 /// # Errors
 /// When a timer refuses.
@@ -82,22 +78,22 @@ pub fn observe<R: Rng + SeedableRng>(
     mut bench: Bench<'_>,
     clock: Box<dyn Subject>,
     reference: Reference,
-    watch: &mut dyn Watcher,
+    frequency: &mut dyn FnMut() -> Option<f64>,
     random: &mut R,
-) -> Answer<Trace> {
+) -> Answer<(Trace, Option<Interval>)> {
     let mut trace = Trace {
         declared: bench.ns_per_tick.is_some(),
-        reference,
         ..Trace::default()
     };
-    let (mut rates, mut slow) = (Vec::new(), 0);
+    let (mut rates, mut frequencies, mut slow) = (Vec::new(), Vec::new(), 0);
     for round in 0..ROUNDS {
-        let (reference, calls) = (&trace.reference, &CallsPlan::BRIEF);
-        let mut run = time_calls(&mut bench, watch, reference, calls, &mut None)?;
+        let run = time_calls_briefly(bench.timer.as_mut(), bench.floor.as_mut(), &reference)?;
+        let hertz = frequency();
+        frequencies.extend(hertz);
+        let mut run = run.with_core_state(hertz.and_then(Hertz::new), false);
         if round < SEARCHES {
-            let is_slow = slow > 0 && slow == round;
             let limits = SEARCH_LIMITS;
-            let found = search_step(&mut bench, reference, limits, random, is_slow, &mut run)?;
+            let found = search_step(&mut bench, &reference, limits, random, false, &mut run)?;
             rates.extend(found.ns_per_tick);
             slow += u32::from(found.slow);
         }
@@ -108,110 +104,15 @@ pub fn observe<R: Rng + SeedableRng>(
     }
     if 2 * slow > SEARCHES {
         let (clocks, stop) = (&mut [bench.timer, clock], AtomicBool::new(false));
-        (trace.slow, _) = watch_steps(clocks, &trace.reference, SLOW_NS, false, random, &stop)?;
+        (trace.slow, _) = watch_steps(clocks, &reference, SLOW_NS, false, random, &stop)?;
     }
     if let Some((ns, uncertainty)) = tick_over_processes(&rates) {
         (trace.ns_per_tick, trace.ns_per_tick_uncertainty) = (Some(ns), uncertainty);
     }
-    Ok(trace)
-}
-
-/// Opens and calibrates the best clock of this process that can time the reads.
-fn open_reference(random: &mut dyn Rng) -> Answer<(Reference, Box<dyn Subject>)> {
-    let mut opened = Err(Fault::Refused("there is no clock that can time it".into()));
-    for entry in timers::REFERENCES.into_iter().filter_map(timers::find) {
-        opened = calibrated(&entry, random);
-        if opened.is_ok() {
-            break;
-        }
-    }
-    opened
-}
-
-fn calibrated(entry: &Entry, random: &mut dyn Rng) -> Answer<(Reference, Box<dyn Subject>)> {
-    let mut subject = open(entry)?;
-    let id = entry.info.id;
-    let rate = match (entry.ns_per_tick)() {
-        Some(ns_per_tick) => Rate {
-            ns_per_tick,
-            uncertainty: 0.0,
-            unexplained_deviation_ns: 0.0,
-        },
-        None => measure_rate(id)?,
-    };
-    let reference = Reference {
-        rate_uncertainty: rate.uncertainty,
-        unexplained_deviation_ns: rate.unexplained_deviation_ns,
-        ..calibrate(id, subject.as_mut(), rate.ns_per_tick, random)?
-    };
-    Ok((reference, subject))
-}
-
-fn open(entry: &Entry) -> Answer<Box<dyn Subject>> {
-    (entry.open)().map_err(|why| Fault::Refused(format!("{}: {why}", entry.info.id)))
-}
-
-/// Compares a counter with the clock of the system to find its rate.
-fn measure_rate(counter: &str) -> Answer<Rate> {
-    /// How often they are compared. *Judgement*.
-    const SAMPLES: u32 = 9;
-    /// The time between two comparisons. *Judgement*: an error of 50 ns is 1 ppm of five.
-    const APART: Duration = Duration::from_millis(10);
-    for source in timers::RATE_SOURCES.into_iter().filter_map(timers::find) {
-        let Some(ns_per_tick) = (source.ns_per_tick)() else {
-            continue;
-        };
-        let (mut clock, mut samples) = (open(&source)?, Vec::new());
-        for _ in 0..SAMPLES {
-            samples.extend(tightest(clock.comparisons(counter, 0, COMPARISONS)?));
-            timers::pause(APART);
-        }
-        if let Some(rate) = rate_from_paired_readings(&samples, ns_per_tick) {
-            return Ok(rate);
-        }
-    }
-    Err(Fault::Refused(format!(
-        "the rate of {counter} is unknown: it can be compared with no clock"
-    )))
-}
-
-/// Watches the frequency of the core, and repeats questions during which it changed.
-struct CoreWatch {
-    meter: Option<CoreFrequencyMeter>,
-    frequencies: Vec<f64>,
-}
-
-impl CoreWatch {
-    fn measure(&mut self) -> Option<f64> {
-        let hertz = self.meter?.measure()?.hertz;
-        self.frequencies.push(hertz);
-        Some(hertz)
-    }
-}
-
-impl Watcher for CoreWatch {
-    fn gather(
-        &mut self,
-        repeat: u32,
-        question: &mut dyn FnMut(u32) -> Answer<Vec<i64>>,
-    ) -> Answer<(Vec<i64>, CoreState)> {
-        /// How often a question is asked at most. *Judgement*.
-        const MAX_TRIES: u32 = 3;
-        let mut tries = 0;
-        loop {
-            tries += 1;
-            let before = self.measure();
-            let values = question(repeat)?;
-            let pair = before.zip(self.measure());
-            let unstable = pair
-                .is_some_and(|(before, after)| (after / before - 1.0).abs() > MAX_FREQUENCY_CHANGE);
-            if !unstable || tries == MAX_TRIES {
-                let core_hz = pair.and_then(|(before, after)| mean([before, after]));
-                let core_hz = core_hz.and_then(Hertz::new);
-                return Ok((values, CoreState { core_hz, unstable }));
-            }
-        }
-    }
+    let hertz = median_with_percentiles(&frequencies);
+    trace.core_hz = hertz.and_then(|hertz| Hertz::new(hertz.value));
+    trace.reference = reference;
+    Ok((trace, hertz))
 }
 
 /// A clock of another crate as a timer.

@@ -1,12 +1,10 @@
 //! The figures of a clock that one process measured, and the reasons for those that are unknown.
 
 use std::fmt;
-use std::ops::RangeInclusive;
 
 use estimators::model::Interval;
-use estimators::numbers::{share, time};
+use estimators::numbers::{NOTHING, share, time};
 use estimators::profile::{Profile, profile};
-use estimators::resolution::Resolution;
 use estimators::scoring::profile_quality;
 use estimators::trace::Trace;
 
@@ -15,19 +13,7 @@ use estimators::trace::Trace;
 /// of native programs, which differ by 0.4 to 5 %: the addresses of code, stack and pages differ.
 pub const PROCESS_VARIATION: f64 = 0.1;
 
-/// A figure with its 95 % interval, or why there is none.
-pub type Figure = Result<Interval, Undetermined>;
-
-/// Why a figure is unknown.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Undetermined {
-    /// The reason.
-    pub reason: String,
-    /// The upper limit of the figure, if known.
-    pub at_most: Option<f64>,
-}
-
-/// The figures of a clock.
+/// The figures of a clock with their 95 % intervals; `None` if unknown.
 ///
 /// One process cannot know how much fresh processes differ. The intervals of cost and Quality
 /// include [`PROCESS_VARIATION`] for that; the spread is that of this process. Nor does one process
@@ -36,13 +22,18 @@ pub struct Undetermined {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Figures {
     /// The step in which the value of the clock moves, in nanoseconds.
-    pub resolution: Figure,
+    pub resolution: Option<Interval>,
+    /// The resolution or, if it is unknown, its upper limit, in nanoseconds.
+    pub resolution_at_most: Option<f64>,
     /// The median time of one isolated read, in nanoseconds.
-    pub cost: Figure,
+    pub cost: Option<Interval>,
     /// The share of reads whose time is within one step of the median.
-    pub spread: Figure,
-    /// Quality by Formula (1) of Kuperberg, Krogmann and Reussner (ICPE 2011), from 0 to 1.
-    pub quality: Figure,
+    pub spread: Option<Interval>,
+    /// Quality by Formula (1) of Kuperberg, Krogmann and Reussner (ICPE 2011), from 0 to 1. Unknown
+    /// also where the frequency of the core is.
+    pub quality: Option<Interval>,
+    /// Why a figure is unknown.
+    pub reason: Option<String>,
 }
 
 impl Figures {
@@ -50,101 +41,66 @@ impl Figures {
     /// in hertz, if known.
     pub fn from_trace(trace: &Trace, frequency: Option<Interval>) -> Self {
         let mut profile = profile(trace);
-        let resolution = match false_rate(trace, &profile) {
-            Some(false_rate) => Err(false_rate),
-            None => resolution(&profile),
-        };
         if let Some(cost) = &mut profile.cost {
-            let costs = [1.0 - PROCESS_VARIATION, 1.0 + PROCESS_VARIATION];
-            let costs = costs.map(|factor| factor * cost.value);
-            if let Some(spread) = profile.spread {
-                let pairs = costs.map(|cost| (cost, spread.value));
-                profile.alternatives.extend(pairs);
-            }
-            *cost = cost.widened(costs).within(0.0, f64::INFINITY);
+            let ends = [1.0 - PROCESS_VARIATION, 1.0 + PROCESS_VARIATION];
+            let ends = ends.map(|factor| factor * cost.value);
+            *cost = cost.widened(ends).within(0.0, f64::INFINITY);
+            let spread = profile.spread.map_or(f64::NAN, |spread| spread.value);
+            profile.alternatives.extend(ends.map(|end| (end, spread)));
         }
-        let because = |reason: &str| Undetermined {
-            reason: reason.into(),
-            at_most: None,
-        };
-        let no_cost = profile.no_cost_reason.unwrap_or("too few calls were timed");
-        let backward = profile.backward.steps;
-        let quality = match frequency {
-            _ if backward > 0 => Err(because(&format!("the clock stepped back {backward} times"))),
-            None => Err(because("the frequency of the core is unknown")),
-            Some(frequency) => match &resolution {
-                Ok(_) => profile_quality(&profile, frequency)
-                    .ok_or_else(|| because("the cost or the spread is unknown")),
-                Err(_) => Err(because("the resolution is unknown")),
-            },
-        };
+        let fault = fault(trace, &profile);
+        let known = |figure: Option<Interval>| figure.filter(|_| fault.is_none());
         Self {
-            cost: profile.cost.ok_or_else(|| because(no_cost)),
-            spread: profile.spread.ok_or_else(|| match &resolution {
-                Ok(_) => because(no_cost),
-                Err(_) => because("the resolution is unknown"),
-            }),
-            quality,
-            resolution,
+            resolution: known(profile.resolution_ns()),
+            resolution_at_most: profile.step_at_most_ns(),
+            cost: profile.cost,
+            spread: known(profile.spread),
+            quality: known(frequency.and_then(|hertz| profile_quality(&profile, hertz))),
+            reason: fault.or_else(|| profile.unresolved()),
         }
     }
 }
 
-/// Why the declared length of a tick is false, if it is: the clock would otherwise have moved much
-/// further, or less, than the reference.
-fn false_rate(trace: &Trace, profile: &Profile) -> Option<Undetermined> {
-    /// The ratios that are no error: a clock of CPU time stops while its thread waits. *Judgement*.
-    const RATIOS: RangeInclusive<f64> = 0.2..=1.2;
+/// What makes the figures wrong: backward steps, or a declared tick by which the clock moves much
+/// faster than the reference, or hardly. A clock of CPU time may stand while its thread waits.
+fn fault(trace: &Trace, profile: &Profile) -> Option<String> {
+    /// The ratios of the rates that are no error. *Judgement*.
+    const RATIOS: [f64; 2] = [0.2, 1.2];
+    if profile.backward.steps > 0 {
+        return Some("it stepped back".into());
+    }
     let comparisons = &trace.evidence.sparse_comparisons;
     let (first, last) = (comparisons.first()?, comparisons.last()?);
     let time_ns = trace.reference.ns(first[0], last[2]);
-    let moved_ns = last[1].wrapping_sub(first[1]) as f64 * profile.ns_per_tick?;
-    let ratio = moved_ns / time_ns;
-    let nearest = ratio.clamp(*RATIOS.start(), *RATIOS.end());
-    let is_false = (ratio - nearest).abs() * time_ns > 2.0 * profile.step_at_most_ns()?;
-    is_false.then(|| Undetermined {
-        reason: format!("it moves {ratio:.2e} times as fast as a clock with the declared tick"),
-        at_most: None,
-    })
-}
-
-fn resolution(profile: &Profile) -> Figure {
-    profile.resolution_ns().ok_or_else(|| Undetermined {
-        reason: match &profile.resolution {
-            Resolution::AtMost { reason, .. } => reason.to_string(),
-            Resolution::Unmoved => "the clock did not move".into(),
-            Resolution::Resolved { .. } => "the length of its tick could not be found".into(),
-        },
-        at_most: profile.step_at_most_ns(),
-    })
+    let ratio = last[1].wrapping_sub(first[1]) as f64 * profile.ns_per_tick? / time_ns;
+    let beyond = ratio - ratio.clamp(RATIOS[0], RATIOS[1]);
+    (beyond.abs() * time_ns > 2.0 * profile.step_at_most_ns()?)
+        .then(|| format!("it moves {ratio:.2e} times as fast as its declared tick says"))
 }
 
 impl fmt::Display for Figures {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let rows = [
-            ("resolution", &self.resolution, true),
-            ("cost", &self.cost, true),
-            ("spread", &self.spread, false),
-            ("quality", &self.quality, false),
+            ("resolution", self.resolution, true),
+            ("cost", self.cost, true),
+            ("spread", self.spread, false),
+            ("quality", self.quality, false),
         ];
         for (name, figure, is_time) in rows {
-            let write = |number: f64| match is_time {
+            let write = |number| match is_time {
                 true => time(number),
                 false => share(Some(number)),
             };
-            match figure {
-                Ok(Interval { value, low, high }) => {
-                    let [value, low, high] = [value, low, high].map(|number| write(*number));
-                    writeln!(f, "{name:10}  {value} [{low}, {high}]")?;
-                }
-                Err(Undetermined { reason, at_most }) => {
-                    let limit =
-                        at_most.map_or_else(String::new, |most| format!("≤ {}, ", write(most)));
-                    writeln!(f, "{name:10}  {limit}unknown: {reason}")?;
-                }
-            }
+            let ends = figure
+                .and_then(|figure| figure.ends())
+                .map_or_else(String::new, |(low, high)| {
+                    format!(" [{}, {}]", write(low), write(high))
+                });
+            let value = figure.map_or(NOTHING.into(), |figure| write(figure.value));
+            writeln!(f, "{name:12}{value}{ends}")?;
         }
-        Ok(())
+        let mut reason = self.reason.iter();
+        reason.try_for_each(|reason| writeln!(f, "unknown: {reason}"))
     }
 }
 
@@ -199,9 +155,9 @@ mod tests {
     fn refuses_a_false_tick() {
         for false_ns in [1e3, 1e9] {
             let found = figures(1, Some(false_ns));
-            let why = found.resolution.expect_err("the tick is false").reason;
-            assert!(why.contains("declared tick"), "{why}");
-            assert!(found.quality.is_err() && found.cost.is_ok());
+            assert!(found.to_string().contains("declared tick"), "{found}");
+            assert_eq!((found.resolution, found.quality), (None, None));
+            assert!(found.cost.is_some(), "{found}");
         }
     }
 
@@ -221,7 +177,10 @@ mod tests {
 
         let figures = characterise(&Still).expect("the reference is sound");
         let text = figures.to_string();
-        assert!(text.contains("unknown: the clock did not move"), "{text}");
-        assert!(figures.cost.is_ok() && figures.quality.is_err(), "{text}");
+        assert!(text.contains("unknown: it did not move"), "{text}");
+        assert!(
+            figures.cost.is_some() && figures.quality.is_none(),
+            "{text}"
+        );
     }
 }

@@ -34,5 +34,5 @@ pub mod prober;
 
 pub use characterise::{TickClock, characterise, observe};
 pub use estimators::model::Interval;
-pub use figures::{Figure, Figures, PROCESS_VARIATION, Undetermined};
+pub use figures::{Figures, PROCESS_VARIATION};
 pub use timers::Fault;

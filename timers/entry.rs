@@ -26,7 +26,7 @@ impl Entry {
             ns_per_tick: T::ns_per_tick,
             declared_resolution: T::declared_resolution,
             availability: T::availability,
-            open: || Ok(Box::new(Native::open::<T>()?)),
+            open: || Ok(Box::new(Native::from_timer(T::open()?))),
         }
     }
 }

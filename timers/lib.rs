@@ -19,6 +19,21 @@
 
 use std::{fmt, io};
 
+/// Implements `Display`, with a text for each variant, and `Error`.
+macro_rules! texts {
+    ($error:ty { $($variant:pat => $text:literal,)* }) => {
+        impl std::fmt::Display for $error {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                match self {
+                    $($variant => write!(f, $text),)*
+                }
+            }
+        }
+
+        impl std::error::Error for $error {}
+    };
+}
+
 mod affinity;
 pub mod agents;
 #[cfg(feature = "allocations")]
@@ -107,13 +122,9 @@ pub struct Unavailable {
     pub elsewhere: bool,
 }
 
-impl fmt::Display for Unavailable {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.reason)
-    }
-}
-
-impl std::error::Error for Unavailable {}
+texts! { Unavailable {
+    Self { reason, .. } => "{reason}",
+} }
 
 impl Unavailable {
     /// A cause without a remedy; [`remedy`](Self::remedy) adds one.

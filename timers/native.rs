@@ -17,7 +17,7 @@ use crate::deadline::{open_with_unit, pause, spin};
 use crate::failures::unless_failed;
 use crate::os::{CommonClock, UndistortedClock};
 use crate::subject::{Activity, Advance, Answer, Fault, Subject};
-use crate::{Context, Described, Info, Ticks, Timer, Unavailable, arch, context, work};
+use crate::{Context, Described, Info, Ticks, Timer, arch, context, work};
 use handoffs::{Side, distant_cpus, handoffs_on_pair, handoffs_on_pairs, read_at_handoffs};
 use reference::{OpenReference, with_reference};
 
@@ -36,14 +36,6 @@ pub struct Native<'a> {
 }
 
 impl<'a> Native<'a> {
-    /// Opens the timer for the calling thread.
-    ///
-    /// # Errors
-    /// When the timer cannot be read on this machine.
-    pub fn open<T: Timer + 'a>() -> Result<Self, Unavailable> {
-        T::open().map(Self::from_timer)
-    }
-
     /// Takes a timer that is open.
     pub fn from_timer<T: Timer + 'a>(timer: T) -> Self {
         Self {

@@ -1,8 +1,6 @@
 //! The questions that a timer answers, wherever it runs: in this process, in a simulation or in an
 //! agent.
 
-use std::fmt;
-
 use crate::Context;
 use crate::waits::{Expiration, Wait, WaitList};
 
@@ -20,16 +18,10 @@ pub enum Fault {
     Interrupted,
 }
 
-impl fmt::Display for Fault {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Refused(why) | Self::Lost(why) => why,
-            Self::Interrupted => "interrupted",
-        })
-    }
-}
-
-impl std::error::Error for Fault {}
+texts! { Fault {
+    Self::Refused(why) | Self::Lost(why) => "{why}",
+    Self::Interrupted => "interrupted",
+} }
 
 /// The activity of the calling thread during [`Subject::advance`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -30,6 +30,10 @@ mod freebsd;
 mod linux;
 #[cfg(not(target_os = "linux"))]
 mod other;
+#[cfg(feature = "signals")]
+#[cfg_attr(windows, path = "windows/signals.rs")]
+#[cfg_attr(not(windows), path = "unix/signals.rs")]
+pub mod signals;
 #[cfg(any(target_os = "linux", target_os = "macos", target_os = "freebsd"))]
 mod unix;
 #[cfg(windows)]
@@ -76,8 +80,6 @@ use std::process::Child;
 use std::time::Duration;
 
 pub use system::emulator::{emulator, runner};
-#[cfg(feature = "signals")]
-pub use system::signals;
 /// Four clocks: `CommonClock`, the usual monotonic clock; `UndistortedClock`, the same clock by a
 /// call that a preloaded library cannot intercept, if there is one; `UntrimmedClock`, a clock whose
 /// rate no time service trims, if there is one; and `CalendarClock`, the date and time.
@@ -108,24 +110,12 @@ pub enum AffinityError {
     },
 }
 
-impl fmt::Display for AffinityError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Absent(cpu) => write!(f, "this machine has no CPU {cpu}"),
-            Self::Offline(cpu) => write!(
-                f,
-                "CPU {cpu} is offline; `echo 1 > /sys/devices/system/cpu/cpu{cpu}/online` as root brings it up"
-            ),
-            Self::NotAllowed { cpu, allowed } => write!(
-                f,
-                "CPU {cpu} is not among those this process may use ({allowed:?}); its cpuset (container, cgroup) forbids it"
-            ),
-            Self::System { call, source } => write!(f, "{call}: {source}"),
-        }
-    }
-}
-
-impl std::error::Error for AffinityError {}
+texts! { AffinityError {
+    Self::Absent(cpu) => "this machine has no CPU {cpu}",
+    Self::Offline(cpu) => "CPU {cpu} is offline; `echo 1 > /sys/devices/system/cpu/cpu{cpu}/online` as root brings it up",
+    Self::NotAllowed { cpu, allowed } => "CPU {cpu} is not among those this process may use ({allowed:?}); its cpuset (container, cgroup) forbids it",
+    Self::System { call, source } => "{call}: {source}",
+} }
 
 /// The scheduling policy of a thread (sched(7)).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -30,7 +30,7 @@ impl ThisMachine {
     pub fn open() -> Result<Self, Unavailable> {
         Ok(Self {
             counter: Timer::open()?,
-            fenced_counter: Native::open::<Counter<arch::FencedInstruction>>()?,
+            fenced_counter: Native::from_timer(Counter::<arch::FencedInstruction>::open()?),
             clock: open_with_unit()?,
             untrimmed_clock: open_with_unit()?,
         })

@@ -2,7 +2,6 @@
 //! repeats the steps of the program unchanged, including its weaknesses, so that a report can show
 //! how good the resulting rate is.
 
-use std::fmt;
 use std::time::Duration;
 
 use super::Machine;
@@ -35,31 +34,13 @@ pub enum RecipeError {
     NoTwoAgree(u32),
 }
 
-impl fmt::Display for RecipeError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Unpublished => f.write_str(
-                "the kernel does not publish the rate with which it converts the counter",
-            ),
-            Self::OtherClockSource(source) => write!(
-                f,
-                "the clock source is `{source}`, not tsc; the program would not use the counter"
-            ),
-            Self::NotForward => {
-                f.write_str("the counter did not go forward; the program would not use it")
-            }
-            Self::Disagree => f.write_str(
-                "the estimates did not agree within 50 ms; the program would not use the counter",
-            ),
-            Self::NoTwoAgree(windows) => write!(
-                f,
-                "no two successive windows of {windows} agreed; the program would not start"
-            ),
-        }
-    }
-}
-
-impl std::error::Error for RecipeError {}
+texts! { RecipeError {
+    Self::Unpublished => "the kernel does not publish the rate with which it converts the counter",
+    Self::OtherClockSource(source) => "the clock source is `{source}`, not tsc; the program would not use the counter",
+    Self::NotForward => "the counter did not go forward; the program would not use it",
+    Self::Disagree => "the estimates did not agree within 50 ms; the program would not use the counter",
+    Self::NoTwoAgree(windows) => "no two successive windows of {windows} agreed; the program would not start",
+} }
 
 impl RateRecipe {
     /// All recipes.

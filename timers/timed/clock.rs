@@ -1,8 +1,6 @@
 //! The trait of clocks that time an operation, and its implementation for the timers of the
 //! catalogue.
 
-use std::fmt;
-
 use timers::{Timer, Unavailable};
 
 /// A clock that times an operation. Measurements are compiled for the type of their clock, so that
@@ -41,19 +39,10 @@ pub enum ClockError {
     NoRate(&'static str),
 }
 
-impl fmt::Display for ClockError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Unavailable { id, why } => write!(f, "{id} cannot be read: {why}"),
-            Self::NoRate(id) => write!(
-                f,
-                "the rate of {id} cannot be found: it does not advance together with the system's clock"
-            ),
-        }
-    }
-}
-
-impl std::error::Error for ClockError {}
+texts! { ClockError {
+    Self::Unavailable { id, why } => "{id} cannot be read: {why}",
+    Self::NoRate(id) => "the rate of {id} cannot be found: it does not advance together with the system's clock",
+} }
 
 impl<T: Timer> Registered<T> {
     /// Opens the timer for the calling thread. If its rate is not declared, it is measured, which

@@ -1,34 +1,14 @@
 //! Tests what the crate `probe` finds in one process: against the truth of simulated timers, and
 //! against what the program finds in many processes.
 
-use probe::prober::{Bench, CoreState, Watcher, calibrate};
+use probe::prober::{Bench, calibrate};
 use probe::{Figures, Interval, observe};
 use rand::SeedableRng;
 use rand::rngs::StdRng;
 use simulate::{Case, FREQUENCY, Truth, population};
-use simulated::{REFERENCE_ID, Role, Shared, World};
+use simulated::{REFERENCE_ID, Role, World};
 use timermeter::campaign::sampling::CampaignPlan;
-use timermeter::model::Hertz;
-use timermeter::statistics::median_with_percentiles;
 use timers::Answer;
-
-/// Reads the frequency of the simulated core after each question.
-struct Frequencies(Shared, Vec<f64>);
-
-impl Watcher for Frequencies {
-    fn gather(
-        &mut self,
-        repeat: u32,
-        question: &mut dyn FnMut(u32) -> Answer<Vec<i64>>,
-    ) -> Answer<(Vec<i64>, CoreState)> {
-        let values = question(repeat)?;
-        let hertz = FREQUENCY * self.0.speed();
-        self.1.push(hertz);
-        let core_hz = Hertz::new(hertz);
-        let unstable = false;
-        Ok((values, CoreState { core_hz, unstable }))
-    }
-}
 
 /// The figures of a simulated timer in one process, and the frequency of the core meanwhile.
 fn in_one_process(case: &Case) -> Answer<(Figures, Interval)> {
@@ -49,11 +29,10 @@ fn in_one_process(case: &Case) -> Answer<(Figures, Interval)> {
         floor: Some(world.subject(Role::Floor)),
         prober: None,
     };
-    let mut watch = Frequencies(world, Vec::new());
-    let mut trace = observe(bench, clock, found, &mut watch, &mut random)?;
-    let hertz = median_with_percentiles(&watch.1).expect("there were questions");
-    trace.core_hz = Hertz::new(hertz.value);
-    Ok((Figures::from_trace(&trace, Some(hertz)), hertz))
+    let mut frequency = || Some(FREQUENCY * world.speed());
+    let (trace, hertz) = observe(bench, clock, found, &mut frequency, &mut random)?;
+    let figures = Figures::from_trace(&trace, hertz);
+    Ok((figures, hertz.expect("the frequency is known")))
 }
 
 /// Ninety of a hundred intervals of the cost hold the mean over processes, of which each saw one,
@@ -68,7 +47,7 @@ fn one_process_finds_the_truth() {
         let step = truth.resolution.expect("it has a step");
         let is_right =
             |found: Interval| found.contains(step) || (found.value / step - 1.0).abs() < 0.01;
-        steps.extend(found.resolution.ok().map(is_right));
+        steps.extend(found.resolution.map(is_right));
         let program = case.judge(&CampaignPlan::QUICK).expect("as before").row;
         let (cost, program) = (found.cost.expect("calls"), program.cost_ns.expect("calls"));
         let slowdown = if case.timer.follows_core {
@@ -93,6 +72,6 @@ fn irregular_clock_has_no_step() {
     let found = cases
         .iter()
         .map(|case| in_one_process(case).expect("sound").0);
-    let resolved = found.filter(|found| found.resolution.is_ok()).count();
+    let resolved = found.filter(|found| found.resolution.is_some()).count();
     assert!(resolved <= 1, "{resolved} of 20 have a step");
 }

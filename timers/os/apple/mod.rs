@@ -9,8 +9,6 @@ pub use super::other::{counters, emulator, scheduling};
 pub(crate) use super::posix::Realtime as CalendarClock;
 pub(crate) use super::unix::portable::affinity;
 pub use super::unix::portable::{discipline, machine, process};
-#[cfg(feature = "signals")]
-pub use super::unix::signals;
 pub use super::unix::{files, limits, rest};
 
 pub mod clocks {

@@ -8,8 +8,6 @@ pub(crate) use super::posix::{
 };
 pub(crate) use super::unix::portable::affinity;
 pub use super::unix::portable::{discipline, machine, process};
-#[cfg(feature = "signals")]
-pub use super::unix::signals;
 pub use super::unix::{files, limits, rest};
 
 pub(crate) type UndistortedClock =

@@ -20,8 +20,6 @@ pub mod scheduling;
 )))]
 pub(crate) use crate::os::no_perf_event as perf_event;
 
-#[cfg(feature = "signals")]
-pub use super::unix::signals;
 pub use super::unix::{files, limits, rest};
 pub(crate) use attempt::attempt;
 

@@ -2,8 +2,6 @@
 
 pub mod files;
 pub mod process;
-#[cfg(feature = "signals")]
-pub mod signals;
 mod standard;
 
 /// `time(2)`: whole seconds since 1970.
