@@ -47,11 +47,6 @@ pub struct CoreState {
     pub unstable: bool,
 }
 
-/// Largest relative difference of the frequencies before and after a window that does not count as
-/// a change.
-/// *Judgement*.
-pub const MAX_FREQUENCY_CHANGE: f64 = 0.015;
-
 /// Detects disturbed windows of measurement and repeats their questions. Without methods of its
 /// own, it keeps every window.
 pub trait Watcher {

@@ -18,7 +18,7 @@ use estimators::cost::singles::successive;
 use estimators::statistics::median;
 use estimators::trace::{Reference, Run};
 
-pub use bench::{Bench, CoreState, MAX_FREQUENCY_CHANGE, Prober, Watcher};
+pub use bench::{Bench, CoreState, Prober, Watcher};
 pub use calibrate::{REFERENCE_WATCH_MS, calibrate};
 pub use calls::{CallsPlan, is_coarse, time_calls, time_calls_briefly};
 use slow_steps::read_once;

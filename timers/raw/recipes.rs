@@ -39,7 +39,7 @@ texts! { RecipeError {
     Self::OtherClockSource(source) => "the clock source is `{source}`, not tsc; the program would not use the counter",
     Self::NotForward => "the counter did not go forward; the program would not use it",
     Self::Disagree => "the estimates did not agree within 50 ms; the program would not use the counter",
-    Self::NoTwoAgree(windows) => "no two successive windows of {windows} agreed; the program would not start",
+    Self::NoTwoAgree(count) => "no two successive windows of {count} agreed; the program would not start",
 } }
 
 impl RateRecipe {

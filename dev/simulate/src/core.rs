@@ -8,8 +8,9 @@ use simulated::Shared;
 use timers::Answer;
 
 use super::FREQUENCY;
+use timermeter::campaign::disturbances::MAX_FREQUENCY_CHANGE;
 use timermeter::model::{Hertz, MIN_ALONE_WIDTH};
-use timermeter::prober::{CoreState, MAX_FREQUENCY_CHANGE, Watcher};
+use timermeter::prober::{CoreState, Watcher};
 use timermeter::statistics::mean;
 use timermeter::trace::Run;
 

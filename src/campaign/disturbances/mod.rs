@@ -57,6 +57,10 @@ impl Disturbance {
     }
 }
 
+/// Largest relative difference of the frequencies before and after a window that does not count as
+/// a change.
+/// *Judgement*.
+pub const MAX_FREQUENCY_CHANGE: f64 = 0.015;
 /// Most attempts to measure a window.
 /// *Judgement*: if each attempt asks for a third of the values of the one before, the fifth reaches
 /// the shortest window.

@@ -8,12 +8,12 @@ use timers::Answer;
 use timers::os::Counters;
 
 use super::{
-    CampaignWatch, Disturbance, MAX_ATTEMPTS, MAX_DROPPED_WINDOWS, MAX_REQUEST_DIVISOR, Snapshot,
-    counted_disturbance, now,
+    CampaignWatch, Disturbance, MAX_ATTEMPTS, MAX_DROPPED_WINDOWS, MAX_FREQUENCY_CHANGE,
+    MAX_REQUEST_DIVISOR, Snapshot, counted_disturbance, now,
 };
 use crate::hosts::connection::SharedConnection;
 use crate::model::Hertz;
-use crate::prober::{CoreState, MAX_FREQUENCY_CHANGE, Watcher};
+use crate::prober::{CoreState, Watcher};
 use crate::statistics::mean;
 use crate::trace::{Place, Run};
 
