@@ -6,6 +6,15 @@
 //! [`distribution`] of single calls and its [`rate`]; [`waits`] and [`periods`] analyse sleep
 //! primitives and periodic timers. [`model`] holds the types of the report. This is a separate
 //! crate so that it is optimised even when tests are built.
+//!
+//! ```
+//! use estimators::model::Cycles;
+//! use estimators::quality::quality;
+//!
+//! // The step is 37 cycles long, a read takes 34 cycles, and all reads take the same time.
+//! let quality = quality(Cycles(37.0), Cycles(34.0), 1.0).expect("these are numbers");
+//! assert!((quality - 0.49).abs() < 0.01);
+//! ```
 
 #![forbid(unsafe_code)]
 

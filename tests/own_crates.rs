@@ -1,6 +1,7 @@
 //! The examples of README.md, docs/own-timer.md and docs/library.md start from `cargo new` and
 //! compile as pasted, with the crates of this repository and without the network.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 use std::process::Command;
@@ -90,4 +91,42 @@ fn examples_compile_as_pasted() {
 fn example_of_whole_program_compiles_as_pasted() {
     let whole = |name: &str| name == WHOLE_PROGRAM;
     assert_eq!(paste("docs/library.md", whole), [WHOLE_PROGRAM]);
+}
+
+/// The numbers of crates that docs/library.md states are those of `cargo tree`.
+#[test]
+#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+fn libraries_bring_few_crates() {
+    let page = include_str!("../docs/library.md");
+    for library in [
+        "timermeter-timers",
+        "timermeter-estimators",
+        "timermeter-probe",
+    ] {
+        let row = format!("| `{library}` |");
+        let row = page.lines().find_map(|line| line.strip_prefix(&row));
+        let cells = row.expect("the crate is in the table").split(" | ");
+        let stated: Option<usize> = cells.filter_map(|cell| cell.trim().parse().ok()).next();
+        let tree = Command::new("cargo")
+            .args([
+                "tree",
+                "--offline",
+                "--prefix",
+                "none",
+                "-e",
+                "normal",
+                "-p",
+                library,
+            ])
+            .current_dir(env!("CARGO_MANIFEST_DIR"))
+            .output()
+            .expect("cargo starts");
+        let tree = String::from_utf8(tree.stdout).expect("the tree is text");
+        let crates: BTreeSet<&str> = tree
+            .lines()
+            .map(|line| line.trim_end_matches(" (*)"))
+            .collect();
+        assert_eq!(stated, Some(crates.len()), "{crates:?}");
+        assert!(crates.len() <= 15, "{crates:?}");
+    }
 }

@@ -7,6 +7,14 @@
 //! ([`Described`]), and adds it to the [`catalogue()`]. A measurement uses it as a [`Subject`],
 //! which answers questions such as "how long do these reads take?".
 //!
+//! ```
+//! let entry = timers::find("instant").expect("it is on all systems");
+//! let mut clock = (entry.open)()?;
+//! let readings = clock.readings(2)?;
+//! assert!(readings[0] <= readings[1]);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
 //! This crate is the only part of the project that reads real clocks and the only one with `unsafe`
 //! code.
 //!
