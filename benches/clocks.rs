@@ -37,7 +37,7 @@ struct Benchmarks {
 impl Visitor for Benchmarks {
     type Output = Result<(), Box<dyn Error>>;
 
-    fn visit<T: Timer>(self, timer: T) -> Self::Output {
+    fn visit<T: Timer + 'static>(self, timer: T) -> Self::Output {
         let clock = ClockTime(Registered::from_timer(timer)?);
         let mut criterion = Criterion::default()
             .with_measurement(clock)

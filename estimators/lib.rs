@@ -6,23 +6,20 @@
 //! [`distribution`] of single calls and its [`rate`]; [`waits`] and [`periods`] analyse sleep
 //! primitives and periodic timers. [`model`] holds the types of the report. This is a separate
 //! crate so that it is optimised even when tests are built.
+//!
+//! ```
+//! use estimators::model::Cycles;
+//! use estimators::quality::quality;
+//!
+//! // The step is 37 cycles long, a read takes 34 cycles, and all reads take the same time.
+//! let quality = quality(Cycles(37.0), Cycles(34.0), 1.0).expect("these are numbers");
+//! assert!((quality - 0.49).abs() < 0.01);
+//! ```
 
 #![forbid(unsafe_code)]
 
 #[macro_use]
-extern crate macro_rules_attribute;
-
-attribute_alias! {
-    // Derives for a type that is part of the report.
-    #[apply(wire)] =
-        #[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
-        #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-    ;
-    // Derives for a type that is part of a trace.
-    #[apply(recorded)] =
-        #[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
-    ;
-}
+extern crate attributes;
 
 /// An enum whose variants have names in documents: `Variant = "name"`.
 macro_rules! names {

@@ -2,6 +2,7 @@
 //! needs nothing else.
 
 mod evidence;
+#[cfg(feature = "serde")]
 mod stored;
 
 use std::collections::BTreeMap;
@@ -10,8 +11,8 @@ pub use evidence::{
     Advance, Claims, CounterEvidence, Evidence, HandoffPair, Order, OtherPath, Pair, PairedReading,
     Reads, ThreadActivity, Threads,
 };
-use serde::de::{Deserialize, Deserializer, Error};
 use smallvec::SmallVec;
+#[cfg(feature = "serde")]
 pub use stored::{PackedRun, StoredTrace};
 pub use timers::waits::Wait;
 
@@ -67,13 +68,17 @@ pub struct Trace<R = Run> {
     pub evidence: Evidence,
 }
 
+#[cfg(feature = "serde")]
 fn is_zero(count: &u32) -> bool {
     *count == 0
 }
 
 /// Reads a count of calls or readings. Rejects a count that a host could not reach in any campaign,
 /// so that sums of counts do not overflow.
-fn read_count<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u64, D::Error> {
+#[cfg(feature = "serde")]
+fn read_count<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<u64, D::Error> {
+    use serde::de::{Deserialize, Error};
+
     /// The largest accepted count: the calls that the fastest host makes in some minutes.
     const MAX_COUNT: u64 = 1_000_000_000_000;
     let count = u64::deserialize(deserializer)?;

@@ -14,7 +14,6 @@ pub mod hosts;
 pub mod measure;
 pub mod messages;
 pub mod platform;
-pub mod prober;
 pub mod quantity;
 pub mod recording;
 pub mod requests;
@@ -26,6 +25,7 @@ pub use estimators::{
     statistics, trace, waits,
 };
 pub use judgement::{choice, counter, trust, watching};
+pub use probe::prober;
 pub use reporting::{
     comparison, document, fields, glob, input, limits, page, parallel, plot, report, scratch,
     table, tabulation, text,

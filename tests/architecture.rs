@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
 
-/// A file of `src/`, `reporting/`, `judgement/` or `estimators/` by its module path, or a room as a path of one
+/// A file of `src/`, `reporting/`, `probe/`, `judgement/` or `estimators/` by its module path, or a room as a path of one
 /// part.
 type Module = Vec<String>;
 type Arrows = BTreeMap<Module, BTreeSet<Module>>;
@@ -87,7 +87,7 @@ fn program() -> BTreeMap<Module, String> {
 }
 
 /// The crates whose rooms the program passes on under the same paths.
-const PASSED_ON: [&str; 3] = ["estimators", "judgement", "reporting"];
+const PASSED_ON: [&str; 4] = ["estimators", "judgement", "probe", "reporting"];
 
 /// All paths of the tree that `text` begins with, as in `a::{b, c::d}`.
 fn paths(text: &str) -> Vec<Module> {
@@ -614,7 +614,7 @@ const WRITING: [&str; 10] = [
 
 #[test]
 fn outputs_are_opened_in_one_place() {
-    let folders = ["src", "reporting", "judgement", "estimators"];
+    let folders = ["src", "reporting", "probe", "judgement", "estimators"];
     let writing: BTreeSet<String> = folders
         .iter()
         .flat_map(|folder| {

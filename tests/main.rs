@@ -18,6 +18,7 @@ mod edges;
 mod findings;
 mod fuzz;
 mod native_agent;
+mod own_crates;
 mod paper;
 mod printed_code;
 mod program;

@@ -86,7 +86,14 @@ fn equal_fields(one: &Fielded, other: &Fielded) -> usize {
 #[test]
 fn structs_share_at_most_five_fields() {
     let mut files = Vec::new();
-    for folder in ["timers", "estimators", "judgement", "reporting", "src"] {
+    for folder in [
+        "timers",
+        "estimators",
+        "judgement",
+        "probe",
+        "reporting",
+        "src",
+    ] {
         sources(
             &Path::new(env!("CARGO_MANIFEST_DIR")).join(folder),
             &mut files,

@@ -6,22 +6,24 @@ use std::sync::LazyLock;
 use crate::arch::arm_counters::wide as arm64;
 use crate::arch::{arm_counters as arm, riscv_counters as riscv, x86_counters as x86};
 use crate::null::Null;
+#[cfg(feature = "perf-event")]
+use crate::os::perf_clocks;
 use crate::os::posix::{accounts, clocks as posix_clocks, seconds};
-use crate::os::{apple_timers, linux_ptp, perf_clocks, windows_timers};
-use crate::{
-    Described, Entry, Ticks, Timer, Unavailable, Visitor, failure, quanta_clock, std_time,
-};
+use crate::os::{apple_timers, linux_ptp, windows_timers};
+#[cfg(feature = "quanta")]
+use crate::quanta_clock;
+use crate::{Described, Entry, Ticks, Timer, Unavailable, Visitor, failure, std_time};
 
 /// The id of the timer that reads nothing.
 pub const FLOOR_ID: &str = Null::INFO.id;
 
 /// Defines the functions that search the given tables, in the order in which timers are listed.
 macro_rules! tables {
-    ($($table:ident),*) => {
+    ($($(#[$built:meta])? $table:ident),*) => {
         /// All native timers known to this build, including those that this machine does not have.
         #[must_use]
         pub fn catalogue() -> &'static [Entry] {
-            static ALL: LazyLock<Vec<Entry>> = LazyLock::new(|| [$($table::ALL),*].concat());
+            static ALL: LazyLock<Vec<Entry>> = LazyLock::new(|| [$($(#[$built])? $table::ALL),*].concat());
             &ALL
         }
 
@@ -32,7 +34,8 @@ macro_rules! tables {
         /// # Errors
         /// When the timer cannot be read on this machine.
         pub fn visit<V: Visitor>(id: &str, visitor: V) -> Option<Result<V::Output, Unavailable>> {
-            $(let visitor = match $table::visit_own(id, visitor) {
+            $($(#[$built])?
+            let visitor = match $table::visit_own(id, visitor) {
                 Ok(visited) => return Some(visited),
                 Err(visitor) => visitor,
             };)*
@@ -51,7 +54,9 @@ tables![
     seconds,
     accounts,
     std_time,
+    #[cfg(feature = "quanta")]
     quanta_clock,
+    #[cfg(feature = "perf-event")]
     perf_clocks,
     linux_ptp,
     windows_timers,
@@ -92,7 +97,7 @@ struct MakeReader;
 impl Visitor for MakeReader {
     type Output = ClockReader;
 
-    fn visit<T: Timer>(self, timer: T) -> ClockReader {
+    fn visit<T: Timer + 'static>(self, timer: T) -> ClockReader {
         Box::new(move || {
             let Ticks(ticks) = timer.ticks(timer.read());
             failure(T::INFO.id).map_or(Ok(ticks), Err)

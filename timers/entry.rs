@@ -20,13 +20,13 @@ pub struct Entry {
 
 impl Entry {
     /// The entry of a timer type.
-    pub(crate) const fn of_type<T: Timer>() -> Self {
+    pub(crate) const fn of_type<T: Timer + 'static>() -> Self {
         Self {
             info: T::INFO,
             ns_per_tick: T::ns_per_tick,
             declared_resolution: T::declared_resolution,
             availability: T::availability,
-            open: || Ok(Box::new(Native::open::<T>()?)),
+            open: || Ok(Box::new(Native::from_timer(T::open()?))),
         }
     }
 }
@@ -84,5 +84,5 @@ pub trait Visitor {
     type Output;
 
     /// Performs the operation.
-    fn visit<T: Timer>(self, timer: T) -> Self::Output;
+    fn visit<T: Timer + 'static>(self, timer: T) -> Self::Output;
 }

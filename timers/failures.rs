@@ -103,9 +103,10 @@ mod tests {
 
     #[test]
     fn answers_fail_after_failed_read() {
-        let failed = Native::open::<Failing<0>>().err();
+        let failed = Failing::<0>::open().err();
         assert_eq!(failed, Some(Unavailable::because("read 0 failed")));
-        let mut clock = Native::open::<Failing<100>>().expect("the first read succeeds");
+        let mut clock =
+            Native::from_timer(Failing::<100>::open().expect("the first read succeeds"));
         assert_eq!(clock.readings(9).map(|all| all.len()), Ok(9));
         let refused = Err(Fault::Refused("read 100 failed".into()));
         assert_eq!(clock.readings(99).map(drop), refused);

@@ -7,6 +7,14 @@
 //! ([`Described`]), and adds it to the [`catalogue()`]. A measurement uses it as a [`Subject`],
 //! which answers questions such as "how long do these reads take?".
 //!
+//! ```
+//! let entry = timers::find("instant").expect("it is on all systems");
+//! let mut clock = (entry.open)()?;
+//! let readings = clock.readings(2)?;
+//! assert!(readings[0] <= readings[1]);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
 //! This crate is the only part of the project that reads real clocks and the only one with `unsafe`
 //! code.
 //!
@@ -18,6 +26,21 @@
 )]
 
 use std::{fmt, io};
+
+/// Implements `Display`, with a text for each variant, and `Error`.
+macro_rules! texts {
+    ($error:ty { $($variant:pat => $text:literal,)* }) => {
+        impl std::fmt::Display for $error {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                match self {
+                    $($variant => write!(f, $text),)*
+                }
+            }
+        }
+
+        impl std::error::Error for $error {}
+    };
+}
 
 mod affinity;
 pub mod agents;
@@ -36,6 +59,7 @@ mod null;
 pub mod os;
 mod paired;
 mod properties;
+#[cfg(feature = "quanta")]
 mod quanta_clock;
 pub mod raw;
 mod std_panics;
@@ -96,8 +120,7 @@ pub struct Info {
 }
 
 /// The reason why a timer method cannot be read on this machine, and a remedy if there is one.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{reason}")]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Unavailable {
     /// The cause, with the system's error message if there is one.
     pub reason: String,
@@ -106,6 +129,10 @@ pub struct Unavailable {
     /// Whether only other operating systems or processors have the timer.
     pub elsewhere: bool,
 }
+
+texts! { Unavailable {
+    Self { reason, .. } => "{reason}",
+} }
 
 impl Unavailable {
     /// A cause without a remedy; [`remedy`](Self::remedy) adds one.
@@ -164,7 +191,7 @@ pub trait Described {
 ///
 /// In a timed region only [`read`](Timer::read) is called, which returns the result of the call
 /// unchanged. [`ticks`](Timer::ticks) converts the result to a number afterwards.
-pub trait Timer: Described + Sized + Send + Sync + 'static {
+pub trait Timer: Described + Sized + Send + Sync {
     /// The unchanged result of the call: a `timespec`, an `Instant`, a register.
     type Reading: Copy + Send;
 

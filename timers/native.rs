@@ -17,7 +17,7 @@ use crate::deadline::{open_with_unit, pause, spin};
 use crate::failures::unless_failed;
 use crate::os::{CommonClock, UndistortedClock};
 use crate::subject::{Activity, Advance, Answer, Fault, Subject};
-use crate::{Context, Described, Info, Ticks, Timer, Unavailable, arch, context, work};
+use crate::{Context, Described, Info, Ticks, Timer, arch, context, work};
 use handoffs::{Side, distant_cpus, handoffs_on_pair, handoffs_on_pairs, read_at_handoffs};
 use reference::{OpenReference, with_reference};
 
@@ -30,21 +30,18 @@ pub(crate) use reference::visit_reference;
 pub const RATE_SOURCES: [&str; 2] = [UndistortedClock::INFO.id, CommonClock::INFO.id];
 
 /// A native timer that is open in this process.
-pub struct Native {
+pub struct Native<'a> {
     info: Info,
-    loops: Box<dyn Loops>,
+    loops: Box<dyn Loops + 'a>,
 }
 
-impl Native {
-    /// Opens the timer for the calling thread.
-    ///
-    /// # Errors
-    /// When the timer cannot be read on this machine.
-    pub fn open<T: Timer>() -> Result<Self, Unavailable> {
-        Ok(Self {
+impl<'a> Native<'a> {
+    /// Takes a timer that is open.
+    pub fn from_timer<T: Timer + 'a>(timer: T) -> Self {
+        Self {
             info: T::INFO,
-            loops: Box::new(T::open()?),
-        })
+            loops: Box::new(timer),
+        }
     }
 }
 
@@ -138,7 +135,7 @@ fn measure_ns_per_tick(now: &dyn Fn() -> Ticks) -> Option<f64> {
     Some(rates[MEASUREMENTS / 2]).filter(|rate| rate.is_finite() && *rate > 0.0)
 }
 
-impl Subject for Native {
+impl Subject for Native<'_> {
     fn intervals(&mut self, work: &[u64], repeat: u32) -> Answer<Vec<Vec<i64>>> {
         let row = |&amount: &u64| {
             let mut deltas = vec![0; repeat as usize];

@@ -8,18 +8,20 @@ use crate::waits::{Expiration, Wait, WaitList};
 pub type Answer<T> = Result<T, Fault>;
 
 /// The reason why a question was not answered.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Fault {
     /// The subject cannot answer this request, but can still answer others.
-    #[error("{0}")]
     Refused(String),
     /// The subject cannot be used any more: it crashed, hangs, or sends malformed replies.
-    #[error("{0}")]
     Lost(String),
     /// The user asked to stop.
-    #[error("interrupted")]
     Interrupted,
 }
+
+texts! { Fault {
+    Self::Refused(why) | Self::Lost(why) => "{why}",
+    Self::Interrupted => "interrupted",
+} }
 
 /// The activity of the calling thread during [`Subject::advance`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

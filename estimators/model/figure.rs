@@ -2,47 +2,54 @@
 
 use std::ops::RangeInclusive;
 
-use serde::ser::SerializeStruct;
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
-
 /// A value with its 95 % interval.
-#[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Deserialize))]
+#[cfg_attr(not(feature = "serde"), derive(attributes::Unwritten))]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Interval {
     /// The value.
     pub value: f64,
     /// Lower end of the 95 % interval; null if unknown, for example for a single process.
-    #[serde(deserialize_with = "lower_end", default = "lowest")]
+    #[serde(deserialize_with = "json::lower_end", default = "lowest")]
     #[cfg_attr(feature = "schema", schemars(with = "Option<f64>"))]
     pub low: f64,
     /// Upper end of the 95 % interval; null if unknown, for example for a single process.
-    #[serde(deserialize_with = "upper_end", default = "highest")]
+    #[serde(deserialize_with = "json::upper_end", default = "highest")]
     #[cfg_attr(feature = "schema", schemars(with = "Option<f64>"))]
     pub high: f64,
 }
 
-/// Serialised as null if the value is not finite, which JSON cannot represent.
-impl Serialize for Interval {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        if !self.value.is_finite() {
-            return serializer.serialize_none();
+#[cfg(feature = "serde")]
+mod json {
+    use serde::ser::SerializeStruct;
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+    use super::{Interval, highest, lowest};
+
+    /// Serialised as null if the value is not finite, which JSON cannot represent.
+    impl Serialize for Interval {
+        fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+            if !self.value.is_finite() {
+                return serializer.serialize_none();
+            }
+            let mut written = serializer.serialize_struct("Interval", 3)?;
+            written.serialize_field("value", &self.value)?;
+            written.serialize_field("low", &self.low())?;
+            written.serialize_field("high", &self.high())?;
+            written.end()
         }
-        let mut written = serializer.serialize_struct("Interval", 3)?;
-        written.serialize_field("value", &self.value)?;
-        written.serialize_field("low", &self.low())?;
-        written.serialize_field("high", &self.high())?;
-        written.end()
     }
-}
 
-/// Reads the lower end; null becomes −∞, so that arithmetic needs no special cases.
-fn lower_end<'de, D: Deserializer<'de>>(deserializer: D) -> Result<f64, D::Error> {
-    Ok(Option::deserialize(deserializer)?.unwrap_or(lowest()))
-}
+    /// Reads the lower end; null becomes −∞, so that arithmetic needs no special cases.
+    pub(super) fn lower_end<'de, D: Deserializer<'de>>(deserializer: D) -> Result<f64, D::Error> {
+        Ok(Option::deserialize(deserializer)?.unwrap_or(lowest()))
+    }
 
-/// Reads the upper end; null becomes ∞.
-fn upper_end<'de, D: Deserializer<'de>>(deserializer: D) -> Result<f64, D::Error> {
-    Ok(Option::deserialize(deserializer)?.unwrap_or(highest()))
+    /// Reads the upper end; null becomes ∞.
+    pub(super) fn upper_end<'de, D: Deserializer<'de>>(deserializer: D) -> Result<f64, D::Error> {
+        Ok(Option::deserialize(deserializer)?.unwrap_or(highest()))
+    }
 }
 
 /// The lower end of an unknown interval.

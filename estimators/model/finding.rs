@@ -3,8 +3,6 @@
 
 use std::collections::BTreeMap;
 
-use serde::{Deserialize, Deserializer};
-
 /// The severity of a finding; the most severe variant comes first.
 #[apply(names)]
 #[derive(Default, PartialOrd, Ord, Hash)]
@@ -59,14 +57,16 @@ pub type Values = BTreeMap<String, Value>;
 
 /// The codes of findings that had another name in reports of earlier versions, with that name. Keys
 /// that had another name are aliases of their fields.
+#[cfg(feature = "serde")]
 const FORMER_CODES: [(&str, &str); 2] = [
     ("cost-exceeds-step", "read-dearer-than-step"),
     ("next-to-neighbour", "beside-neighbour"),
 ];
 
 /// Reads the code of a finding, also from reports of earlier versions.
-fn current_code<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> {
-    let code = String::deserialize(deserializer)?;
+#[cfg(feature = "serde")]
+fn current_code<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> {
+    let code: String = serde::Deserialize::deserialize(deserializer)?;
     let mut renamed = FORMER_CODES.iter();
     let renamed = renamed.find(|(_, former)| *former == code);
     Ok(renamed.map_or(code, |(current, _)| (*current).to_owned()))

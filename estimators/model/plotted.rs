@@ -1,8 +1,5 @@
 //! Data for the plots of a timer: samples and histograms.
 
-use serde::{Serialize, Serializer};
-use serde_json::value::RawValue;
-
 /// Data for the plots of a timer.
 #[apply(wire)]
 #[derive(Default)]
@@ -91,12 +88,15 @@ pub struct CostHistogram {
 
 /// Serialises an array on one line, because a long column of numbers hides the rest of the
 /// document.
-pub(super) fn in_one_line<T: Serialize, S: Serializer>(
+#[cfg(feature = "serde")]
+pub(super) fn in_one_line<T: serde::Serialize, S: serde::Serializer>(
     numbers: &[T],
     serializer: S,
 ) -> Result<S::Ok, S::Error> {
+    use serde::Serialize;
+
     let text = serde_json::to_string(numbers).map_err(serde::ser::Error::custom)?;
-    RawValue::from_string(text)
+    serde_json::value::RawValue::from_string(text)
         .map_err(serde::ser::Error::custom)?
         .serialize(serializer)
 }

@@ -43,6 +43,7 @@ pub struct Report {
     pub periods: Vec<PeriodRow>,
 }
 
+#[cfg(feature = "serde")]
 impl Report {
     /// Parses a document without validating its contents. Defined in this crate because this crate
     /// is compiled for speed, the program for size.

@@ -4,6 +4,7 @@
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
 
+#[cfg(feature = "serde")]
 use super::plotted::in_one_line;
 use super::row::deref_to_head;
 use super::{

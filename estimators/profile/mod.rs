@@ -83,6 +83,24 @@ impl Profile {
         }
     }
 
+    /// Returns why resolution, cost or spread is unknown; `None` if all are known.
+    pub fn unresolved(&self) -> Option<String> {
+        Some(match &self.resolution {
+            Resolution::Resolved { .. } if self.ns_per_tick.is_none() => {
+                "the length of its tick could not be found".into()
+            }
+            Resolution::Resolved { .. } if self.cost.is_none() || self.spread.is_none() => {
+                let why = self
+                    .no_cost_reason
+                    .map_or_else(String::new, |why| format!(": {why}"));
+                format!("its invocation cost could not be determined{why}")
+            }
+            Resolution::Resolved { .. } => return None,
+            Resolution::AtMost { reason, .. } => format!("no step could be determined: {reason}"),
+            Resolution::Unmoved => "it did not move while it was watched".into(),
+        })
+    }
+
     /// Returns the step or its upper limit, in nanoseconds.
     pub fn step_at_most_ns(&self) -> Option<f64> {
         let step_ns = self.resolution.step_or_limit()? * self.ns_per_tick?;

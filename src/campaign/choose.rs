@@ -3,7 +3,6 @@
 use rand::rngs::StdRng;
 use timers::{Answer, Fault};
 
-use super::calibrate::{REFERENCE_WATCH_MS, calibrate};
 use super::sampling::CampaignSettings;
 use super::unit_check::check_unit;
 use super::unless_interrupted;
@@ -12,7 +11,7 @@ use crate::hosts::host::{TimerHost, connect};
 use crate::hosts::hosted::subject;
 use crate::hosts::protocol::HostedTimer;
 use crate::model::{Counted, Family, MAX_FINE_STEP_NS};
-use crate::prober::measure_rate;
+use crate::prober::{REFERENCE_WATCH_MS, calibrate, measure_rate};
 use crate::trace::Reference;
 
 /// What a reference times.

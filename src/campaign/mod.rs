@@ -1,7 +1,6 @@
 //! Decides which questions each clock, sleep primitive and periodic timer is asked, and stores the
 //! answers.
 
-pub mod calibrate;
 mod choose;
 pub mod clocks;
 pub mod counter;

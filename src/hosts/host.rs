@@ -29,7 +29,11 @@ pub struct TimerHost {
 }
 
 /// Builds the bench with a timer of a process and its reference.
-pub fn bench(connection: &SharedConnection, timer: &HostedTimer, reference: &str) -> Bench {
+pub fn bench(
+    connection: &SharedConnection,
+    timer: &HostedTimer,
+    reference: &str,
+) -> Bench<'static> {
     let has_floor = connection
         .borrow()
         .hello()

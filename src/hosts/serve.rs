@@ -7,6 +7,8 @@ use std::collections::{HashMap, hash_map};
 use std::io::{self, BufRead, Write};
 use std::time::Duration;
 
+use rand::SeedableRng;
+use rand::rngs::StdRng;
 use timers::waits::{WaitEntry, WaitList};
 use timers::{Activity, Answer, CoreFrequencyMeter, Entry, Fault, Subject, Unavailable};
 
@@ -197,7 +199,9 @@ impl NativeAgent {
             }
             AgentQuestion::Steps { timer, question } => {
                 let mut run = Run::default();
-                let is_slow = find_step(self.subject(&timer)?, &question, &mut run.intervals)?;
+                let random = &mut StdRng::seed_from_u64(question.seed);
+                let timer = self.subject(&timer)?;
+                let is_slow = find_step(timer, &question, random, &mut run.intervals)?;
                 return Ok(Reply {
                     packed: Some(EncodedRun(run)),
                     ..vec![is_slow.into()].into()

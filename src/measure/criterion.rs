@@ -30,7 +30,7 @@
 //! impl Visitor for Benchmarks {
 //!     type Output = Result<(), ClockError>;
 //!
-//!     fn visit<T: Timer>(self, timer: T) -> Self::Output {
+//!     fn visit<T: Timer + 'static>(self, timer: T) -> Self::Output {
 //!         let mut criterion = Criterion::default().with_measurement(ClockTime(Registered::from_timer(timer)?));
 //!         // criterion.bench_function(…)
 //!         # let _ = &mut criterion;

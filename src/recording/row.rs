@@ -100,36 +100,18 @@ pub fn add_verdicts(row: &mut TimerRow, verdicts: Verdicts) {
 
 /// Sets the status of the row, and the reason and remedy if the timer is unresolved.
 fn set_status(row: &mut TimerRow, profile: &Profile) {
-    let (status, reason, remedy) = match &profile.resolution {
-        Step::Resolved { .. } if profile.ns_per_tick.is_none() => (
-            Status::Unresolved,
-            Some("the length of its tick could not be found".into()),
-            None,
-        ),
-        Step::Resolved { .. } if profile.cost.is_none() || profile.spread.is_none() => {
-            let why = profile
-                .no_cost_reason
-                .map_or_else(String::new, |why| format!(": {why}"));
-            (
-                Status::Unresolved,
-                Some(format!("its invocation cost could not be determined{why}")),
-                None,
-            )
-        }
-        Step::Resolved { .. } => (Status::Ok, None, None),
-        Step::AtMost { reason, .. } => (
-            Status::Unresolved,
-            Some(format!("no step could be determined: {reason}")),
-            Some("try --thorough; a clock that moves irregularly has no step to be found"),
-        ),
-        Step::Unmoved => (
-            Status::Unresolved,
-            Some("it did not move while it was watched".into()),
-            Some("try --thorough, which watches longer"),
-        ),
+    row.reason = profile.unresolved();
+    row.status = match row.reason {
+        Some(_) => Status::Unresolved,
+        None => Status::Ok,
     };
-    row.status = status;
-    row.reason = reason;
+    let remedy = match &profile.resolution {
+        Step::AtMost { .. } => {
+            Some("try --thorough; a clock that moves irregularly has no step to be found")
+        }
+        Step::Unmoved => Some("try --thorough, which watches longer"),
+        Step::Resolved { .. } => None,
+    };
     row.remedy = remedy.map(Into::into);
 }
 

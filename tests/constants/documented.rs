@@ -32,7 +32,7 @@ pub struct Constant {
     pub name: String,
     /// The function that contains the constant; `None` outside of functions.
     within: Option<String>,
-    /// The path relative to `src/`, `reporting/`, `judgement/` or `estimators/`; paths in `timers/`
+    /// The path relative to `src/`, `reporting/`, `probe/`, `judgement/` or `estimators/`; paths in `timers/`
     /// begin with `timers/`.
     pub file: String,
     pub value: String,
@@ -50,9 +50,16 @@ pub fn constants() -> Vec<Constant> {
         .collect()
 }
 
-/// All named numbers of the five crates.
+/// All named numbers of the six crates.
 pub fn all() -> Vec<Constant> {
-    let folders = ["estimators", "judgement", "reporting", "src", "timers"];
+    let folders = [
+        "estimators",
+        "judgement",
+        "probe",
+        "reporting",
+        "src",
+        "timers",
+    ];
     let mut files: Vec<_> = folders
         .iter()
         .flat_map(|folder| files_below(&root().join(folder)))
@@ -72,7 +79,7 @@ pub fn all() -> Vec<Constant> {
     pairs
         .flat_map(|(path, file)| {
             let code = fs::read_to_string(path).unwrap().replace("\r\n", "\n");
-            let file = ["src/", "reporting/", "judgement/", "estimators/"]
+            let file = ["src/", "reporting/", "probe/", "judgement/", "estimators/"]
                 .iter()
                 .find_map(|of| file.strip_prefix(of))
                 .unwrap_or(&file);

@@ -30,6 +30,10 @@ mod freebsd;
 mod linux;
 #[cfg(not(target_os = "linux"))]
 mod other;
+#[cfg(feature = "signals")]
+#[cfg_attr(windows, path = "windows/signals.rs")]
+#[cfg_attr(not(windows), path = "unix/signals.rs")]
+pub mod signals;
 #[cfg(any(target_os = "linux", target_os = "macos", target_os = "freebsd"))]
 mod unix;
 #[cfg(windows)]
@@ -51,6 +55,7 @@ pub(crate) mod apple_timers;
 pub(crate) mod linux_ptp;
 #[path = "linux/waits/mod.rs"]
 pub(crate) mod linux_waits;
+#[cfg(feature = "perf-event")]
 #[path = "linux/perf_clocks.rs"]
 pub(crate) mod perf_clocks;
 #[path = "unix/posix.rs"]
@@ -80,23 +85,16 @@ pub use system::emulator::{emulator, runner};
 /// rate no time service trims, if there is one; and `CalendarClock`, the date and time.
 pub(crate) use system::{CalendarClock, CommonClock, UndistortedClock, UntrimmedClock, attempt};
 pub(crate) use system::{affinity, clocks, perf_event, rest};
-pub use system::{counters, discipline, files, limits, machine, process, scheduling, signals};
+pub use system::{counters, discipline, files, limits, machine, process, scheduling};
 
 /// The reason why a thread could not be bound to a CPU.
-#[derive(Debug, thiserror::Error)]
+#[derive(Debug)]
 pub enum AffinityError {
     /// The machine has no such CPU.
-    #[error("this machine has no CPU {0}")]
     Absent(u32),
     /// The CPU exists but is offline.
-    #[error(
-        "CPU {0} is offline; `echo 1 > /sys/devices/system/cpu/cpu{0}/online` as root brings it up"
-    )]
     Offline(u32),
     /// The CPU is online, but this process may not use it.
-    #[error(
-        "CPU {cpu} is not among those this process may use ({allowed:?}); its cpuset (container, cgroup) forbids it"
-    )]
     NotAllowed {
         /// The requested CPU.
         cpu: u32,
@@ -104,7 +102,6 @@ pub enum AffinityError {
         allowed: Vec<u32>,
     },
     /// Another error of the system.
-    #[error("{call}: {source}")]
     System {
         /// The call that failed.
         call: &'static str,
@@ -112,6 +109,13 @@ pub enum AffinityError {
         source: io::Error,
     },
 }
+
+texts! { AffinityError {
+    Self::Absent(cpu) => "this machine has no CPU {cpu}",
+    Self::Offline(cpu) => "CPU {cpu} is offline; `echo 1 > /sys/devices/system/cpu/cpu{cpu}/online` as root brings it up",
+    Self::NotAllowed { cpu, allowed } => "CPU {cpu} is not among those this process may use ({allowed:?}); its cpuset (container, cgroup) forbids it",
+    Self::System { call, source } => "{call}: {source}",
+} }
 
 /// The scheduling policy of a thread (sched(7)).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -307,6 +311,7 @@ impl fmt::Display for Pid {
 }
 
 #[cfg(not(all(
+    feature = "perf-event",
     target_os = "linux",
     any(target_pointer_width = "64", target_arch = "x86")
 )))]

@@ -14,7 +14,7 @@ use crate::{Described, Timer, Unavailable, arch, os};
 /// This machine. Dropping it lets the thread run on all CPUs again.
 pub struct ThisMachine {
     counter: Counter<arch::BareInstruction>,
-    fenced_counter: Native,
+    fenced_counter: Native<'static>,
     /// The usual monotonic clock, with its nanoseconds per tick: CLOCK_MONOTONIC on Linux.
     clock: (CommonClock, f64),
     /// The clock that time synchronisation does not adjust, if the system has one, with its
@@ -30,7 +30,7 @@ impl ThisMachine {
     pub fn open() -> Result<Self, Unavailable> {
         Ok(Self {
             counter: Timer::open()?,
-            fenced_counter: Native::open::<Counter<arch::FencedInstruction>>()?,
+            fenced_counter: Native::from_timer(Counter::<arch::FencedInstruction>::open()?),
             clock: open_with_unit()?,
             untrimmed_clock: open_with_unit()?,
         })

@@ -20,24 +20,27 @@ pub struct RateRecipe {
 }
 
 /// The reason why a recipe finds no rate.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum RecipeError {
     /// The kernel has no rate for others.
-    #[error("the kernel does not publish the rate with which it converts the counter")]
     Unpublished,
     /// The program uses the counter with another clock source only.
-    #[error("the clock source is `{0}`, not tsc; the program would not use the counter")]
     OtherClockSource(String),
     /// The counter stood or went backward.
-    #[error("the counter did not go forward; the program would not use it")]
     NotForward,
     /// The estimates of 50 ms differ.
-    #[error("the estimates did not agree within 50 ms; the program would not use the counter")]
     Disagree,
     /// So many windows differ.
-    #[error("no two successive windows of {0} agreed; the program would not start")]
     NoTwoAgree(u32),
 }
+
+texts! { RecipeError {
+    Self::Unpublished => "the kernel does not publish the rate with which it converts the counter",
+    Self::OtherClockSource(source) => "the clock source is `{source}`, not tsc; the program would not use the counter",
+    Self::NotForward => "the counter did not go forward; the program would not use it",
+    Self::Disagree => "the estimates did not agree within 50 ms; the program would not use the counter",
+    Self::NoTwoAgree(count) => "no two successive windows of {count} agreed; the program would not start",
+} }
 
 impl RateRecipe {
     /// All recipes.

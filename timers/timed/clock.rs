@@ -26,10 +26,9 @@ pub struct Registered<T> {
 }
 
 /// The reason why an operation cannot be timed with a timer.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ClockError {
     /// The timer cannot be read on this machine.
-    #[error("{id} cannot be read: {why}")]
     Unavailable {
         /// The id of the timer.
         id: &'static str,
@@ -37,11 +36,13 @@ pub enum ClockError {
         why: Unavailable,
     },
     /// The timer does not move at a constant rate.
-    #[error(
-        "the rate of {0} cannot be found: it does not advance together with the system's clock"
-    )]
     NoRate(&'static str),
 }
+
+texts! { ClockError {
+    Self::Unavailable { id, why } => "{id} cannot be read: {why}",
+    Self::NoRate(id) => "the rate of {id} cannot be found: it does not advance together with the system's clock",
+} }
 
 impl<T: Timer> Registered<T> {
     /// Opens the timer for the calling thread. If its rate is not declared, it is measured, which

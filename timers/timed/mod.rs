@@ -3,5 +3,6 @@
 //! other hot loops; the rest of the program may be compiled differently.
 
 pub mod clock;
+#[cfg(feature = "operations")]
 pub mod operations;
 pub mod window;

@@ -198,7 +198,7 @@ struct MakeTimedOperation<'a>(&'a mut dyn BatchedOperation);
 impl<'a> timers::Visitor for MakeTimedOperation<'a> {
     type Output = Result<Box<dyn TimedOperation + 'a>, ClockError>;
 
-    fn visit<T: Timer>(self, timer: T) -> Self::Output {
+    fn visit<T: Timer + 'static>(self, timer: T) -> Self::Output {
         Ok(Box::new(ClockAndOperation {
             clock: Registered::from_timer(timer)?,
             operation: self.0,

@@ -61,8 +61,8 @@ pub(crate) const BLOCKING: WaitInfo = WaitInfo {
 /// Defines a list of methods, which exists on all systems: type, id, label, supported measurements,
 /// and declarations that differ from [`BLOCKING`]. The types exist only if `$here` holds.
 macro_rules! methods {
-    ($place:literal, $here:meta; $($method:ty, $id:literal, $label:literal, $supports:ident $(, $field:ident: $value:expr)?;)*) => {
-        pub(crate) const ALL: &[$crate::waits::WaitEntry] = &[$($crate::waits::WaitEntry {
+    ($place:literal, $here:meta; $($(#[$built:meta])? $method:ty, $id:literal, $label:literal, $supports:ident $(, $field:ident: $value:expr)?;)*) => {
+        pub(crate) const ALL: &[$crate::waits::WaitEntry] = &[$($(#[$built])? $crate::waits::WaitEntry {
             info: $crate::waits::WaitInfo {
                 id: $id,
                 label: $label,

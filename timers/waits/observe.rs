@@ -5,7 +5,7 @@ use std::fs::File;
 use std::io::Write;
 use std::time::Duration;
 
-use rand::rngs::StdRng;
+use rand::rngs::SmallRng;
 use rand::{RngExt, SeedableRng};
 
 use super::method::WaitMethod;
@@ -104,7 +104,7 @@ impl Visitor for Waits<'_> {
                 marks: trace_marker(),
             })
         });
-        let mut random = StdRng::seed_from_u64(reference.ticks(reference.read()).0);
+        let mut random = SmallRng::seed_from_u64(reference.ticks(reference.read()).0);
         let mut waits = Vec::with_capacity(list.lengths_ns.len());
         for &request_ns in list.lengths_ns {
             pause(random.random_range(0..=list.pause_ns));

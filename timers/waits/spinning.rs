@@ -15,7 +15,6 @@ use std::time::Duration;
 
 use super::WaitActivity;
 use super::method::{WaitMethod, methods};
-use super::standard::stateless_methods;
 use crate::deadline::open_with_unit;
 use crate::os::CommonClock;
 use crate::os::linux_waits::check_thread_sleep;
@@ -31,6 +30,7 @@ methods! { "all systems", all();
     Spinning<NEVER_SLEEP, false>, "spin", "a loop that reads the clock", WAITS_AND_PERIODS, activity: WaitActivity::Spins;
     Spinning<NEVER_SLEEP, true>, "yield", "a loop of std::thread::yield_now()", WAITS, activity: WaitActivity::Spins;
     Spinning<MARGIN_NS, false>, "hybrid", "std::thread::sleep(), the last 120 µs a loop that reads the clock", WAITS_AND_PERIODS, activity: WaitActivity::Hybrid;
+    #[cfg(feature = "spin_sleep")]
     SpinSleep, "spin-sleep", "spin_sleep::sleep()", WAITS, activity: WaitActivity::Hybrid;
 }
 
@@ -106,7 +106,8 @@ impl<const MARGIN_NS: u64, const YIELDS: bool> WaitMethod for Spinning<MARGIN_NS
     }
 }
 
-stateless_methods! {
+#[cfg(feature = "spin_sleep")]
+super::standard::stateless_methods! {
     /// `spin_sleep::sleep`.
     SpinSleep if check_thread_sleep, |span| spin_sleep::sleep(span);
 }

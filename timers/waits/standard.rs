@@ -49,6 +49,7 @@ macro_rules! stateless_methods {
         }
     )*};
 }
+#[allow(unused_imports, reason = "one user is optional")]
 pub(super) use stateless_methods;
 
 stateless_methods! {

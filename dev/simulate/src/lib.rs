@@ -28,10 +28,10 @@ use self::core::SimulatedCore;
 pub use self::figure::FoundFigure;
 pub use self::truth::{Slowdowns, Truth};
 pub use self::verdict::Verdict;
-use timermeter::campaign::calibrate::calibrate;
 use timermeter::campaign::clocks::is_worth_continuing;
 use timermeter::campaign::sampling::CampaignPlan;
 use timermeter::model::{Hertz, Interval};
+use timermeter::prober::calibrate;
 use timermeter::prober::{
     Bench, CallsPlan, Prober, StepQuestion, find_step, search_step, time_calls, time_calls_briefly,
     watch_steps,
@@ -214,7 +214,7 @@ impl Case {
         World::new(&self.timer, &self.reference, &surroundings, seed).share()
     }
 
-    fn bench(&self, world: &Shared) -> Bench {
+    fn bench(&self, world: &Shared) -> Bench<'static> {
         Bench {
             timer: world.subject(Role::Timer),
             ns_per_tick: self.timer.declared.then_some(self.timer.unit),
@@ -226,7 +226,7 @@ impl Case {
 }
 
 /// The prober of a process with the timers of a bench.
-struct InProcess(Bench);
+struct InProcess(Bench<'static>);
 
 impl Prober for InProcess {
     fn calls(&mut self, reference: &Reference, floor: bool) -> Answer<Run> {
@@ -235,7 +235,8 @@ impl Prober for InProcess {
     }
 
     fn steps(&mut self, question: &StepQuestion, groups: &mut Vec<Intervals>) -> Answer<bool> {
-        find_step(self.0.timer.as_mut(), question, groups)
+        let random = &mut StdRng::seed_from_u64(question.seed);
+        find_step(self.0.timer.as_mut(), question, random, groups)
     }
 }
 

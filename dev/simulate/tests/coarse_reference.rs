@@ -6,8 +6,8 @@ use rand::rngs::StdRng;
 use simulate::Case;
 use simulate::population::timed_by_small_steps;
 use simulated::{Model, REFERENCE_ID, Role, World};
-use timermeter::campaign::calibrate::calibrate;
 use timermeter::campaign::sampling::CampaignPlan;
+use timermeter::prober::calibrate;
 
 const SEEDS: u64 = 12;
 const COST_NS: f64 = 60.0;

@@ -7,6 +7,7 @@ mod coarse_reference;
 mod command;
 mod coverage;
 mod estimators;
+mod library;
 mod small_steps;
 mod steps;
 mod waits;

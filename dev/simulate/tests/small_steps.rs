@@ -7,8 +7,8 @@ use rayon::prelude::*;
 use simulate::population::{fractional_steps, small_steps, timed_by_small_steps};
 use simulate::{Case, FoundFigure};
 use simulated::{REFERENCE_ID, Role, World};
-use timermeter::campaign::calibrate::calibrate;
 use timermeter::campaign::sampling::CampaignPlan;
+use timermeter::prober::calibrate;
 
 const SEEDS: [u64; 2] = [21, 22];
 const COUNT: usize = 60;

@@ -9,7 +9,7 @@ pub use super::other::{counters, emulator, scheduling};
 pub(crate) use super::posix::Realtime as CalendarClock;
 pub(crate) use super::unix::portable::affinity;
 pub use super::unix::portable::{discipline, machine, process};
-pub use super::unix::{files, limits, rest, signals};
+pub use super::unix::{files, limits, rest};
 
 pub mod clocks {
     //! The POSIX clocks of macOS.

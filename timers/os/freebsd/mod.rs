@@ -8,7 +8,7 @@ pub(crate) use super::posix::{
 };
 pub(crate) use super::unix::portable::affinity;
 pub use super::unix::portable::{discipline, machine, process};
-pub use super::unix::{files, limits, rest, signals};
+pub use super::unix::{files, limits, rest};
 
 pub(crate) type UndistortedClock =
     super::posix::PosixClock<clocks::SystemCall, { clocks::CLOCK_MONOTONIC }>;

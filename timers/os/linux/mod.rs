@@ -6,15 +6,21 @@ pub mod clocks;
 pub mod counters;
 pub mod discipline;
 pub mod emulator;
-#[cfg(any(target_pointer_width = "64", target_arch = "x86"))]
+#[cfg(all(
+    feature = "perf-event",
+    any(target_pointer_width = "64", target_arch = "x86")
+))]
 pub(crate) mod perf_event;
 pub mod process;
 pub mod scheduling;
 
-#[cfg(not(any(target_pointer_width = "64", target_arch = "x86")))]
+#[cfg(not(all(
+    feature = "perf-event",
+    any(target_pointer_width = "64", target_arch = "x86")
+)))]
 pub(crate) use crate::os::no_perf_event as perf_event;
 
-pub use super::unix::{files, limits, rest, signals};
+pub use super::unix::{files, limits, rest};
 pub(crate) use attempt::attempt;
 
 pub(crate) use super::posix::{

@@ -2,7 +2,6 @@
 
 pub mod files;
 pub mod process;
-pub mod signals;
 mod standard;
 
 /// `time(2)`: whole seconds since 1970.

@@ -145,9 +145,14 @@ pub fn signal(status: ExitStatus) -> Option<i32> {
 }
 
 /// The name of a signal in `signal.h`, as in `SIGKILL`; `None` if unknown.
+#[cfg(feature = "signals")]
+pub use signal_hook::low_level::signal_name;
+
+/// The name of a signal; `None` because this build has no list of them.
+#[cfg(not(feature = "signals"))]
 #[must_use]
-pub fn signal_name(signal: i32) -> Option<&'static str> {
-    signal_hook::low_level::signal_name(signal)
+pub fn signal_name(_signal: i32) -> Option<&'static str> {
+    None
 }
 
 /// The id in the type of rustix; `None` for 0.

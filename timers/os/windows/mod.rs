@@ -7,7 +7,6 @@ pub(super) mod handle;
 pub mod machine;
 pub mod process;
 mod settings;
-pub mod signals;
 
 pub(crate) use super::no_perf_event as perf_event;
 pub(crate) use super::other::attempt;

@@ -12,7 +12,7 @@ use std::{io, process, thread};
 use windows_sys::Win32::Foundation::STATUS_CONTROL_C_EXIT;
 use windows_sys::Win32::System::Console::{CTRL_BREAK_EVENT, CTRL_C_EVENT, SetConsoleCtrlHandler};
 
-use super::handle::check_status;
+use super::windows::handle::check_status;
 
 /// An event that asks this program to end.
 #[derive(Clone, Copy, Debug)]

@@ -12,6 +12,7 @@
 
 #[cfg(target_os = "linux")]
 mod call;
+#[cfg(feature = "io-uring")]
 mod io_uring;
 mod kernel_timers;
 mod locks;
@@ -23,11 +24,12 @@ pub(crate) use sleeps::{check_thread_deadlines, check_thread_sleep};
 
 use crate::waits::WaitEntry;
 
-pub(crate) const ALL: [&[WaitEntry]; 6] = [
+pub(crate) const ALL: &[&[WaitEntry]] = &[
     sleeps::ALL,
     polls::ALL,
     locks::ALL,
     kernel_timers::ALL,
     process_timer::ALL,
+    #[cfg(feature = "io-uring")]
     io_uring::ALL,
 ];

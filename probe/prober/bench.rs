@@ -4,13 +4,13 @@
 use timers::{Answer, Subject};
 
 use super::steps::StepQuestion;
-use crate::model::Hertz;
-use crate::trace::{Intervals, Place, Reference, Run};
+use estimators::model::Hertz;
+use estimators::trace::{Intervals, Place, Reference, Run};
 
 /// A timer in a process, with everything that is needed to measure it.
-pub struct Bench {
+pub struct Bench<'a> {
     /// The timer.
-    pub timer: Box<dyn Subject>,
+    pub timer: Box<dyn Subject + 'a>,
     /// Nanoseconds per tick of the timer, if declared.
     pub ns_per_tick: Option<f64>,
     /// The id of the reference.

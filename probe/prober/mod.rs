@@ -5,20 +5,21 @@
 //! unless the process has a [`Prober`] of its own: it then takes the same measurements by itself.
 
 mod bench;
+mod calibrate;
 mod calls;
 mod slow_steps;
 mod steps;
 
-use rand::RngExt;
-use rand::rngs::StdRng;
+use rand::{Rng, RngExt, SeedableRng};
 use timers::Answer;
 
-use crate::cost;
-use crate::cost::singles::successive;
-use crate::statistics::median;
-use crate::trace::{Reference, Run};
+use estimators::cost;
+use estimators::cost::singles::successive;
+use estimators::statistics::median;
+use estimators::trace::{Reference, Run};
 
 pub use bench::{Bench, CoreState, Prober, Watcher};
+pub use calibrate::{REFERENCE_WATCH_MS, calibrate};
 pub use calls::{CallsPlan, is_coarse, time_calls, time_calls_briefly};
 use slow_steps::read_once;
 pub use slow_steps::watch_steps;
@@ -39,11 +40,11 @@ pub struct Search {
 ///
 /// # Errors
 /// When a timer of the bench refuses or their host is lost.
-pub fn search_step(
+pub fn search_step<R: Rng + SeedableRng>(
     bench: &mut Bench,
     reference: &Reference,
     [interval_ns, growth_ns]: [f64; 2],
-    random: &mut StdRng,
+    random: &mut R,
     slow: bool,
     run: &mut Run,
 ) -> Answer<Search> {
@@ -66,7 +67,10 @@ pub fn search_step(
     let slow = slow
         || match &mut bench.prober {
             Some(prober) => prober.steps(&question, &mut run.intervals)?,
-            None => find_step(bench.timer.as_mut(), &question, &mut run.intervals)?,
+            None => {
+                let random = &mut R::seed_from_u64(question.seed);
+                find_step(bench.timer.as_mut(), &question, random, &mut run.intervals)?
+            }
         };
     Ok(Search { ns_per_tick, slow })
 }

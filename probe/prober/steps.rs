@@ -1,16 +1,13 @@
 //! Searches for the step of a timer in one process: measures intervals with growing amounts of work
 //! until the timer moves in nearly all of them, then intervals with random amounts of work.
 
-use rand::rngs::StdRng;
-use rand::{RngExt, SeedableRng};
-use serde::{Deserialize, Serialize};
-use smallvec::SmallVec;
+use rand::{Rng, RngExt};
 use timers::{Activity, Answer, Fault, Subject};
 
-use crate::rate;
-use crate::resolution::common_divisor;
-use crate::statistics::median;
-use crate::trace::Intervals;
+use estimators::rate;
+use estimators::resolution::common_divisor;
+use estimators::statistics::median;
+use estimators::trace::Intervals;
 
 /// Number of intervals before the maximum amount of work is doubled. *Judgement*.
 const STAGE_INTERVALS: usize = 24;
@@ -22,7 +19,8 @@ const UNITS: f64 = 40.0;
 const MIN_UNIT_INTERVALS: f64 = 400.0;
 
 /// Parameters of a search for the step of a timer.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct StepQuestion {
     /// Nanoseconds per unit of work.
     pub ns_per_work: f64,
@@ -70,7 +68,7 @@ pub fn measure_rate(
     ))
 }
 
-/// Adds the intervals of the search to `groups`. Returns whether the timer steps too rarely for the
+/// Adds the intervals of the search to `groups`, with work of `random` lengths. Returns whether the timer steps too rarely for the
 /// search.
 ///
 /// # Errors
@@ -78,6 +76,7 @@ pub fn measure_rate(
 pub fn find_step(
     timer: &mut dyn Subject,
     question: &StepQuestion,
+    random: &mut dyn Rng,
     groups: &mut Vec<Intervals>,
 ) -> Answer<bool> {
     let &StepQuestion {
@@ -86,9 +85,8 @@ pub fn find_step(
         cost_ns,
         interval_ns,
         growth_ns,
-        seed,
+        ..
     } = question;
-    let random = &mut StdRng::seed_from_u64(seed);
     let repeat = (0.2 * interval_ns / (cost_ns + 20.0)).clamp(100.0, 2_000.0) as u32;
     let without_work = equal_intervals(timer, 0, repeat)?;
     // Movements of at most this many ticks are not counted: 1 if the timer counts its reads.
@@ -169,7 +167,7 @@ pub fn random_intervals(
     timer: &mut dyn Subject,
     max_work: f64,
     count: usize,
-    random: &mut StdRng,
+    random: &mut dyn Rng,
 ) -> Answer<Vec<Intervals>> {
     let work: Vec<u64> = (0..count)
         .map(|_| random.random_range(0..=max_work as u64))
@@ -180,7 +178,7 @@ pub fn random_intervals(
         .zip(rows)
         .map(|(work, row)| Intervals {
             work,
-            deltas: SmallVec::from_slice(&row),
+            deltas: row.into_iter().collect(),
         })
         .collect())
 }

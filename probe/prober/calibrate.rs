@@ -1,14 +1,14 @@
 //! Calibrates a reference, the timer that times the others: finds its rate, its step, and how long
 //! a unit of work takes by it. A unit of work is one turn of the loop that an interval contains.
 
-use rand::rngs::StdRng;
+use rand::Rng;
 use timers::{Answer, Fault, Subject};
 
-use crate::cost::singles::successive;
-use crate::prober::{equal_intervals, random_intervals};
-use crate::rate;
-use crate::resolution::{KnownDurations, Resolution, resolve};
-use crate::trace::{Intervals, Reference};
+use super::steps::{equal_intervals, random_intervals};
+use estimators::cost::singles::successive;
+use estimators::rate;
+use estimators::resolution::{KnownDurations, Resolution, resolve};
+use estimators::trace::{Intervals, Reference};
 
 /// Time for which a reference is compared with another clock to find its rate, in milliseconds. All
 /// measured times depend on this rate until the campaign has found it more accurately.
@@ -24,7 +24,7 @@ pub fn calibrate(
     id: &str,
     subject: &mut dyn Subject,
     ns_per_tick: f64,
-    random: &mut StdRng,
+    random: &mut dyn Rng,
 ) -> Answer<Reference> {
     let useless = |why: &str| Fault::Refused(format!("{id} cannot serve as a reference: {why}"));
     let groups = increase_work(subject, ns_per_tick)?;
@@ -87,7 +87,7 @@ fn find_common_step(
     groups: &[Intervals],
     long_step: i64,
     work_ticks: f64,
-    random: &mut StdRng,
+    random: &mut dyn Rng,
 ) -> Answer<Option<f64>> {
     let nonzero_deltas = |groups: &[Intervals]| -> Vec<i64> {
         groups
@@ -133,7 +133,7 @@ fn search_step(
     subject: &mut dyn Subject,
     ns_per_tick: f64,
     work_ticks: f64,
-    random: &mut StdRng,
+    random: &mut dyn Rng,
 ) -> Answer<Resolution> {
     // Short steps show best in short work, long steps only in long work.
     let mut all = vec![equal_intervals(subject, 0, 400)?];

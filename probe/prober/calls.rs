@@ -3,8 +3,8 @@
 use timers::{Answer, Subject};
 
 use super::bench::{Bench, CoreState, Unwatched, Watcher};
-use crate::cost;
-use crate::trace::{Batches, Readings, Reference, Run};
+use estimators::cost;
+use estimators::trace::{Batches, Readings, Reference, Run};
 
 /// Numbers of calls of a timer that a process times.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -253,7 +253,7 @@ mod tests {
     use super::super::bench::{Prober, Unwatched};
     use super::super::steps::StepQuestion;
     use super::*;
-    use crate::trace::Intervals;
+    use estimators::trace::Intervals;
 
     /// A timer whose calls take ten ticks each, and the prober of a process with it.
     struct Tens;
@@ -285,7 +285,7 @@ mod tests {
         }
     }
 
-    fn bench() -> Bench {
+    fn bench() -> Bench<'static> {
         Bench {
             timer: Box::new(Tens),
             ns_per_tick: Some(1.0),

@@ -4,11 +4,10 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use rand::RngExt;
-use rand::rngs::StdRng;
+use rand::{Rng, RngExt};
 use timers::{Answer, Fault, Subject};
 
-use crate::trace::{Advance, Intervals, Reference, ThreadActivity};
+use estimators::trace::{Advance, Intervals, Reference, ThreadActivity};
 
 /// Mean length of the intervals of a process that computes, in nanoseconds: far below the steps of
 /// any slow timer. An interval lies between two readings; its actual length varies by ±50 %.
@@ -25,11 +24,11 @@ const NAP_NS: f64 = 2e6;
 /// # Errors
 /// When the timer or the reference refuses or their host is lost.
 pub fn watch_steps(
-    [timer, clock]: &mut [Box<dyn Subject>; 2],
+    [timer, clock]: &mut [Box<dyn Subject + '_>; 2],
     reference: &Reference,
     slow_ns: f64,
     sleeps: bool,
-    random: &mut StdRng,
+    random: &mut dyn Rng,
     stop: &AtomicBool,
 ) -> Answer<(Vec<Intervals>, Advance)> {
     let (mut groups, mut steps) = (Vec::new(), StepCounts::default());
@@ -140,6 +139,7 @@ mod tests {
     use std::rc::Rc;
 
     use rand::SeedableRng;
+    use rand::rngs::SmallRng;
 
     use super::*;
 
@@ -188,7 +188,7 @@ mod tests {
             step: 1.0,
             ..Reference::default()
         };
-        let (mut random, stop) = (StdRng::seed_from_u64(1), AtomicBool::new(false));
+        let (mut random, stop) = (SmallRng::seed_from_u64(1), AtomicBool::new(false));
         let mut watch = |sleeps| {
             let watched = watch_steps(&mut clocks, &reference, 1.1e9, sleeps, &mut random, &stop);
             watched.expect("it reads").0

@@ -1,0 +1,37 @@
+//! The attribute of types that documents hold, which names their derives once. Without the feature
+//! `serde` of their crate, these types are not written to documents and need no crate for that.
+
+#![forbid(unsafe_code)]
+
+use proc_macro::TokenStream;
+
+/// Derives for a type that is part of a trace.
+const RECORDED: &str = "#[derive(Clone, Debug, PartialEq)]
+    #[cfg_attr(feature = \"serde\", derive(serde::Serialize, serde::Deserialize))]
+    #[cfg_attr(not(feature = \"serde\"), derive(attributes::Unwritten))]";
+/// Further derives for a type that is part of the report.
+const SCHEMA: &str = "#[cfg_attr(feature = \"schema\", derive(schemars::JsonSchema))]";
+
+/// `#[apply(wire)]` derives the traits of a type that is part of the report, `#[apply(recorded)]`
+/// those of a type that is part of a trace. Any other name is a macro, which gets the item.
+#[proc_macro_attribute]
+pub fn apply(kind: TokenStream, item: TokenStream) -> TokenStream {
+    let kind = kind.to_string();
+    let attributes = match kind.as_str() {
+        "wire" => [RECORDED, SCHEMA].concat(),
+        "recorded" => RECORDED.to_owned(),
+        _ => return tokens(&format!("{kind}! {{ {item} }}")),
+    };
+    tokens(&attributes).into_iter().chain(item).collect()
+}
+
+fn tokens(text: &str) -> TokenStream {
+    text.parse().expect("the text is Rust")
+}
+
+/// Derives nothing, and lets a type keep its attributes of serde when it is not written to
+/// documents.
+#[proc_macro_derive(Unwritten, attributes(serde))]
+pub fn unwritten(_: TokenStream) -> TokenStream {
+    TokenStream::new()
+}

@@ -1,0 +1,145 @@
+//! Measures a clock of another crate in this process: chooses the reference, and asks the clock the
+//! questions of several processes one after the other.
+
+use std::sync::atomic::AtomicBool;
+
+use estimators::model::{Hertz, Interval};
+use estimators::rate::{tick_over_processes, tightest};
+use estimators::statistics::median_with_percentiles;
+use estimators::trace::{Reference, Trace};
+use rand::rngs::SmallRng;
+use rand::{Rng, SeedableRng};
+use timers::{
+    Answer, CoreFrequencyMeter, Described, Entry, Fault, Info, Native, Properties, REFERENCES,
+    Subject, Ticks, Timer, Unavailable, find, floor,
+};
+
+use crate::figures::Figures;
+use crate::prober::{Bench, calibrate, search_step, time_calls_briefly, watch_steps};
+
+/// A clock that another crate defines.
+pub trait TickClock: Sync {
+    /// The nanoseconds in a tick; `None` if unknown, as for a counter. They are then measured.
+    fn ns_per_tick(&self) -> Option<f64>;
+
+    /// Reads the clock, in ticks. A counter of fewer than 64 bits must not wrap around during the
+    /// measurement, which takes less than ten seconds.
+    fn read(&self) -> u64;
+}
+
+/// Measures the clock on the calling thread, by the monotonic clock of the system. It takes a quarter of a second, and up to four for a
+/// clock with long steps. The loops that read the clock are compiled with the crate that calls this
+/// function, so it should be a release build.
+///
+/// # Errors
+/// When no clock of the system can time the reads.
+pub fn characterise<C: TickClock>(clock: &C) -> Answer<Figures> {
+    let random = &mut SmallRng::seed_from_u64(0);
+    let calibrated = |entry: Entry| {
+        let (ns_per_tick, mut subject) = ((entry.ns_per_tick)()?, (entry.open)().ok()?);
+        let found = calibrate(entry.info.id, subject.as_mut(), ns_per_tick, random);
+        Some((found.ok()?, subject))
+    };
+    let mut references = REFERENCES.into_iter().filter_map(find);
+    let (reference, subject) = references
+        .find_map(calibrated)
+        .ok_or_else(|| Fault::Refused("no clock of the system can time the reads".into()))?;
+    let bench = Bench {
+        timer: Box::new(Native::from_timer(Borrowed(clock))),
+        ns_per_tick: clock.ns_per_tick(),
+        reference_id: reference.id.clone(),
+        floor: (floor().open)().ok(),
+        prober: None,
+    };
+    let meter = CoreFrequencyMeter::new().ok();
+    let mut frequency = || Some(meter?.measure()?.hertz);
+    let (trace, hertz) = observe(bench, subject, reference, &mut frequency, random)?;
+    Ok(Figures::from_trace(&trace, hertz))
+}
+
+/// How often the calls are timed. *Judgement*: as many processes as the program starts by default.
+const ROUNDS: u32 = 13;
+/// In how many of these rounds the step is searched for. *Judgement*: as [`ROUNDS`].
+const SEARCHES: u32 = 3;
+/// The time of the intervals of a search, and the longest work, in nanoseconds. *Judgement*: as
+/// [`ROUNDS`].
+const SEARCH_LIMITS: [f64; 2] = [5e6, 5e5];
+/// The time in nanoseconds for which a clock with longer steps is watched. *Judgement*: as
+/// [`ROUNDS`].
+const SLOW_NS: f64 = 3.2e9;
+/// Comparisons of two clocks, of which the tightest counts. *Judgement*: as [`ROUNDS`].
+const COMPARISONS: u32 = 9;
+/// Observes the timer on the bench in this process. `clock` is the reference, `frequency` returns
+/// that of the core in hertz. Returns the observations, and the frequency in the meantime.
+///
+/// # Errors
+/// When a timer refuses.
+pub fn observe<R: Rng + SeedableRng>(
+    mut bench: Bench<'_>,
+    clock: Box<dyn Subject>,
+    reference: Reference,
+    frequency: &mut dyn FnMut() -> Option<f64>,
+    random: &mut R,
+) -> Answer<(Trace, Option<Interval>)> {
+    let mut trace = Trace {
+        declared: bench.ns_per_tick.is_some(),
+        ..Trace::default()
+    };
+    let (mut rates, mut frequencies, mut slow) = (Vec::new(), Vec::new(), 0);
+    for round in 0..ROUNDS {
+        let run = time_calls_briefly(bench.timer.as_mut(), bench.floor.as_mut(), &reference)?;
+        let hertz = frequency();
+        frequencies.extend(hertz);
+        let mut run = run.with_core_state(hertz.and_then(Hertz::new), false);
+        if round < SEARCHES {
+            let limits = SEARCH_LIMITS;
+            let found = search_step(&mut bench, &reference, limits, random, false, &mut run)?;
+            rates.extend(found.ns_per_tick);
+            slow += u32::from(found.slow);
+        }
+        let compared = bench.timer.comparisons(&reference.id, 0, COMPARISONS);
+        let compared = compared.ok().and_then(tightest);
+        trace.evidence.sparse_comparisons.extend(compared);
+        trace.runs.push(run);
+    }
+    if 2 * slow > SEARCHES {
+        let (clocks, stop) = (&mut [bench.timer, clock], AtomicBool::new(false));
+        (trace.slow, _) = watch_steps(clocks, &reference, SLOW_NS, false, random, &stop)?;
+    }
+    if let Some((ns, uncertainty)) = tick_over_processes(&rates) {
+        (trace.ns_per_tick, trace.ns_per_tick_uncertainty) = (Some(ns), uncertainty);
+    }
+    let hertz = median_with_percentiles(&frequencies);
+    trace.core_hz = hertz.and_then(|hertz| Hertz::new(hertz.value));
+    trace.reference = reference;
+    Ok((trace, hertz))
+}
+
+/// A clock of another crate as a timer.
+struct Borrowed<'a, C>(&'a C);
+
+impl<C> Described for Borrowed<'_, C> {
+    const INFO: Info = Info {
+        id: "clock",
+        label: "read()",
+        ns_per_tick: None,
+        properties: Properties::UNKNOWN,
+    };
+}
+
+impl<C: TickClock> Timer for Borrowed<'_, C> {
+    type Reading = u64;
+
+    fn open() -> Result<Self, Unavailable> {
+        Err(Unavailable::because("it is open before it is measured"))
+    }
+
+    #[inline(always)]
+    fn read(&self) -> u64 {
+        self.0.read()
+    }
+
+    fn ticks(&self, reading: u64) -> Ticks {
+        Ticks(reading)
+    }
+}

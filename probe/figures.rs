@@ -1,0 +1,181 @@
+//! The figures of a clock that one process measured, and the reasons for those that are unknown.
+
+use std::fmt;
+
+use estimators::model::Interval;
+use estimators::numbers::{NOTHING, share, time};
+use estimators::profile::{Profile, profile};
+use estimators::scoring::profile_quality;
+use estimators::trace::Trace;
+
+/// How far the cost in one process may be from the mean over processes, as a share. One process
+/// cannot know it, so the intervals of cost and Quality include it. *Seen*: two standard deviations
+/// of native programs, which differ by 0.4 to 5 %: the addresses of code, stack and pages differ.
+pub const PROCESS_VARIATION: f64 = 0.1;
+
+/// The figures of a clock with their 95 % intervals; `None` if unknown.
+///
+/// One process cannot know how much fresh processes differ. The intervals of cost and Quality
+/// include [`PROCESS_VARIATION`] for that; the spread is that of this process. Nor does one process
+/// know whether the clock is the same on all CPUs, or keeps its rate for longer: the program
+/// timermeter tests that (*trust*).
+#[derive(Clone, Debug, PartialEq)]
+pub struct Figures {
+    /// The step in which the value of the clock moves, in nanoseconds.
+    pub resolution: Option<Interval>,
+    /// The resolution or, if it is unknown, its upper limit, in nanoseconds.
+    pub resolution_at_most: Option<f64>,
+    /// The median time of one isolated read, in nanoseconds.
+    pub cost: Option<Interval>,
+    /// The share of reads whose time is within one step of the median.
+    pub spread: Option<Interval>,
+    /// Quality by Formula (1) of Kuperberg, Krogmann and Reussner (ICPE 2011), from 0 to 1. Unknown
+    /// also where the frequency of the core is.
+    pub quality: Option<Interval>,
+    /// Why a figure is unknown.
+    pub reason: Option<String>,
+}
+
+impl Figures {
+    /// Computes the figures from the observations of one process. `frequency` is that of the core,
+    /// in hertz, if known.
+    pub fn from_trace(trace: &Trace, frequency: Option<Interval>) -> Self {
+        let mut profile = profile(trace);
+        if let Some(cost) = &mut profile.cost {
+            let ends = [1.0 - PROCESS_VARIATION, 1.0 + PROCESS_VARIATION];
+            let ends = ends.map(|factor| factor * cost.value);
+            *cost = cost.widened(ends).within(0.0, f64::INFINITY);
+            let spread = profile.spread.map_or(f64::NAN, |spread| spread.value);
+            profile.alternatives.extend(ends.map(|end| (end, spread)));
+        }
+        let fault = fault(trace, &profile);
+        let known = |figure: Option<Interval>| figure.filter(|_| fault.is_none());
+        Self {
+            resolution: known(profile.resolution_ns()),
+            resolution_at_most: profile.step_at_most_ns(),
+            cost: profile.cost,
+            spread: known(profile.spread),
+            quality: known(frequency.and_then(|hertz| profile_quality(&profile, hertz))),
+            reason: fault.or_else(|| profile.unresolved()),
+        }
+    }
+}
+
+/// What makes the figures wrong: backward steps, or a declared tick by which the clock moves much
+/// faster than the reference, or hardly. A clock of CPU time may stand while its thread waits.
+fn fault(trace: &Trace, profile: &Profile) -> Option<String> {
+    /// The ratios of the rates that are no error. *Judgement*.
+    const RATIOS: [f64; 2] = [0.2, 1.2];
+    if profile.backward.steps > 0 {
+        return Some("it stepped back".into());
+    }
+    let comparisons = &trace.evidence.sparse_comparisons;
+    let (first, last) = (comparisons.first()?, comparisons.last()?);
+    let time_ns = trace.reference.ns(first[0], last[2]);
+    let ratio = last[1].wrapping_sub(first[1]) as f64 * profile.ns_per_tick? / time_ns;
+    let beyond = ratio - ratio.clamp(RATIOS[0], RATIOS[1]);
+    (beyond.abs() * time_ns > 2.0 * profile.step_at_most_ns()?)
+        .then(|| format!("it moves {ratio:.2e} times as fast as its declared tick says"))
+}
+
+impl fmt::Display for Figures {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let rows = [
+            ("resolution", self.resolution, true),
+            ("cost", self.cost, true),
+            ("spread", self.spread, false),
+            ("quality", self.quality, false),
+        ];
+        for (name, figure, is_time) in rows {
+            let write = |number| match is_time {
+                true => time(number),
+                false => share(Some(number)),
+            };
+            let ends = figure
+                .and_then(|figure| figure.ends())
+                .map_or_else(String::new, |(low, high)| {
+                    format!(" [{}, {}]", write(low), write(high))
+                });
+            let value = figure.map_or(NOTHING.into(), |figure| write(figure.value));
+            writeln!(f, "{name:12}{value}{ends}")?;
+        }
+        let mut reason = self.reason.iter();
+        reason.try_for_each(|reason| writeln!(f, "unknown: {reason}"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{TickClock, characterise};
+
+    /// A clock that moves in steps of a millisecond, counts `per_step` ticks in each, and declares
+    /// this tick.
+    struct Coarse {
+        per_step: u64,
+        ns_per_tick: Option<f64>,
+    }
+
+    impl TickClock for Coarse {
+        fn ns_per_tick(&self) -> Option<f64> {
+            self.ns_per_tick
+        }
+
+        fn read(&self) -> u64 {
+            timers::kernel_time().unwrap_or_default() / 1_000_000 * self.per_step
+        }
+    }
+
+    fn figures(per_step: u64, ns_per_tick: Option<f64>) -> Figures {
+        let clock = Coarse {
+            per_step,
+            ns_per_tick,
+        };
+        characterise(&clock).expect("the reference is sound")
+    }
+
+    #[test]
+    fn finds_the_step_of_own_clocks() {
+        for (per_step, ns_per_tick) in [(1, Some(1e6)), (1_000_000, Some(1.0)), (1_000, None)] {
+            let figures = figures(per_step, ns_per_tick);
+            let step = figures.resolution.expect("it has one");
+            assert!((step.value / 1e6 - 1.0).abs() < 0.02, "{step:?}");
+            let quality = figures.quality.expect("all is known");
+            assert!(quality.low > 0.0 && quality.high < 1.0, "{quality:?}");
+        }
+    }
+
+    /// A tick of a microsecond that is called a nanosecond would make the step a thousandth.
+    #[test]
+    fn refuses_a_false_tick() {
+        for false_ns in [1e3, 1e9] {
+            let found = figures(1, Some(false_ns));
+            assert!(found.to_string().contains("declared tick"), "{found}");
+            assert_eq!((found.resolution, found.quality), (None, None));
+            assert!(found.cost.is_some(), "{found}");
+        }
+    }
+
+    #[test]
+    fn still_clock_has_reasons() {
+        struct Still;
+
+        impl TickClock for Still {
+            fn ns_per_tick(&self) -> Option<f64> {
+                Some(1.0)
+            }
+
+            fn read(&self) -> u64 {
+                67
+            }
+        }
+
+        let figures = characterise(&Still).expect("the reference is sound");
+        let text = figures.to_string();
+        assert!(text.contains("unknown: it did not move"), "{text}");
+        assert!(
+            figures.cost.is_some() && figures.quality.is_none(),
+            "{text}"
+        );
+    }
+}

@@ -1,0 +1,38 @@
+//! Characterises a clock in the process that reads it, without a program and without another
+//! process.
+//!
+//! ```
+//! use std::time::UNIX_EPOCH;
+//!
+//! /// The time of day in milliseconds.
+//! struct MyClock;
+//!
+//! impl probe::TickClock for MyClock {
+//!     fn ns_per_tick(&self) -> Option<f64> {
+//!         Some(1e6)
+//!     }
+//!
+//!     fn read(&self) -> u64 {
+//!         UNIX_EPOCH.elapsed().unwrap_or_default().as_millis() as u64
+//!     }
+//! }
+//!
+//! let figures = probe::characterise(&MyClock)?;
+//! let step = figures.resolution.expect("it has steps of 1 ms");
+//! assert!(step.contains(1e6));
+//! # Ok::<(), probe::Fault>(())
+//! ```
+//!
+//! [`characterise`] asks the clock the questions that the program timermeter asks, and computes the
+//! figures by the same estimators. What differs is that one process measures all: see [`Figures`].
+
+#![forbid(unsafe_code)]
+
+mod characterise;
+mod figures;
+pub mod prober;
+
+pub use characterise::{TickClock, characterise, observe};
+pub use estimators::model::Interval;
+pub use figures::{Figures, PROCESS_VARIATION};
+pub use timers::Fault;

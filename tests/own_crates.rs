@@ -1,0 +1,132 @@
+//! The examples of README.md, docs/own-timer.md and docs/library.md start from `cargo new` and
+//! compile as pasted, with the crates of this repository and without the network.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+use crate::skipping::skipped;
+
+/// The code blocks of a page, each with its language.
+fn blocks(page: &str) -> Vec<(&str, &str)> {
+    page.split("\n```")
+        .skip(1)
+        .step_by(2)
+        .filter_map(|block| block.split_once('\n'))
+        .collect()
+}
+
+/// Pastes the commands of a page that begin with `cargo new`, writes the code that follows to
+/// `src/main.rs`, and checks it. Returns the names of the crates.
+fn paste(page: &str, wanted: impl Fn(&str) -> bool) -> Vec<String> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let folder = tempfile::tempdir().expect("the folder is created");
+    let text = fs::read_to_string(root.join(page)).expect("the page exists");
+    let blocks = blocks(&text);
+    let mut names = Vec::new();
+    for (at, (_, commands)) in blocks.iter().enumerate() {
+        let Some(name) = commands.strip_prefix("cargo new ../") else {
+            continue;
+        };
+        let name = name.split_whitespace().next().expect("a name");
+        if !wanted(name) {
+            continue;
+        }
+        let own = folder.path().join(name);
+        // The versions of this repository, which are there.
+        let script = commands
+            .replace(
+                &format!("../{name}"),
+                own.to_str().expect("the path is text"),
+            )
+            .replacen("cargo add", "cp \"$OLDPWD/Cargo.lock\" . && cargo add", 1)
+            .replace("cargo run --release", "");
+        run("sh", &["-ec", &script], root);
+        if let Some(("rust" | "rust,no_run", code)) = blocks.get(at + 1) {
+            fs::write(own.join("src/main.rs"), code).expect("the file is written");
+        }
+        run("cargo", &["check", "--quiet"], &own);
+        names.push(name.to_owned());
+    }
+    names
+}
+
+fn run(program: &str, arguments: &[&str], folder: &Path) {
+    let ended = Command::new(program)
+        .args(arguments)
+        .current_dir(folder)
+        .env("CARGO_NET_OFFLINE", "true")
+        .env(
+            "CARGO_TARGET_DIR",
+            concat!(env!("CARGO_TARGET_TMPDIR"), "/own-crates"),
+        )
+        .output()
+        .expect("the program starts");
+    assert!(ended.status.success(), "{arguments:?}: {ended:?}");
+}
+
+const WHOLE_PROGRAM: &str = "measure";
+
+#[test]
+fn examples_compile_as_pasted() {
+    if !timers::os::runner().is_empty() {
+        return skipped(
+            "the examples of other crates",
+            "a compiler for the emulated processor",
+        );
+    }
+    let small = |name: &str| name != WHOLE_PROGRAM;
+    assert_eq!(paste("README.md", small), ["own-clock"]);
+    assert_eq!(paste("docs/own-timer.md", small), ["own-clock"]);
+    assert_eq!(
+        paste("docs/library.md", small),
+        ["read-clocks", "find-step"]
+    );
+}
+
+/// Its dependencies take a minute to check.
+#[test]
+#[ignore = "long"]
+fn example_of_whole_program_compiles_as_pasted() {
+    let whole = |name: &str| name == WHOLE_PROGRAM;
+    assert_eq!(paste("docs/library.md", whole), [WHOLE_PROGRAM]);
+}
+
+/// The numbers of crates that docs/library.md states are those of `cargo tree`.
+#[test]
+#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+fn libraries_bring_few_crates() {
+    let page = include_str!("../docs/library.md");
+    for library in [
+        "timermeter-timers",
+        "timermeter-estimators",
+        "timermeter-probe",
+    ] {
+        let row = format!("| `{library}` |");
+        let row = page.lines().find_map(|line| line.strip_prefix(&row));
+        let cells = row.expect("the crate is in the table").split(" | ");
+        let stated: Option<usize> = cells.filter_map(|cell| cell.trim().parse().ok()).next();
+        let tree = Command::new("cargo")
+            .args([
+                "tree",
+                "--offline",
+                "--prefix",
+                "none",
+                "-e",
+                "normal",
+                "-p",
+                library,
+            ])
+            .current_dir(env!("CARGO_MANIFEST_DIR"))
+            .output()
+            .expect("cargo starts");
+        let tree = String::from_utf8(tree.stdout).expect("the tree is text");
+        let crates: BTreeSet<&str> = tree
+            .lines()
+            .map(|line| line.trim_end_matches(" (*)"))
+            .collect();
+        assert_eq!(stated, Some(crates.len()), "{crates:?}");
+        assert!(crates.len() <= 15, "{crates:?}");
+    }
+}
