@@ -31,8 +31,11 @@ pub struct Trace<R = Run> {
     pub ns_per_tick_uncertainty: f64,
     /// Whether the timer declares `ns_per_tick`; otherwise it was measured.
     pub declared: bool,
-    /// The clock that timed the calls of the timer.
+    /// The clock that the timer was compared with, and that timed its calls.
     pub reference: Reference,
+    /// A finer clock that timed the calls in place of `reference`: the cycle counter of a device.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub calls_reference: Option<Reference>,
     /// The core frequency to which all costs are scaled, in hertz: the median over the campaign.
     pub core_hz: Option<Hertz>,
     /// The width that a core of this kind has for itself: independent additions per cycle. `None` if
@@ -90,6 +93,11 @@ fn read_count<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<u64, 
 }
 
 impl<R> Trace<R> {
+    /// Returns the clock that timed the calls of the timer.
+    pub fn calls_reference(&self) -> &Reference {
+        self.calls_reference.as_ref().unwrap_or(&self.reference)
+    }
+
     /// Returns a text that lists the kinds of disturbance and how often each occurred, the most
     /// frequent first.
     pub fn disturbances(&self) -> String {

@@ -23,7 +23,7 @@ pub fn adds(trace: &Trace) -> Option<AddedTimes> {
         let processes: Vec<ProcessAdds> = observations
             .filter_map(|(row, slowness)| measure_process(row, slowness))
             .collect();
-        let Some(added) = combine_processes(&processes, &trace.reference) else {
+        let Some(added) = combine_processes(&processes, trace.calls_reference()) else {
             continue;
         };
         found

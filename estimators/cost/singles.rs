@@ -1,12 +1,17 @@
 //! Selects the clock that measures single invocations, and fits their distribution in one process.
 
+use crate::cost::approximate_cost_ns;
 use crate::distribution::moments::{self, Moments};
 use crate::distribution::shape::Fits;
 use crate::rate;
+use crate::statistics::median;
 use crate::trace::{Run, Trace};
 
 /// The least number of successive readings for a distribution. *Default*: moves no figure.
 const MIN_READINGS: usize = 100;
+/// The largest ratio of the interval between successive readings to the cost of a call at which the
+/// timer measures its own invocations. *Judgement*: the reading is also stored.
+const MAX_READING_RATIO: f64 = 2.0;
 /// The timer measures its own invocations if the ratio of its step to that of the reference is less
 /// than this. *Default*: moves no figure; nearly equal steps gain nothing.
 pub const MAX_OWN_STEP_RATIO: f64 = 0.75;
@@ -25,7 +30,7 @@ pub struct MeasuringClock {
 impl MeasuringClock {
     /// Returns the reference as the measuring clock.
     pub fn by_reference(trace: &Trace) -> Self {
-        let reference = &trace.reference;
+        let reference = trace.calls_reference();
         Self {
             self_measured: false,
             ns_per_tick: reference.ns_per_tick,
@@ -43,13 +48,17 @@ impl MeasuringClock {
     /// those of the reference and all processes have enough successive readings.
     fn by_timer(trace: &Trace, step: Option<f64>) -> Option<Self> {
         let (step, (ns_per_tick, _)) = (step?, rate::tick(trace)?);
-        let finer = step * ns_per_tick
-            < MAX_OWN_STEP_RATIO * trace.reference.step * trace.reference.ns_per_tick;
-        let has_readings = trace
-            .runs
-            .iter()
-            .all(|run| run.readings.values.len() > MIN_READINGS);
-        (finer && has_readings).then_some(Self {
+        let reference = trace.calls_reference();
+        let finer =
+            step * ns_per_tick < MAX_OWN_STEP_RATIO * reference.step * reference.ns_per_tick;
+        let has_readings = |run: &Run| {
+            let intervals = successive(&run.readings.values);
+            let usual = median(intervals.iter().map(|&ticks| ticks as f64)).unwrap_or(0.0);
+            // Readings of a device are stored where they take longer than the calls.
+            let longest = MAX_READING_RATIO * approximate_cost_ns(run, reference);
+            intervals.len() >= MIN_READINGS && (usual - step) * ns_per_tick <= longest
+        };
+        (finer && trace.runs.iter().all(has_readings)).then_some(Self {
             self_measured: true,
             ns_per_tick,
             step,
@@ -68,8 +77,9 @@ impl MeasuringClock {
 
     /// Fits the distribution of the invocations of a process. `None` if nothing was observed.
     pub fn fits(&self, run: &Run, trace: &Trace) -> Option<Fits> {
-        let moments = moments::estimate(run, &trace.reference);
-        let reference_ns = trace.reference.step * trace.reference.ns_per_tick;
+        let reference = trace.calls_reference();
+        let moments = moments::estimate(run, reference);
+        let reference_ns = reference.step * reference.ns_per_tick;
         let from_batches = moments.scaled(reference_ns / (self.step * self.ns_per_tick));
         let fitted = match self.self_measured {
             // With a step as fine as this, the samples show the variance of a call; the variance
@@ -90,4 +100,46 @@ pub fn successive(readings: &[i64]) -> Vec<i64> {
         .windows(2)
         .map(|pair| pair[1].wrapping_sub(pair[0]))
         .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::trace::{Batches, Reference};
+
+    /// A clock of 0.5 ns by a reference of 32 ns, whose calls take 3 ns in batches.
+    #[test]
+    fn readings_that_take_long_measure_no_calls() {
+        let is_self_measured = |intervals: [i64; 4]| {
+            let mut reading = 0;
+            let values = intervals.into_iter().cycle().take(400).map(|interval| {
+                reading += interval;
+                reading
+            });
+            let batches = |calls, delta| Batches {
+                calls,
+                deltas: vec![delta; 9],
+                ..Batches::default()
+            };
+            let mut run = Run {
+                bracket: batches(0, 32),
+                batches: batches(512, 1_568),
+                ..Run::default()
+            };
+            run.readings.values = values.collect();
+            let trace = Trace {
+                ns_per_tick: Some(0.5),
+                reference: Reference {
+                    ns_per_tick: 1.0,
+                    step: 32.0,
+                    ..Reference::default()
+                },
+                runs: vec![run],
+                ..Trace::default()
+            };
+            MeasuringClock::best(&trace, Some(1.0)).self_measured
+        };
+        assert!(is_self_measured([7, 6, 7, 6]));
+        assert!(!is_self_measured([20, 20, 20, 43]));
+    }
 }

@@ -4,7 +4,7 @@
 use super::{RuleSubject, ns, number, values};
 use crate::cost::edges;
 use crate::model::{
-    Core, Counted, Cycles, Hertz, Interval, Outcome, Question, Unit, Values, Verdicts,
+    Core, Counted, Cycles, Device, Hertz, Interval, Outcome, Question, Unit, Values, Verdicts,
 };
 use crate::profile::{MIN_PROCESSES, Profile};
 use crate::statistics::{quantile, sorted};
@@ -16,7 +16,9 @@ pub struct ClockCase<'a> {
     pub trace: &'a Trace,
     /// The results.
     pub profile: &'a Profile,
-    /// The core frequency that converts time to cycles.
+    /// The device that reads the clock; `None` if a CPU does.
+    pub device: Option<&'a Device>,
+    /// The frequency of its processor that converts time to cycles.
     pub frequency: Option<Hertz>,
 }
 
@@ -38,6 +40,16 @@ rules! {
                     growth: unit.map(|unit| ns(unit * ticks)),
                     ticks: unit.is_none().then(|| number(ticks, Unit::Count)),
                 })
+            };
+    }
+    "cycles-unknown" {
+        Note "no figures in cycles, no Quality: <its agent declares neither a counter of the cycles of {device} nor a \
+              frequency><their counter `{timer}` cannot be used here>",
+            |case| {
+                let device = case.device.filter(|_| case.frequency.is_none())?;
+                let timer = device.cycles.as_deref();
+                let undeclared = timer.is_none().then_some(device.name.as_str());
+                Some(values! { device: undeclared, timer })
             };
     }
     "unit-finer-than-step" {
@@ -79,7 +91,7 @@ rules! {
                     step_at_most,
                     ns_per_tick,
                     ..
-                } = &case.trace.reference;
+                } = case.trace.calls_reference();
                 let step = step_at_most.as_ref()? * ns_per_tick;
                 Some(values! { reference: id.clone(), step: ns(step) })
             };
@@ -111,7 +123,7 @@ rules! {
     }
     "two-regimes" {
         Note "{cheap} of its {all} processes found a cost of {low}, the others one of {high}; its interval holds both"
-            => "expect either cost: the position of its code in memory, or another program on the core, decides",
+            => "expect either cost: the position of its code in memory, or another program on its processor, decides",
             |case| {
                 let regimes = case.profile.regimes?;
                 let [cheap, expensive] = regimes.processes;
@@ -135,7 +147,7 @@ rules! {
             contradiction;
     }
     "below-one-cycle" {
-        Note "its cost ({cost}) or step ({step}) is below one CPU cycle"
+        Note "its cost ({cost}) or step ({step}) is below one cycle"
             => "none needed: it counts as one cycle",
             |case| {
                 let cycle_ns = Cycles(1.0).nanos(case.frequency?).0;

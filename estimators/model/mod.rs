@@ -8,6 +8,7 @@
 //! feature `schema` is enabled.
 
 mod cost;
+mod device;
 mod figure;
 mod finding;
 mod machine;
@@ -25,6 +26,7 @@ pub use cost::{
     AddedTime, AddedTimes, Core, Cost, Distribution, Following, MIN_ALONE_WIDTH, MIN_PROCESSES,
     Mode, ProcessFigures, State,
 };
+pub use device::Device;
 pub use figure::{Cycles, Hertz, Interval, Nanos, value_of};
 pub use finding::{Finding, Severity, Unit, Value, Values};
 pub use machine::{CounterFacts, CounterPromise, Frequency, KernelLog, LibraryClocks};

@@ -3,7 +3,7 @@
 //!
 //! Names carry their unit. What was not determined is `null`, never 0.
 
-use super::{Finding, Frequency, PeriodRow, Platform, TimerRow, WaitRow};
+use super::{Device, Finding, Frequency, PeriodRow, Platform, RowHead, TimerRow, WaitRow};
 
 /// The version of the document that this build writes and reads.
 pub const SCHEMA: &str = "timermeter.report.v2";
@@ -45,6 +45,30 @@ pub struct Report {
 
 #[cfg(feature = "serde")]
 impl Report {
+    /// The devices that execute calls of its timers, each once.
+    pub fn devices(&self) -> Vec<&Device> {
+        let mut devices: Vec<&Device> =
+            self.heads().filter_map(|row| row.device.as_ref()).collect();
+        devices.sort_by(|a, b| a.name.cmp(&b.name));
+        devices.dedup_by(|a, b| a.name == b.name);
+        devices
+    }
+
+    /// Whether no CPU executes calls of its timers, so that the state of the CPUs says nothing about its
+    /// figures.
+    pub fn is_of_devices(&self) -> bool {
+        let mut measured = self.heads().filter(|row| row.status.has_figures());
+        self.heads().any(|row| row.device.is_some()) && measured.all(|row| row.device.is_some())
+    }
+
+    fn heads(&self) -> impl Iterator<Item = &RowHead> {
+        let clocks = self.timers.iter().map(|row| &row.head);
+        let waits = self.waits.iter().map(|row| &row.head);
+        clocks
+            .chain(waits)
+            .chain(self.periods.iter().map(|row| &row.head))
+    }
+
     /// Parses a document without validating its contents. Defined in this crate because this crate
     /// is compiled for speed, the program for size.
     ///

@@ -1,6 +1,6 @@
 //! The head of each row of a report: identity and status.
 
-use super::Finding;
+use super::{Device, Finding};
 
 /// The status of a row.
 #[apply(names)]
@@ -17,6 +17,13 @@ pub enum Status {
     Failed = "failed",
 }
 
+impl Status {
+    /// Whether a row with this status has figures.
+    pub fn has_figures(self) -> bool {
+        matches!(self, Self::Ok | Self::Unresolved)
+    }
+}
+
 /// The fields that all rows of a report have: identity and status.
 #[apply(wire)]
 #[derive(Default)]
@@ -28,6 +35,9 @@ pub struct RowHead {
     pub label: String,
     /// `native`, or the name of the runtime that hosts it, with its version if it has one.
     pub runtime: String,
+    /// The device that executes the call; absent if a CPU does.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub device: Option<Device>,
     /// The status of the characterisation.
     pub status: Status,
     /// The reason, if the status is not `ok`.
@@ -37,6 +47,22 @@ pub struct RowHead {
     /// Findings about the timer.
     #[serde(default)]
     pub findings: Vec<Finding>,
+}
+
+impl RowHead {
+    /// The word for where a thread can read a clock: a CPU, or a place of its device.
+    pub fn place(&self) -> &'static str {
+        if self.device.is_some() {
+            "place"
+        } else {
+            "CPU"
+        }
+    }
+
+    /// The name of its device; `None` if a CPU executes the call.
+    pub fn device_name(&self) -> Option<&str> {
+        Some(&self.device.as_ref()?.name)
+    }
 }
 
 /// Implements `Deref` from a row to its head, so that `row.id` reads `row.head.id`.

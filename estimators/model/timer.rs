@@ -8,8 +8,8 @@ use std::collections::BTreeMap;
 use super::plotted::in_one_line;
 use super::row::deref_to_head;
 use super::{
-    AddedTimes, Context, Core, Cost, Distribution, Interval, MIN_PROCESSES, PlotData,
-    ProcessFigures, Properties, RowHead, State, Status, Verdicts,
+    AddedTimes, Context, Core, Cost, Device, Distribution, Interval, MIN_PROCESSES, PlotData,
+    ProcessFigures, Properties, RowHead, State, Status, Verdicts, value_of,
 };
 
 /// The upper bound of the time that a read adds to a program, divided by the larger of its amortised
@@ -38,6 +38,23 @@ pub struct Timer {
     /// Properties according to its documentation.
     #[serde(default)]
     pub properties: Properties,
+    /// The device that reads it; absent if a CPU does.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub device: Option<Device>,
+}
+
+impl Timer {
+    /// Returns the head of its row.
+    pub fn head(&self, status: Status) -> RowHead {
+        RowHead {
+            id: self.id.clone(),
+            label: self.label.clone(),
+            runtime: self.runtime.clone(),
+            device: self.device.clone(),
+            status,
+            ..RowHead::default()
+        }
+    }
 }
 
 /// A row for one timer.
@@ -61,7 +78,8 @@ pub struct TimerRow {
     /// Cost of an isolated call: the median of single invocations, in nanoseconds. Used for
     /// Quality.
     pub cost_ns: Option<Interval>,
-    /// The same cost in CPU cycles, at the frequency `cycles_hz` of the report.
+    /// The same cost in cycles of the processor that reads it, at the frequency `cycles_hz` of its
+    /// device, or of the report.
     pub cost_cycles: Option<Interval>,
     /// Amortised cost: the mean over batches of consecutive calls, which may overlap, in
     /// nanoseconds.
@@ -137,28 +155,24 @@ impl State {
 impl TimerRow {
     /// Returns a row with the name of its timer and no results.
     pub fn unmeasured(id: &str, label: &str, runtime: &str, status: Status) -> Self {
-        let head = RowHead {
+        let timer = Timer {
             id: id.into(),
             label: label.into(),
             runtime: runtime.into(),
-            status,
-            ..RowHead::default()
+            ..Timer::default()
         };
-        Self {
-            head,
-            ..Self::default()
-        }
+        Self::without_results(&timer, status)
     }
 
-    /// Returns the timer as declared by its host.
-    pub fn timer(&self) -> Timer {
-        Timer {
-            id: self.id.clone(),
-            label: self.label.clone(),
-            legend: self.legend.clone(),
-            runtime: self.runtime.clone(),
-            ns_per_tick: self.ns_per_tick,
-            properties: self.properties.clone().unwrap_or_default(),
+    /// Returns the row of a timer without results.
+    pub fn without_results(timer: &Timer, status: Status) -> Self {
+        let declared = Some(&timer.properties).filter(|it| **it != Properties::default());
+        Self {
+            head: timer.head(status),
+            legend: timer.legend.clone(),
+            ns_per_tick: timer.ns_per_tick,
+            properties: declared.cloned(),
+            ..Self::default()
         }
     }
 
@@ -188,6 +202,14 @@ impl TimerRow {
                 amortised_cycles: cycles.next(),
                 ..ProcessFigures::default()
             }));
+    }
+
+    /// The frequency, in hertz, that converts its times to cycles, where that of the CPU is `cpu_hz`.
+    pub fn cycles_hz(&self, cpu_hz: Option<f64>) -> Option<f64> {
+        match &self.device {
+            Some(device) => value_of(device.cycles_hz),
+            None => cpu_hz,
+        }
     }
 
     /// The step, or its upper limit if the step is unknown, in nanoseconds.
@@ -278,7 +300,7 @@ pub enum ResolutionKind {
 pub struct Resolution {
     /// The step, or its upper limit, in ticks of the timer.
     pub ticks: f64,
-    /// The step, or its upper limit, in CPU cycles.
+    /// The step, or its upper limit, in cycles of the processor that reads it.
     pub cycles: Option<f64>,
     /// Whether these values are the step or its upper limit.
     pub kind: ResolutionKind,

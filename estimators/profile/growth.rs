@@ -8,7 +8,7 @@ use crate::trace::Trace;
 /// Returns how far a call moves the timer in addition to the time that it takes, in ticks, if that
 /// is more than this time.
 pub fn growth_per_call(trace: &Trace) -> Option<f64> {
-    let ticks = trace.reference.ns_per_tick / rate::tick(trace)?.0;
+    let ticks = trace.calls_reference().ns_per_tick / rate::tick(trace)?.0;
     let observed = trace.runs.iter().flat_map(|run| &run.calls_between);
     let per_call = observed.map(|(calls, [none, many])| {
         [0, 1].map(|clock| many[clock].wrapping_sub(none[clock]) as f64 / *calls as f64)

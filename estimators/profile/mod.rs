@@ -161,7 +161,10 @@ pub fn profile(trace: &Trace) -> Profile {
         growth_per_call,
         ns_per_tick,
         rate_uncertainty: rate_uncertainty.unwrap_or(0.0),
-        cost: estimates.cost(),
+        cost: estimates.cost().map(|cost| match &trace.calls_reference {
+            Some(counter) => cost.widened_by(cost.value.abs() * counter.rate_uncertainty),
+            None => cost,
+        }),
         amortised: estimates.midmean_of(|cost| cost.amortised),
         adds: adds(trace),
         no_cost_reason: reference_stood_still

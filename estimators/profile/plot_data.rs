@@ -86,7 +86,7 @@ fn staircase(trace: &Trace, step: Option<f64>) -> Option<Staircase> {
         ));
     }
     kept.sort_unstable();
-    let ns_per_work = trace.reference.ns_per_work;
+    let ns_per_work = trace.calls_reference().ns_per_work;
     let (work, ticks) = kept.iter().copied().unzip();
     (kept.len() >= MIN_POINTS && ns_per_work.is_finite() && ns_per_work > 0.0).then_some(
         Staircase {

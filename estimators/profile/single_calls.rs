@@ -80,7 +80,7 @@ impl<'a> SingleCalls<'a> {
         // Successive readings of the timer itself have no reads of the reference around them.
         let interrupted_brackets = match clock.self_measured {
             true => (0.0, 0.0),
-            false => bracket_interruptions(&runs, trace.reference.step),
+            false => bracket_interruptions(&runs, trace.calls_reference().step),
         };
         Self {
             trace,
@@ -110,7 +110,7 @@ impl<'a> SingleCalls<'a> {
         core_frequency: CommonFrequency,
         resolution_ns: Option<f64>,
     ) -> ProcessEstimates<'a> {
-        let reference = &self.trace.reference;
+        let reference = self.trace.calls_reference();
         let floor = floor(&self.trace.runs, reference, core_frequency);
         let (mut measured, mut details, mut spreads) = (Vec::new(), Vec::new(), Vec::new());
         for ((run, fits), by_reference) in self.runs.iter().zip(&self.fits).zip(&self.by_reference)
@@ -351,7 +351,7 @@ impl<'a> SingleCalls<'a> {
         let Some(ns) = self.trace.ns_per_tick else {
             return KnownDurations::default();
         };
-        let (reference, kind) = (&self.trace.reference, self.model.kind);
+        let (reference, kind) = (self.trace.calls_reference(), self.model.kind);
         let shapes = self.shapes(kind);
         let width = |low: f64, high: f64| {
             let between = |shape: &CostShape| shape.quantile(high) - shape.quantile(low);

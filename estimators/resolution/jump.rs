@@ -75,6 +75,19 @@ impl Jump {
                     (classified, _) => classified,
                 }
             }
+            // Successive readings show steps of one unit, too, if many of them are equal.
+            None if found.is_none() => {
+                let all = || reading_differences.iter().flatten();
+                let moved = all().filter(|&&delta| delta > zero);
+                let moved: Vec<f64> = moved.map(|&delta| delta as f64).collect();
+                let zeros = all().count() - moved.len();
+                let has_zeros = MIN_ZERO_SHARE.1 * zeros >= MIN_ZERO_SHARE.0 * all().count();
+                let typical = quantile(&sorted(&moved), 0.5).filter(|_| has_zeros && zero == 0);
+                match typical.map(|typical| Self::classify(&moved, typical, reading_differences)) {
+                    Some(unit @ Self::Unit { .. }) => unit,
+                    _ => Self::None,
+                }
+            }
             _ => Self::None,
         }
     }

@@ -10,6 +10,7 @@
 //! of hardly more than a unit there is little of it, and the differences of readings help (see
 //! `readings`).
 
+use super::constant;
 use super::readings::{MAX_STEP, MIN_INTERVAL_STEP, ReadingSpectrum};
 use super::sample::{
     MIN_EVIDENCE_SHARE, PARTS, VaryingIntervals, evidence, is_repeated, points_of,
@@ -62,6 +63,11 @@ pub fn resolve(
         .map(|sample| Scan::of(sample, readings.as_ref()));
     if let Some(found) = scan.as_ref().and_then(|scan| scan.find(is_possible)) {
         return found;
+    }
+    if !context.is_rounded
+        && let Some(longest) = constant::longest_step(groups)
+    {
+        return one_tick(longest);
     }
     if bound > MAX_UNIT_STEP && !cost_explains_variation(reading_differences, context) {
         return at_most(

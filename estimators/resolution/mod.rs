@@ -7,6 +7,7 @@
 //! tick to a reading if it did not move since the last read. Three rules search for the step. If
 //! two rules contradict each other, or if a clock moves irregularly, no step is reported.
 
+mod constant;
 mod jump;
 mod lattice;
 mod likelihood;

@@ -193,3 +193,33 @@ fn one_jump_of_a_tick_is_sufficient() {
         resolve_with_jump(2)
     );
 }
+
+/// A clock of 32 units of a finer counter, which a read takes almost: intervals without work are never
+/// zero, but differences of readings are.
+#[test]
+fn readings_show_steps_of_one_unit() {
+    let resolve_with = |jumps: [i64; 3]| {
+        let groups: Vec<Intervals> = (0..600)
+            .map(|at| Intervals {
+                work: at % 40,
+                deltas: vec![32 * (1 + at as i64 % 40 / 8 + at as i64 % 2)].into(),
+            })
+            .collect();
+        let differences = jumps.into_iter().cycle().map(|jump| 32 * jump);
+        resolve(
+            &groups,
+            &[differences.take(600).collect()],
+            &KnownDurations::default(),
+        )
+    };
+    let found = resolve_with([0, 0, 1]);
+    assert!(
+        matches!(&found, Resolution::Resolved { step, rule: StepRule::Unit } if step.value == 32.0 && step.high < 33.0),
+        "{found:?}"
+    );
+    for jumps in [[0, 1, 2], [0, 0, 2], [1, 1, 1]] {
+        let other = resolve_with(jumps);
+        let is_unit = matches!(&other, Resolution::Resolved { step, .. } if step.high < 33.0);
+        assert!(!is_unit, "{jumps:?}: {other:?}");
+    }
+}

@@ -62,6 +62,7 @@ impl<R> Trace<R> {
             ns_per_tick_uncertainty: self.ns_per_tick_uncertainty,
             declared: self.declared,
             reference: self.reference.clone(),
+            calls_reference: self.calls_reference.clone(),
             core_hz: self.core_hz,
             full_width: self.full_width,
             runs,

@@ -63,7 +63,7 @@ impl Facts {
         }
         // Only invariant counters have a constant rate and agree between CPUs.
         let invariant = platform.invariant_counter().value;
-        if declared.family == Some(Family::CpuCounter) && invariant != Some(true) {
+        if is_cpu_counter(row) && invariant != Some(true) {
             facts.threads = invariant.or(facts.threads.filter(|safe| !safe));
             facts.no_slew = invariant;
         }
@@ -121,6 +121,12 @@ fn declared_properties(row: &TimerRow) -> Properties {
         .unwrap_or_default()
 }
 
+/// Whether it is the counter of a CPU, which the facts about the platform describe.
+fn is_cpu_counter(row: &TimerRow) -> bool {
+    let family = declared_properties(row).family;
+    family == Some(Family::CpuCounter) && row.device.is_none()
+}
+
 /// The requirements that the clock of this row does not meet, each as one line of text.
 pub(super) fn list_unmet(row: &TimerRow, facts: &Facts, requirement: &Requirement) -> Vec<String> {
     let mut unmet = Vec::new();
@@ -131,7 +137,7 @@ pub(super) fn list_unmet(row: &TimerRow, facts: &Facts, requirement: &Requiremen
             requirement.counts.in_words()
         ));
     }
-    let is_cpu_counter = declared_properties(row).family == Some(Family::CpuCounter);
+    let is_cpu_counter = is_cpu_counter(row);
     // A thread may be moved to another CPU between its two readings.
     let difference = difference_between_cpus(row);
     let needs = requirement.needs.iter();
@@ -171,13 +177,14 @@ fn difference_between_cpus(row: &TimerRow) -> Option<String> {
         return Some(verdict.evidence.clone());
     }
     let offset = verdict.differing()?;
+    let place = row.place();
     let side = if offset.ns < 0.0 {
         "behind"
     } else {
         "ahead of"
     };
     Some(format!(
-        "on CPU {} it is {} ns {side} that of the first CPU, ± {} ns",
+        "on {place} {} it is {} ns {side} that of the first {place}, ± {} ns",
         offset.cpu,
         significant(offset.ns.abs(), 3),
         significant(offset.uncertainty_ns, 2)

@@ -13,7 +13,7 @@ pub(super) fn apply(case: &Case, stable: Stable) -> Stable {
         return stable;
     };
     let is_wall = case.claimed().is_none_or(|counts| counts == Counted::Wall);
-    if !is_wall || stable.jumps + stable.freezes > 0 {
+    if !is_wall || case.device.is_some() || stable.jumps + stable.freezes > 0 {
         return stable;
     }
     let corrects = correction.in_words();

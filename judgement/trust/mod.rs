@@ -10,7 +10,7 @@ mod threads;
 
 pub use path::{PathComparison, ReadPathBaselines, SyscallVariant};
 
-use crate::model::{Counted, Properties, Verdicts};
+use crate::model::{Counted, Device, Properties, Verdicts};
 use crate::numbers::{significant, time};
 use crate::profile::Profile;
 use crate::rate::correction::LargeCorrection;
@@ -23,6 +23,8 @@ pub struct Case<'a> {
     pub id: &'a str,
     /// The declared properties of the timer.
     pub properties: &'a Properties,
+    /// The device that reads the timer; `None` if a CPU does.
+    pub device: Option<&'a Device>,
     /// The observations.
     pub trace: &'a Trace,
     /// The results computed from the observations.
@@ -72,6 +74,15 @@ pub fn judge(case: &Case) -> Verdicts {
 impl Case<'_> {
     fn evidence(&self) -> &Evidence {
         &self.trace.evidence
+    }
+
+    /// The word for where a thread can read the timer: a CPU, or a place of its device.
+    fn place(&self) -> &'static str {
+        if self.device.is_some() {
+            "place"
+        } else {
+            "CPU"
+        }
     }
 
     /// Returns the step, or its upper bound, in nanoseconds.

@@ -158,7 +158,7 @@ fn identify_counted(
 fn explain_starvation([spinning, sleeping, busy]: [Option<f64>; 3]) -> &'static str {
     let may_stand_still = |share: Option<f64>| share.is_some_and(|share| share <= MIN_MOVING_SHARE);
     if may_stand_still(sleeping) && (may_stand_still(spinning) || may_stand_still(busy)) {
-        "; a thread may have been kept from its CPU while it should have computed"
+        "; a thread may have been kept from its processor while it should have computed"
     } else {
         ""
     }

@@ -58,6 +58,15 @@ const EQUAL_SHARE: f64 = 0.8;
 const BELOW_SHARE: f64 = 0.5;
 
 pub(super) fn judge(case: &Case) -> ReadPath {
+    if let Some(device) = case.device {
+        return ReadPath {
+            outcome: Outcome::NotApplicable,
+            evidence: format!("{} reads it, without a system call", device.name),
+            path: None,
+            system_call_ns: None,
+            trap_ns: None,
+        };
+    }
     let (outcome, path, evidence) = classify(case);
     ReadPath {
         outcome,

@@ -392,7 +392,8 @@ fn allan_points(runs: &[&Vec<Reading>]) -> Vec<AllanPoint> {
 /// Returns whether timer and reference share an oscillator: `Some(true)` if the kernel builds its
 /// clocks on the counter that the reference reads, or if both are raw counters; otherwise `None`.
 fn shares_oscillator(case: &Case) -> Option<bool> {
-    let reads_counter = case.trace.reference.family == Some(Family::CpuCounter);
+    let reads_counter =
+        case.device.is_none() && case.trace.reference.family == Some(Family::CpuCounter);
     match case.machine.baselines.clock_source.as_deref() {
         // The oscillator of other clock sources (hpet, acpi_pm) is unknown.
         Some(source) if reads_counter && clock_sources::reads_counter(source) => Some(true),

@@ -42,7 +42,8 @@ pub(super) fn judge_between_threads(case: &Case) -> ThreadSafe {
                 "it stepped backwards {steps} in {handoffs} handoffs between threads, by up to {by}"
             );
             if let Some([a, b]) = worst.and_then(|pair| pair.cpus) {
-                evidence += &format!(" between CPU {a} and CPU {b}");
+                let place = case.place();
+                evidence += &format!(" between {place} {a} and {place} {b}");
             }
             (Outcome::Fail, evidence)
         }
@@ -50,14 +51,18 @@ pub(super) fn judge_between_threads(case: &Case) -> ThreadSafe {
             Outcome::NotTested,
             format!("its value never changed in {handoffs} handoffs between threads"),
         ),
-        _ if threads.possible_pairs == 0 => (
+        _ if threads.possible_pairs == 0 && case.device.is_none() => (
             Outcome::NotTested,
             format!("there is one CPU only; {handoffs} handoffs on it went forward"),
         ),
         _ => {
+            let place = case.place();
             let on = match chosen {
-                0 => "on CPUs that were not chosen".to_owned(),
-                _ => format!("on {chosen} of {} pairs of CPUs", threads.possible_pairs),
+                0 => format!("on {place}s that were not chosen"),
+                _ => format!(
+                    "on {chosen} of {} pairs of {place}s",
+                    threads.possible_pairs
+                ),
             };
             let mut evidence = format!("{handoffs} handoffs between threads went forward, {on}");
             let largest = offsets
@@ -65,7 +70,8 @@ pub(super) fn judge_between_threads(case: &Case) -> ThreadSafe {
                 .map(|offset| offset.ns.abs() + offset.uncertainty_ns)
                 .fold(0.0, f64::max);
             if largest > 0.0 {
-                evidence += &format!("; the clocks of all CPUs agree within {}", time(largest));
+                let within = time(largest);
+                evidence += &format!("; the clocks of all {place}s agree within {within}");
             }
             if let Some(changed) = changed {
                 evidence += &detectable(handoffs, changed, None);

@@ -108,4 +108,4 @@ fn call_between(
 
 /// Time for which a timer is compared with the reference to find its rate, in milliseconds.
 /// *Judgement*: an error of 50 ns at the ends is 17 ppm, which no reported value shows.
-const TIMER_WATCH_MS: u32 = 3;
+pub const TIMER_WATCH_MS: u32 = 3;

@@ -140,9 +140,12 @@ impl<'a> RunRow<'a> {
         self.costs[usize::from(in_cycles)][state as usize]
     }
 
-    /// What the cost follows according to the report.
+    /// What the cost follows: its device, or else according to the report.
     pub(super) fn follows(&self) -> Option<Following> {
-        self.clock()?.cost.as_ref()?.follows
+        match self.row.device() {
+            Some(_) => Some(Following::Device),
+            None => self.clock()?.cost.as_ref()?.follows,
+        }
     }
 
     /// Whether the value depends on a single process. Clocks have a finding in that case; the

@@ -35,6 +35,7 @@ fn identity_fields() -> Vec<Field> {
         timer: Text = row.id(), "Id of the timer", in_tables(Visibility::Always);
         label: Text = row.label(), "Source text of the call", column("label", "call");
         runtime: Text = row.runtime(), "The runtime that hosts it, or `native`";
+        device: Text = row.device().map(str::to_owned), "The device whose processor reads it; nothing if a CPU does";
         status: Text = row.status().name(), "Status of its characterisation: `ok`; `unresolved`: its step could not be determined, because it moves irregularly, too rarely or not at all; \
              `failed`: it, or its agent, crashed, hung or answered wrongly; `unavailable`: it cannot be read on this machine";
         reason: Text = reason(row), "The reason, if the status is not `ok` or the Quality is 0";
@@ -138,7 +139,7 @@ fn trust_fields() -> Vec<Field> {
         answered_by: Text = verdicts.read_path.path?.name(),
             "The component that answers a read: `user-mode`, `system-call`, `trapped`";
         offset_max: Nanoseconds = verdicts.thread_safe.largest_offset()?.ns.abs(),
-            "Largest absolute difference of this clock between the first CPU and another CPU";
+            "Largest absolute difference of this clock between the first CPU or place of a device and another";
         offset_uncertainty: Nanoseconds = verdicts.thread_safe.largest_offset()?.uncertainty_ns.abs(),
             "Uncertainty of this difference";
         rate_offset: Ppm = rate_offset(verdicts)?, "Rate of the clock relative to its reference, minus 1",

@@ -92,6 +92,8 @@ head_methods! {
     id: &'a String = |row| &row.id;
     /// The call that the timer makes.
     label: &'a String = |row| &row.label;
+    /// The name of the device that executes the call; `None` if a CPU does.
+    device: Option<&'a str> = |row| row.device_name();
     /// `native`, or the name of the runtime that hosts the timer.
     runtime: &'a String = |row| &row.runtime;
     /// The status of the characterisation.
@@ -172,10 +174,11 @@ impl<'a> Row<'a> {
             .or(self.period().and_then(period))
     }
 
-    /// The conditions of the wait; `None` for clocks and for timers that could not be measured.
+    /// The conditions of the wait; `None` for clocks, for timers of a device and for those that could
+    /// not be measured.
     pub fn conditions(&self) -> Option<&'a WaitConditions> {
         self.recorded_conditions()
-            .filter(|conditions| !conditions.policy.is_empty())
+            .filter(|conditions| !conditions.policy.is_empty() && self.device().is_none())
     }
 
     /// The conditions as the report holds them; the policy is empty if the timer could not be
@@ -204,7 +207,7 @@ impl<'a> Row<'a> {
 
     /// Whether the row has results.
     pub fn has_figures(&self) -> bool {
-        matches!(self.status(), Status::Ok | Status::Unresolved)
+        self.status().has_figures()
     }
 
     /// The conditions as text: if `shared`, the conditions that are equal in all rows of this kind,

@@ -14,9 +14,12 @@ const MIN_LABEL_DISTANCE: f64 = 0.1;
 /// The plot of a report, in which the clock of the id `recommended` is marked; `None` if no clock
 /// has a step and a cost in cycles.
 pub fn ranking(report: &Report, recommended: Option<&str>) -> Option<Plot> {
+    // Cycles of different processors are not compared.
+    let of_devices = report.is_of_devices();
     let mut known: Vec<(&str, (f64, f64))> = report
         .timers
         .iter()
+        .filter(|row| row.device.is_some() == of_devices)
         .filter_map(|row| Some((row.id.as_str(), position(row)?)))
         .collect();
     known.sort_by_key(|(id, _)| Some(*id) != recommended);
@@ -39,8 +42,8 @@ pub fn ranking(report: &Report, recommended: Option<&str>) -> Option<Plot> {
             labels.push((at, id.to_owned()));
         }
     }
-    let across = axis("step (CPU cycles)", points.iter().map(|at| at.0))?;
-    let up = axis("cost of a read (CPU cycles)", points.iter().map(|at| at.1))?;
+    let across = axis("step (cycles)", points.iter().map(|at| at.0))?;
+    let up = axis("cost of a read (cycles)", points.iter().map(|at| at.1))?;
     let lines = LINE_PERCENTS.into_iter().filter_map(|percent| {
         let (from, to) = line(percent, &across, &up)?;
         labels.push((from, format!("{percent:.0} %")));

@@ -64,17 +64,17 @@ pub fn facts(row: Row, detail: Detail) -> Vec<Fact> {
             format!("{} — {}", answer.outcome.name(), answer.evidence),
         )
     }));
-    let evidence = verdicts.flat_map(evidence);
+    let evidence = verdicts.flat_map(|verdicts| evidence(verdicts, clock.place()));
     facts.extend(evidence.filter(|(_, parts)| !parts.is_empty()));
     facts
 }
 
 /// Evidence that needs more than one sentence.
-fn evidence(verdicts: &Verdicts) -> [Fact; 2] {
+fn evidence(verdicts: &Verdicts, place: &str) -> [Fact; 2] {
     let offsets = verdicts.thread_safe.offsets.iter().map(|offset| {
         let [ns, within] = [(offset.ns, 3), (offset.uncertainty_ns, 2)]
             .map(|(ns, digits)| significant(ns, digits));
-        format!("CPU {}: {ns} ± {within} ns", offset.cpu)
+        format!("{place} {}: {ns} ± {within} ns", offset.cpu)
     });
     let allan = verdicts.stable.allan.iter().map(|point| {
         format!(
@@ -85,7 +85,7 @@ fn evidence(verdicts: &Verdicts) -> [Fact; 2] {
     });
     let joined = |parts: Vec<String>| parts.join(" · ");
     [
-        ("CPU offsets", joined(offsets.collect())),
+        ("offsets", joined(offsets.collect())),
         ("Allan deviation", joined(allan.collect())),
     ]
 }

@@ -4,7 +4,7 @@ use std::fmt::Display;
 
 use super::Fact;
 use crate::model::{
-    Cpu, Frequency, Limits, Platform, ProvenanceKind, Report, Tickless, VmClock, value_of,
+    Cpu, Device, Frequency, Limits, Platform, ProvenanceKind, Report, Tickless, VmClock, value_of,
 };
 use crate::text::numbers::rate;
 
@@ -138,12 +138,42 @@ pub fn caution(report: &Report) -> Option<Fact> {
     Some(("caution", finding.message()))
 }
 
+/// The facts about the CPUs that say nothing about figures of the processor of a device.
+const OF_CPU: [&str; 11] = [
+    "frequency",
+    "governor",
+    "turbo",
+    "power plan",
+    "SMT",
+    "kinds of cores",
+    "TSC",
+    "tick",
+    "load",
+    "stolen",
+    "perf_event_paranoid",
+];
+
+/// A device with its places and the frequency of its processor.
+fn device_in_words(device: &Device) -> Option<String> {
+    let parts = [
+        Some(device.name.clone()),
+        after("places", &device.places),
+        device.cycles_hz.map(|hz| rate(Some(hz.value))),
+        after("cycles by", &device.cycles),
+    ];
+    joined(parts, ", ")
+}
+
 /// The facts about the machine and about the measurement.
 #[must_use]
 pub fn report_facts(report: &Report) -> Vec<Fact> {
     let node = report.node.iter().map(|node| ("node", node.clone()));
     let mut facts: Vec<Fact> = caution(report).into_iter().chain(node).collect();
-    facts.extend(self::facts(&report.platform, &report.frequency));
+    let devices = report.devices().into_iter().filter_map(device_in_words);
+    facts.extend(devices.map(|device| ("device", device)));
+    let mut machine = self::facts(&report.platform, &report.frequency);
+    machine.retain(|(name, _)| !report.is_of_devices() || !OF_CPU.contains(name));
+    facts.extend(machine);
     if report.provenance.kind == ProvenanceKind::Published {
         let source = report
             .provenance
@@ -170,7 +200,8 @@ pub fn report_facts(report: &Report) -> Vec<Fact> {
         after("CPU", &settings.cpu).or(Some("any CPU (could not be pinned)".to_owned())),
         kind.map(|kind| format!("of the kind {kind}; others cost otherwise")),
     ];
-    facts.extend(joined(measured_on, ", ").map(|core| ("measured on", core)));
+    let core = joined(measured_on, ", ").filter(|_| !report.is_of_devices());
+    facts.extend(core.map(|core| ("measured on", core)));
     let hosted = report
         .timers
         .iter()
@@ -342,31 +373,38 @@ pub fn cpu_name(platform: &Platform) -> String {
     name.unwrap_or_else(|| platform.cpu.architecture.clone())
 }
 
+/// The names of the machine and of the devices that read its timers.
+fn names(report: &Report) -> [Option<String>; 4] {
+    let devices = report.devices().into_iter().map(|it| Some(it.name.clone()));
+    [
+        report.node.clone(),
+        joined(devices, ", "),
+        Some(cpu_name(&report.platform)),
+        report.platform.hypervisor.clone(),
+    ]
+}
+
 /// Describes the machine in one line, the most important property first.
 #[must_use]
 pub fn in_a_line(report: &Report) -> String {
-    let (platform, frequency) = (&report.platform, &report.frequency);
+    let platform = &report.platform;
+    let hertz = report
+        .frequency
+        .cycles_hz
+        .filter(|_| !report.is_of_devices());
     let parts = [
-        report.node.clone(),
-        Some(cpu_name(platform)),
-        platform.hypervisor.clone(),
         after("clock source", &platform.clocksource.current),
-        frequency.cycles_hz.map(|hz| rate(Some(hz.value))),
+        hertz.map(|hz| rate(Some(hz.value))),
         report.created.split('T').next().map(str::to_owned),
         platform.kernel.release.clone(),
     ];
-    joined(parts, " · ").unwrap_or_default()
+    joined(names(report).into_iter().chain(parts), " · ").unwrap_or_default()
 }
 
 /// Describes the machine for a heading.
 #[must_use]
 pub fn name(report: &Report) -> String {
-    let platform = &report.platform;
-    let parts = [
-        report.node.clone(),
-        Some(cpu_name(platform)),
-        platform.hypervisor.clone(),
-        platform.os.name.clone(),
-    ];
-    joined(parts, " · ").unwrap_or_else(|| "an unknown machine".to_owned())
+    let system = report.platform.os.name.clone();
+    joined(names(report).into_iter().chain([system]), " · ")
+        .unwrap_or_else(|| "an unknown machine".to_owned())
 }

@@ -19,8 +19,9 @@ pub fn written_rank(rank: Option<usize>) -> String {
     rank.map_or_else(|| NOTHING.to_owned(), |rank| rank.to_string())
 }
 
-/// The rank of each row: one more than the number of rows that are clearly better, and at least the
-/// rank of the row above it in the order of Quality. `hertz` is the core frequency, from which the
+/// The rank of each row among those of its processor, the CPU or a device: one more than the number of
+/// rows that are clearly better, and at least the rank of the row above it in the order of Quality.
+/// `hertz` is the frequency of the CPU, from which the
 /// Quality of single processes follows. A Quality of 0 is a verdict, and shares its rank only with
 /// other Qualities of 0. Rows that are not `ok` or have no Quality have no rank.
 #[must_use]
@@ -31,12 +32,13 @@ pub fn ranks(rows: &[&TimerRow], hertz: Option<f64>) -> Vec<Option<usize>> {
         .filter_map(|(at, row)| Some((at, Ranked::new(row, hertz)?)))
         .collect();
     ranked.sort_by(|(_, a), (_, b)| b.quality.total_cmp(&a.quality));
-    let (mut ranks, mut rank) = (vec![None; rows.len()], 1);
+    let mut ranks = vec![None; rows.len()];
     for (place, (at, row)) in ranked.iter().enumerate() {
         let above = ranked[..place].iter();
+        let above = above.filter(|(_, other)| other.row.device_name() == row.row.device_name());
+        let least = above.clone().filter_map(|(at, _)| ranks[*at]).max();
         let better = above.filter(|(_, other)| other.is_clearly_better_than(row));
-        rank = rank.max(better.count() + 1);
-        ranks[*at] = Some(rank);
+        ranks[*at] = Some((better.count() + 1).max(least.unwrap_or(1)));
     }
     ranks
 }
@@ -85,6 +87,7 @@ impl<'a> Ranked<'a> {
 /// all processes share, because the compared clocks share most of them too. `None` if the figures of
 /// fewer than two processes are known.
 fn between_processes(row: &TimerRow, state: State, hertz: Option<f64>) -> Option<Interval> {
+    let hertz = row.cycles_hz(hertz);
     let cycles = |ns: f64| Some(Nanos(ns).cycles(Hertz(hertz?)));
     let resolution: Cycles = cycles(value_of(row.resolution_ns)?)?;
     let processes = row.processes_in(state);

@@ -74,7 +74,9 @@ fn candidates(host: &TimerHost, purpose: Purpose) -> Vec<&HostedTimer> {
             .position(|id| *id == timer.id)
     };
     let mut all: Vec<&HostedTimer> = host.timers.iter().collect();
-    all.retain(|timer| timer.ops.is_empty() && !is_device_clock(timer));
+    // All are read by the processor of the recommended one.
+    let on_host = all.iter().any(|timer| timer.reference && timer.host);
+    all.retain(|timer| timer.ops.is_empty() && !is_device_clock(timer) && timer.host == on_host);
     let is_kernel_clock = |timer: &&HostedTimer| kernel_place(timer).is_some();
     match purpose {
         Purpose::Waits if all.iter().any(is_kernel_clock) => {
@@ -101,7 +103,7 @@ fn is_device_clock(timer: &HostedTimer) -> bool {
 /// # Errors
 /// [`Fault::Refused`] if the timer cannot serve as a reference; the errors of the connection
 /// otherwise.
-fn calibrate_candidate(
+pub(super) fn calibrate_candidate(
     host: &TimerHost,
     timer: &HostedTimer,
     connection: &SharedConnection,

@@ -17,9 +17,11 @@ use std::time::Duration;
 use rand::RngExt;
 use timers::{Deadline, Fault};
 
-use crate::hosts::host::TimerHost;
+use crate::hosts::host::{TimerHost, connect};
+use crate::hosts::hosted;
+use crate::hosts::protocol::HostedTimer;
 
-use crate::campaign::choose::{Purpose, choose_reference};
+use crate::campaign::choose::{Purpose, calibrate_candidate, choose_reference};
 use crate::campaign::disturbances::CampaignWatch;
 use crate::campaign::examination::Session;
 use crate::campaign::reference_rate::RateMeasurement;
@@ -31,6 +33,7 @@ use crate::campaign::unless_interrupted;
 use crate::model::{Hertz, Interval};
 use crate::parallel;
 use crate::profile::resolution;
+use crate::rate;
 use crate::resolution::Resolution;
 use crate::statistics::median_with_percentiles;
 use crate::trace::{Reference, StoredTrace};
@@ -86,6 +89,40 @@ pub fn run(
     Ok(core_hz)
 }
 
+/// Lets the cycle counters of devices time the calls of their timers, as far as their agents can.
+///
+/// # Errors
+/// Only [`Fault::Interrupted`].
+fn time_by_cycles(rounds: &mut Rounds<MeasuredClock>) -> Result<(), Fault> {
+    let (hosts, settings) = (rounds.hosts, rounds.settings);
+    for (index, host) in hosts.iter().enumerate() {
+        let is_counter = |timer: &&HostedTimer| {
+            timer.device.as_ref().and_then(|it| it.cycles.as_ref()) == Some(&timer.id)
+        };
+        let Some(counter) = host.timers.iter().find(is_counter) else {
+            continue;
+        };
+        let connection = connect(host, &[&counter.id], settings.cpu, settings.timeout);
+        let calibrated = connection.and_then(|connection| {
+            let random = &mut rounds.random;
+            let reference = calibrate_candidate(host, counter, &connection, random)?;
+            Ok((connection, reference))
+        });
+        let Ok((connection, reference)) = unless_interrupted(calibrated)? else {
+            continue;
+        };
+        let subjects = rounds.subjects.iter_mut();
+        for subject in subjects.filter(|it| it.host == index && it.timer.device.is_some()) {
+            let mut timer = hosted::subject(&connection, &subject.timer.id);
+            let asked = unless_interrupted(timer.batches(&reference.id, 1, 1))?;
+            if let Some(stored) = subject.stored_mut().filter(|_| asked.is_ok()) {
+                stored.calls_reference = Some(reference.clone());
+            }
+        }
+    }
+    Ok(())
+}
+
 /// A running campaign: its subjects, settings and parallel activities.
 struct Campaign<'a> {
     rounds: Rounds<'a, MeasuredClock>,
@@ -124,8 +161,10 @@ impl<'a> Campaign<'a> {
         let empty =
             |subject: &ClockSubject, reference| MeasuredClock::new(&subject.timer, reference);
         let purpose = Purpose::Clocks;
+        let mut rounds = Rounds::begin(hosts, subjects, settings, progress, purpose, empty)?;
+        time_by_cycles(&mut rounds)?;
         Ok(Self {
-            rounds: Rounds::begin(hosts, subjects, settings, progress, purpose, empty)?,
+            rounds,
             watch,
             deadline,
             rate_measurements: Vec::new(),
@@ -343,10 +382,38 @@ impl<'a> Campaign<'a> {
         let hertz = core_hz.and_then(|hertz| Hertz::new(hertz.value));
         let full_width = self.watch.borrow().full_width();
         for subject in self.rounds.subjects.iter_mut() {
+            // The state of the cores does not concern the processor of a device.
+            let is_on_device = subject.timer.device.is_some();
+            let state = (hertz, full_width);
+            let (hertz, full_width) = if is_on_device { (None, None) } else { state };
             subject.update(|measured| measured.store_agreed_results(hertz, full_width))?;
         }
+        self.complete_cycle_counters();
         self.watch.borrow_mut().release_runner();
         Ok(core_hz)
+    }
+
+    /// Gives the cycle counters that timed calls the rate and the step that the campaign found.
+    fn complete_cycle_counters(&mut self) {
+        let completed = |subject: &ClockSubject| {
+            let stored = subject.stored()?;
+            let counter = stored.calls_reference.clone();
+            let mut counter = counter.filter(|it| it.id == subject.timer.id)?;
+            let (ns, uncertainty) = rate::tick(stored)?;
+            counter.ns_per_work *= ns / counter.ns_per_tick;
+            (counter.ns_per_tick, counter.rate_uncertainty) = (ns, uncertainty);
+            if let Resolution::Resolved { step, .. } = resolution(&stored.open()) {
+                (counter.step, counter.step_at_most) = (step.value, None);
+            }
+            Some((subject.host, counter))
+        };
+        let counters: Vec<_> = self.rounds.subjects.iter().filter_map(completed).collect();
+        for (host, counter) in counters {
+            let subjects = self.rounds.subjects.iter_mut().filter(|it| it.host == host);
+            subjects
+                .filter_map(|subject| subject.stored_mut()?.calls_reference.as_mut())
+                .for_each(|reference| reference.clone_from(&counter));
+        }
     }
 
     /// Gathers the evidence for the verdicts. Slow timers come last because they are watched in the

@@ -136,7 +136,7 @@ impl Connection {
                         declarations.complete(&mut hello);
                     }
                     match hello.objection() {
-                        None => return Ok(hello),
+                        None => return Ok(hello.with_devices()),
                         Some(why) => why,
                     }
                 }

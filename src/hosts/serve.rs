@@ -295,6 +295,7 @@ impl NativeAgent {
                 name: "native".into(),
                 version: env!("CARGO_PKG_VERSION").into(),
             },
+            device: None,
             timers,
             many: true,
             ops: Op::ALL[1..].iter().map(|op| op.name().into()).collect(),

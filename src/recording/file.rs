@@ -14,6 +14,7 @@ use serde::Deserialize;
 
 use super::{Recording, SCHEMA};
 use crate::text::{CleanStrings, json_error};
+use crate::trace::Reference;
 
 /// The reason why a recording could not be read, and what to do about it.
 #[derive(Debug, thiserror::Error)]
@@ -157,14 +158,17 @@ impl Recording {
             if let Some(ns) = ticks.find(|ns| !(ns.is_normal() && *ns > 0.0)) {
                 return Some(Inconsistency::Value("ns_per_tick", id.clone(), ns));
             }
-            let reference = &trace?.reference;
-            let values = [
-                ("reference.ns_per_tick", reference.ns_per_tick),
-                ("reference.step", reference.step),
-                ("reference.ns_per_work", reference.ns_per_work),
-            ];
-            let (name, value) = values
-                .into_iter()
+            let trace = trace?;
+            let of_reference = |reference: &Reference| {
+                [
+                    ("reference.ns_per_tick", reference.ns_per_tick),
+                    ("reference.step", reference.step),
+                    ("reference.ns_per_work", reference.ns_per_work),
+                ]
+            };
+            let references = [&trace.reference].into_iter().chain(&trace.calls_reference);
+            let (name, value) = references
+                .flat_map(of_reference)
                 .find(|(_, value)| !value.is_finite() || *value < 0.0)?;
             Some(Inconsistency::Value(name, id.clone(), value))
         })

@@ -10,8 +10,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::findings::{REPORTS, ReportCase, apply_rules, machine};
 use crate::model::{
-    self, Family, Interval, Outcome, Platform, Properties, Provenance, Report, Settings, Severity,
-    Status, Timer, TimerRow, Tool, Verdicts, WaitActivity, WaitConditions,
+    self, Family, Hertz, Interval, Outcome, Platform, Provenance, Report, Settings, Severity,
+    Status, Timer, TimerRow, Tool, Verdicts, WaitActivity, WaitConditions, value_of,
 };
 use crate::parallel;
 use crate::platform::frequency::{CyclesFrom, KnownFrequencies, NominalUnknown, summarise};
@@ -112,7 +112,7 @@ impl Recording {
     /// # Errors
     /// When cycles use the nominal frequency and it is unknown.
     pub fn report(&self) -> Result<Report, NominalUnknown> {
-        let (frequency, mut findings) = summarise(&self.frequency, self.cycles_from)?;
+        let (frequency, about_frequency) = summarise(&self.frequency, self.cycles_from)?;
         let mut measured = self.rows(frequency.cycles());
         name_load(&mut measured, &self.platform);
         let hertz = frequency.cycles().map(|hertz| hertz.value);
@@ -122,9 +122,9 @@ impl Recording {
             platform: &self.platform,
             timers: &timers,
         };
-        findings.extend(apply_rules(machine::EMULATED, &self.platform));
+        let mut findings = apply_rules(machine::EMULATED, &self.platform);
         findings.extend(apply_rules(REPORTS, &case));
-        Ok(Report {
+        let mut report = Report {
             schema: model::SCHEMA.into(),
             tool: Tool::this(),
             created: self.created.clone(),
@@ -137,7 +137,11 @@ impl Recording {
             timers,
             waits: parallel::map(&self.waits, |observed| observed.wait_row(hertz)),
             periods: parallel::map(&self.periods, Observation::period_row),
-        })
+        };
+        if !report.is_of_devices() {
+            report.findings.splice(0..0, about_frequency);
+        }
+        Ok(report)
     }
 }
 
@@ -149,7 +153,7 @@ fn name_load(rows: &mut [TimerRow], platform: &Platform) {
     let Some(load) = load else { return };
     let unresolved = rows
         .iter_mut()
-        .filter(|row| row.status == Status::Unresolved);
+        .filter(|row| row.status == Status::Unresolved && row.device.is_none());
     for row in unresolved {
         if let Some(reason) = &mut row.reason {
             *reason += &format!("; {}", load.message());
@@ -175,8 +179,9 @@ impl Recording {
         };
         for ((row, observed), profile) in rows.iter_mut().zip(&self.timers).zip(&profiles) {
             let Some(profile) = profile else { continue };
-            if let (Some(points), Some(frequency)) = (self.settings.precision_points, frequency) {
-                warn_if_imprecise(row, points / 100.0, scatter(profile, frequency.value));
+            let hertz = row.cycles_hz(value_of(frequency));
+            if let (Some(points), Some(hertz)) = (self.settings.precision_points, hertz) {
+                warn_if_imprecise(row, points / 100.0, scatter(profile, hertz));
             }
             let syscall_variant = self.syscall_variant(observed, &profiles);
             if let Some(verdicts) = observed.verdicts(profile, machine, syscall_variant) {
@@ -194,9 +199,12 @@ impl Recording {
         machine: MachineCase,
     ) -> Option<LargeCorrection> {
         let offset_ppm = |(observed, profile): (&Observation, &Option<Profile>)| {
-            let properties = &observed.timer.properties;
-            let is_uncorrected =
-                properties.family == Some(Family::SystemClock) && properties.slewed == Some(false);
+            let Timer {
+                properties, device, ..
+            } = &observed.timer;
+            let is_uncorrected = properties.family == Some(Family::SystemClock)
+                && properties.slewed == Some(false)
+                && device.is_none();
             let profile = profile.as_ref().filter(|_| is_uncorrected)?;
             let stable = observed.verdicts(profile, machine, None)?.stable;
             stable
@@ -279,6 +287,7 @@ impl Observation {
         Some(trust::judge(&Case {
             id: &self.timer.id,
             properties: &self.timer.properties,
+            device: self.timer.device.as_ref(),
             trace: &stored.open(),
             profile,
             machine,
@@ -286,14 +295,21 @@ impl Observation {
         }))
     }
 
-    /// Returns the row of this timer without the verdicts, and its profile.
-    fn row(&self, frequency: Option<Interval>) -> (TimerRow, Option<Profile>) {
-        let timer = &self.timer;
-        let mut row = TimerRow::unmeasured(&timer.id, &timer.label, &timer.runtime, Status::Failed);
-        row.ns_per_tick = timer.ns_per_tick;
-        row.legend.clone_from(&timer.legend);
-        row.properties =
-            Some(timer.properties.clone()).filter(|declared| *declared != Properties::default());
+    /// Returns the row of this timer without the verdicts, and its profile. `cpu` is the frequency of
+    /// the CPU.
+    fn row(&self, cpu: Option<Interval>) -> (TimerRow, Option<Profile>) {
+        let mut row = TimerRow::without_results(&self.timer, Status::Failed);
+        let stored = self.outcome.as_ref().ok();
+        let counter = stored.and_then(|stored| stored.calls_reference.as_ref());
+        let mut frequency = cpu;
+        if let Some(device) = &mut row.device {
+            let counted = counter.and_then(|counter| {
+                let hertz = Hertz::new(1e9 / counter.ns_per_tick)?.0;
+                Some(Interval::around(hertz, hertz * counter.rate_uncertainty))
+            });
+            device.cycles_hz = counted.or(device.hertz.map(Interval::exact));
+            frequency = device.cycles_hz;
+        }
         match &self.outcome {
             Ok(stored) => {
                 let trace = stored.open();

@@ -13,8 +13,8 @@ use crate::resolution::Resolution as Step;
 use crate::scoring::profile_quality;
 use crate::trace::Trace;
 
-/// Fills the columns of the row from the observations and the profile. `frequency`, in hertz,
-/// converts time to cycles; without it, cycles and Quality are left empty.
+/// Fills the columns of the row from the observations and the profile. `frequency`, in hertz, of the
+/// processor that reads the timer, converts time to cycles; without it, cycles and Quality are left empty.
 pub fn fill_row(row: &mut TimerRow, trace: &Trace, profile: &Profile, frequency: Option<Interval>) {
     row.ns_per_tick = profile.ns_per_tick;
     let hertz = frequency.map(|frequency| Hertz(frequency.value));
@@ -48,6 +48,7 @@ pub fn fill_row(row: &mut TimerRow, trace: &Trace, profile: &Profile, frequency:
     let case = ClockCase {
         trace,
         profile,
+        device: row.device.as_ref(),
         frequency: hertz,
     };
     row.findings = apply_rules(CLOCKS, &case);
@@ -156,7 +157,7 @@ fn cost(trace: &Trace, profile: &Profile) -> Cost {
         single_median_ns: profile.single_median.map(at_least_zero),
         p99_ns: profile.p99.map(at_least_zero),
         follows: trace.core_hz.map(|_| profile.following),
-        reference: trace.reference.id.clone(),
+        reference: trace.calls_reference().id.clone(),
     }
 }
 
@@ -178,7 +179,7 @@ fn observations(trace: &Trace, profile: &Profile) -> Observations {
             .sum(),
         single_calls: runs.iter().map(|run| run.singles.deltas.len() as u64).sum(),
         backward_steps: profile.backward.steps,
-        reference_resolution_ns: Some(trace.reference.uncertainty_ns()),
+        reference_resolution_ns: Some(trace.calls_reference().uncertainty_ns()),
         resolution_rule: match &profile.resolution {
             Step::Resolved { rule, .. } => Some(rule.name().into()),
             _ => None,

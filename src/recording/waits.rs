@@ -21,9 +21,10 @@ pub struct NotUsable {
 }
 
 impl Observation<WaitTrace, NotUsable> {
-    /// Returns the row of the report. `hertz` converts CPU time to cycles.
+    /// Returns the row of the report. `hertz` converts CPU time to cycles of a CPU.
     pub fn wait_row(&self, hertz: Option<f64>) -> WaitRow {
         let trace = self.outcome.as_ref().ok();
+        let hertz = hertz.filter(|_| self.timer.device.is_none());
         let figures = trace.map(|trace| scoring::wait_figures(trace, hertz));
         WaitRow {
             head: self.head(WaitCase {
@@ -60,13 +61,10 @@ impl<T> Observation<T, NotUsable> {
         case.lost = self.lost.as_deref();
         let why = self.outcome.as_ref().err();
         RowHead {
-            id: self.timer.id.clone(),
-            label: self.timer.label.clone(),
-            runtime: self.timer.runtime.clone(),
-            status: why.map_or(Status::Ok, |why| why.status),
             reason: why.map(|why| why.reason.clone()),
             remedy: why.and_then(|why| why.remedy.clone()),
             findings: apply_rules(WAITS, &case),
+            ..self.timer.head(why.map_or(Status::Ok, |why| why.status))
         }
     }
 }

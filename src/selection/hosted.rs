@@ -5,7 +5,7 @@ use std::rc::Rc;
 
 use crate::hosts::host::TimerHost;
 use crate::hosts::protocol::{HostedTimer, Missing};
-use crate::model::{Properties, Status, Timer, TimerRow, WaitActivity};
+use crate::model::{Device, Status, Timer, TimerRow, WaitActivity};
 use crate::recording::NotUsable;
 use crate::scratch::ScratchFolder;
 use crate::text::{LONGEST_TEXT, cleaned, clipped};
@@ -93,13 +93,7 @@ impl MissingTimer {
 
     /// The row of this timer in a report of clocks.
     pub fn row(self) -> TimerRow {
-        let Timer {
-            id, label, runtime, ..
-        } = &self.timer;
-        let mut row = TimerRow::unmeasured(id, label, runtime, self.why.status);
-        row.ns_per_tick = self.timer.ns_per_tick;
-        row.properties =
-            Some(self.timer.properties).filter(|declared| *declared != Properties::default());
+        let mut row = TimerRow::without_results(&self.timer, self.why.status);
         row.reason = Some(self.why.reason);
         row.remedy = self.why.remedy;
         row
@@ -135,6 +129,10 @@ impl HostName {
             runtime: self.runtime.clone(),
             ns_per_tick: hosted.ns_per_tick,
             properties,
+            device: hosted.device.map(|device| Device {
+                cycles: device.cycles.map(|id| self.id(&id)),
+                ..device
+            }),
         }
     }
 }

@@ -6,6 +6,7 @@
 #[path = "../hostile/c_compiler.rs"]
 mod c_compiler;
 mod device_clocks;
+mod devices;
 mod lying_clocks;
 mod machines;
 #[path = "../program/mod.rs"]

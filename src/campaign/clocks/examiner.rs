@@ -115,6 +115,7 @@ impl Campaign<'_> {
                     };
                     examined.push(Examined {
                         id: &timer.id,
+                        device: timer.device.as_ref(),
                         cost_ns,
                         step_ns,
                         trace,
@@ -225,7 +226,9 @@ fn estimate_cost_and_step(subject: &ClockSubject) -> [f64; 2] {
         .reduce(f64::min)
         .filter(|cost| cost.is_finite());
     [
-        cost.map_or(ASSUMED_COST_NS, |cost| cost * trace.reference.ns_per_tick),
+        cost.map_or(ASSUMED_COST_NS, |cost| {
+            cost * trace.calls_reference().ns_per_tick
+        }),
         step_ns.filter(|step| step.is_finite()).unwrap_or(0.0),
     ]
 }

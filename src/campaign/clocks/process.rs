@@ -16,7 +16,7 @@ use crate::hosts::connection::SharedConnection;
 use crate::hosts::host::{TimerHost, bench, connect};
 use crate::hosts::hosted;
 use crate::model::{Counted, Family};
-use crate::prober::{CallsPlan, Search, search_step, time_calls};
+use crate::prober::{CallsPlan, Search, TIMER_WATCH_MS, measure_rate, search_step, time_calls};
 use crate::rate::tightest;
 use crate::trace::{Batches, Run};
 
@@ -139,8 +139,15 @@ impl Campaign<'_> {
         let (is_own, slow) = (process == ProcessKind::Own, measured.is_found_slow());
         let (watch, waits) = (&self.watch, measured.lacks_undisturbed());
         let mut window = ProcessWatch::new(watch, connection, is_own, waits);
-        let reference = &measured.stored.reference;
+        window.is_on_device = timer.device.is_some();
+        let compared = &measured.stored.reference;
+        let reference = measured.stored.calls_reference();
         let mut bench = bench(connection, timer, &reference.id);
+        // The rate of the cycle counter of a device by itself shows nothing.
+        if bench.ns_per_tick.is_none() && reference != compared {
+            let (timer, ns) = (bench.timer.as_mut(), compared.ns_per_tick);
+            bench.ns_per_tick = measure_rate(timer, &compared.id, ns, TIMER_WATCH_MS)?;
+        }
         // Brief processes, if the host has them, time calls for all others.
         let calls = if host.takes_ids {
             &CallsPlan::BRIEF

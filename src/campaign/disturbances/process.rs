@@ -40,6 +40,8 @@ pub struct ProcessWatch {
     last_width: Option<f64>,
     /// The least width of the core in the windows that were kept for the current run, if known.
     width: Option<f64>,
+    /// Whether nothing is watched, because the processor of a device measures, not a CPU.
+    pub is_on_device: bool,
     /// The snapshot after the last window, which also serves as the snapshot before the next one.
     last: Option<Snapshot>,
 }
@@ -78,6 +80,7 @@ impl ProcessWatch {
             waits: true,
             last_width: None,
             width: None,
+            is_on_device: false,
             last: None,
         }
     }
@@ -173,6 +176,9 @@ impl ProcessWatch {
         &mut self,
         question: impl FnOnce() -> Result<T, E>,
     ) -> Result<(T, CoreState, Option<Disturbance>), E> {
+        if self.is_on_device {
+            return Ok((question()?, CoreState::default(), None));
+        }
         let before = self.snapshot_before();
         let answer = question()?;
         let (before, after) = self.snapshots_around(before);
@@ -201,7 +207,8 @@ impl ProcessWatch {
         /// that it lost the CPU. *Definition*.
         const MAX_STEAL_TICKS: u64 = 1;
         let now = self.watch.borrow().steal_ticks();
-        if self.stolen_ticks + difference(self.steal_ticks_at_start, now) > MAX_STEAL_TICKS {
+        let stolen = self.stolen_ticks + difference(self.steal_ticks_at_start, now);
+        if stolen > MAX_STEAL_TICKS && !self.is_on_device {
             self.count_dropped(Disturbance::StolenTime);
             self.is_unusable = true;
         }
@@ -316,7 +323,9 @@ impl Watcher for ProcessWatch {
     }
 
     fn place(&mut self) -> Option<Place> {
-        Some(self.watch.borrow().place(self.width.take()))
+        let place = self.watch.borrow().place(self.width.take());
+        let cpu = place.cpu.filter(|_| !self.is_on_device);
+        Some(Place { cpu, ..place })
     }
 }
 

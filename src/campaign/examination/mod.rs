@@ -21,6 +21,7 @@ use crate::campaign::unless_refused;
 use crate::hosts::connection::SharedConnection;
 use crate::hosts::hosted::{compare_in_rounds, subject};
 use crate::hosts::protocol::Op;
+use crate::model::Device;
 use crate::trace::{Evidence, StoredTrace};
 
 /// Comparisons in a sample; the one with the shortest time between its outer reads is kept.
@@ -49,6 +50,8 @@ pub(super) struct Session {
 pub(super) struct Examined<'a> {
     /// The id of the timer.
     pub id: &'a str,
+    /// The device that reads it; `None` if a CPU does.
+    pub device: Option<&'a Device>,
     /// The cost of a read, in nanoseconds.
     pub cost_ns: f64,
     /// The step in nanoseconds if the timer is slow, otherwise 0.
@@ -79,7 +82,7 @@ impl Session {
             one.trace.evidence.order =
                 record_refusal(Op::Readings, order, &mut one.trace.evidence)?;
             self.find_edges(one)?;
-            let threads = self.test_threads(one.id);
+            let threads = self.test_threads(one);
             one.trace.evidence.threads =
                 record_refusal(Op::Handoffs, threads, &mut one.trace.evidence)?;
         }

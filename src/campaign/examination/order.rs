@@ -36,8 +36,13 @@ impl Session {
         let affordable = (self.plan.order_ns / (examined.cost_ns + LOOP_NS)).max(1_000.0);
         let mut left = self.plan.order_readings.min(affordable as u32);
         let mut timer = self.timer(examined.id);
-        let (process, cpu_count) = (self.connection.borrow().process(), self.cpus.len() as u32);
-        while_migrating(process, &self.cpus, |moves| {
+        // A thread of a device is not moved.
+        let cpus = match examined.device {
+            Some(_) => &[],
+            None => &*self.cpus,
+        };
+        let (process, cpu_count) = (self.connection.borrow().process(), cpus.len() as u32);
+        while_migrating(process, cpus, |moves| {
             let moves = || moves.load(Ordering::Relaxed);
             let mut found = BackwardSteps::default();
             let mut extra_chunks = MAX_EXTRA_CHUNKS;
@@ -60,16 +65,20 @@ impl Session {
         })
     }
 
-    /// Passes readings of a timer from thread to thread, between pairs of CPUs if the host can
-    /// choose them.
-    pub(super) fn test_threads(&self, id: &str) -> Answer<Threads> {
-        let (mut timer, plan) = (self.timer(id), &self.plan);
-        let cpus = self.cpus.len() as u32;
+    /// Passes readings of a timer from thread to thread, between pairs of CPUs, or of places of its
+    /// device, if the host can choose them.
+    pub(super) fn test_threads(&self, examined: &Examined) -> Answer<Threads> {
+        let (mut timer, plan) = (self.timer(examined.id), &self.plan);
+        let places = match examined.device {
+            Some(device) => (0..device.places.unwrap_or(0)).collect(),
+            None => self.cpus.clone(),
+        };
+        let cpus = places.len() as u32;
         let mut threads = Threads {
             possible_pairs: cpus * cpus.saturating_sub(1) / 2,
             ..Threads::default()
         };
-        for round in schedule_rounds(&self.cpus, MAX_ROUNDS)
+        for round in schedule_rounds(&places, MAX_ROUNDS)
             .into_iter()
             .filter(|round| !round.is_empty())
         {
@@ -88,7 +97,7 @@ impl Session {
             threads.pairs.extend(pairs);
         }
         if threads.rounds == 0 {
-            let count = if cpus < 2 {
+            let count = if cpus < 2 && examined.device.is_none() {
                 MIN_HANDOFFS
             } else {
                 plan.handoffs

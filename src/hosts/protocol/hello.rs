@@ -8,7 +8,7 @@ use timers::{Entry, Unavailable};
 
 use super::{Op, VERSION};
 use crate::limits::MAX_TIMERS;
-use crate::model::{Properties, WaitActivity};
+use crate::model::{Device, Properties, WaitActivity};
 
 /// Maximum length of a tick in nanoseconds: 30 years.
 const MAX_TICK_NS: f64 = 1e18;
@@ -23,6 +23,9 @@ pub struct Hello {
     pub protocol: u32,
     /// The runtime that hosts the timers.
     pub runtime: RuntimeVersion,
+    /// The device whose processor reads the timers; most agents have none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub device: Option<Device>,
     /// The timers that can be read.
     pub timers: Vec<HostedTimer>,
     /// The questions that the agent answers.
@@ -73,6 +76,12 @@ pub struct HostedTimer {
     pub ops: Vec<String>,
     /// The activity of the calling thread while it waits.
     pub means: WaitActivity,
+    /// Whether a CPU reads the timer although the agent has a device.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub host: bool,
+    /// The device that reads it; `None` if a CPU does.
+    #[serde(skip)]
+    pub device: Option<Device>,
 }
 
 impl HostedTimer {
@@ -186,11 +195,23 @@ impl Hello {
                 return Some(format!("two timers are called `{id}`"));
             }
         }
+        if !self.device.as_ref().is_none_or(Device::is_valid) {
+            return Some("its device lacks a name, or has an impossible number".into());
+        }
         all().find_map(|timer| {
             let ns = timer.ns_per_tick?;
             let is_valid = ns.is_normal() && ns > 0.0 && ns <= MAX_TICK_NS;
             (!is_valid).then(|| format!("`{}` has a tick of {ns} ns", timer.id))
         })
+    }
+
+    /// Gives the timers that a CPU does not read their device.
+    #[must_use]
+    pub fn with_devices(mut self) -> Self {
+        for timer in self.timers.iter_mut().chain(&mut self.waiters) {
+            timer.device = self.device.clone().filter(|_| !timer.host);
+        }
+        self
     }
 
     /// Whether the agent answers questions of this kind.

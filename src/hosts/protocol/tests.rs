@@ -184,3 +184,31 @@ fn rejects_values_beyond_64_bits() {
         [i64::MAX, i64::MIN]
     );
 }
+
+#[test]
+fn device_reads_all_but_host_timers() {
+    let hello = |device: &str| {
+        let text = format!(
+            r#"{{"protocol":1,"runtime":{{"name":"x","version":"2"}},"device":{device},
+                "timers":[{{"id":"a","label":"A"}},{{"id":"b","label":"B","host":true}}],"ops":[]}}"#
+        );
+        serde_json::from_str::<Hello>(&text)
+            .expect("it is a hello")
+            .with_devices()
+    };
+    let valid = hello(r#"{"name":"GPU","places":132,"cycles":"a","hertz":1.98e9}"#);
+    assert_eq!(valid.objection(), None);
+    let places = |at: usize| valid.timers[at].device.as_ref().and_then(|it| it.places);
+    assert_eq!([places(0), places(1)], [Some(132), None]);
+    assert!(hello("null").timers[0].device.is_none());
+    for invalid in [
+        "{}",
+        r#"{"name":" "}"#,
+        r#"{"name":"GPU","places":0}"#,
+        r#"{"name":"GPU","places":100000}"#,
+        r#"{"name":"GPU","hertz":0}"#,
+        r#"{"name":"GPU","hertz":-1e9}"#,
+    ] {
+        assert!(hello(invalid).objection().is_some(), "{invalid}");
+    }
+}

@@ -1,0 +1,130 @@
+//! Tests that reports do not speak of the CPU where the processor of a device reads the clocks
+//! (`gpu.py`).
+
+use std::path::Path;
+
+use serde_json::Value;
+
+use super::{agent_folder, is_installed, lock_machine, outcome, probe, program, row};
+
+/// Probes clocks of the agent, whose device makes these declarations, and stores a trace. `None` if the
+/// test is skipped.
+fn probe_device(declared: &str, timers: &[&str], trace: &Path) -> Option<Value> {
+    let _lock = lock_machine();
+    if !is_installed("python3", "python3") {
+        return None;
+    }
+    let script = agent_folder().join("gpu.py");
+    let agent = format!("gpu=python3 '{}' '{declared}'", script.display());
+    let trace = trace.to_str().expect("a path in UTF-8");
+    let args = [
+        &[
+            "--quick", "--budget", "2s", "--agent", &agent, "--trace", trace,
+        ],
+        timers,
+    ];
+    Some(probe(&[], &args.concat(), &[]).0)
+}
+
+fn run(args: &[&str]) -> String {
+    let output = std::process::Command::new(program()).args(args).output();
+    let output = output.expect("the program starts");
+    assert!(output.status.code() < Some(2), "{output:?}");
+    String::from_utf8(output.stdout).expect("text")
+}
+
+#[test]
+fn cycles_are_those_of_the_device() {
+    let folder = tempfile::tempdir().expect("the folder is created");
+    let trace = folder.path().join("trace");
+    let Some(report) = probe_device("cycles,places", &["gpu:*"], &trace) else {
+        return;
+    };
+    for id in ["gpu:global", "gpu:cycles"] {
+        let row = row(&report, id);
+        let ghz = row["device"]["cycles_hz"]["value"]
+            .as_f64()
+            .map(|hz| hz / 1e9);
+        assert!(ghz.is_some_and(|ghz| (1.9..2.1).contains(&ghz)), "{row}");
+        assert_eq!(row["cost"]["reference"], "cycles", "{row}");
+        let [ns, cycles] = ["cost_ns", "cost_cycles"].map(|key| row[key]["value"].as_f64());
+        let ratio = cycles.zip(ns).map(|(cycles, ns)| cycles / ns);
+        assert!(
+            ratio.zip(ghz).is_some_and(|(a, b)| (a - b).abs() < 0.01),
+            "{row}"
+        );
+        assert_eq!(outcome(row, "read_path"), "not applicable");
+        assert_eq!(row["verdicts"]["monotonic"]["moves"], 0);
+        let threads = &row["verdicts"]["thread_safe"];
+        assert_eq!(
+            (&threads["pairs"], &threads["pairs_possible"]),
+            (&10.into(), &10.into())
+        );
+        assert!(
+            threads["evidence"]
+                .to_string()
+                .contains("10 of 10 pairs of places"),
+            "{row}"
+        );
+        assert!(!row.to_string().contains("CPU"), "{row}");
+    }
+    let event = row(&report, "gpu:event");
+    assert!(
+        event["device"].is_null() && event["cost"]["reference"] == "global",
+        "{event}"
+    );
+    let again: Value = serde_json::from_str(&run(&[
+        "analyse",
+        trace.to_str().expect("a path in UTF-8"),
+        "--format",
+        "json",
+    ]))
+    .expect("a report");
+    assert_eq!(again["timers"], report["timers"]);
+}
+
+#[test]
+fn reports_speak_of_the_device() {
+    let folder = tempfile::tempdir().expect("the folder is created");
+    let [trace, file] = ["trace", "report.json"].map(|name| folder.path().join(name));
+    let Some(report) = probe_device("hertz", &["gpu:global", "gpu:cycles"], &trace) else {
+        return;
+    };
+    let global = row(&report, "gpu:global");
+    assert_eq!(global["device"]["cycles_hz"]["value"], 2e9);
+    let evidence = global["verdicts"]["thread_safe"]["evidence"].to_string();
+    assert!(
+        evidence.contains("on places that were not chosen"),
+        "{evidence}"
+    );
+    std::fs::write(&file, report.to_string()).expect("the report is written");
+    let file = file.to_str().expect("a path in UTF-8");
+    let inspected = run(&["inspect", "-v", "--from", file, "gpu:*"]);
+    assert!(inspected.contains("Test 5000, 2.000 GHz"), "{inspected}");
+    let ghz = |line: &&str| line.starts_with("# ") && !line.starts_with("# device");
+    let machine: Vec<&str> = inspected.lines().filter(ghz).collect();
+    for word in ["frequency", "stolen", "measured on", "load", "TSC"] {
+        let is_named = |line: &&str| line[2..].starts_with(word);
+        assert!(!machine.iter().any(is_named), "{word}: {machine:?}");
+    }
+}
+
+#[test]
+fn undeclared_cycles_are_unknown() {
+    let folder = tempfile::tempdir().expect("the folder is created");
+    let Some(report) = probe_device("", &["gpu:global"], &folder.path().join("trace")) else {
+        return;
+    };
+    let row = row(&report, "gpu:global");
+    assert!(row["cost_ns"]["value"].is_number(), "{row}");
+    assert!(
+        row["cost_cycles"].is_null() && row["quality"].is_null(),
+        "{row}"
+    );
+    let finding = &row["findings"].as_array().expect("findings")[0];
+    assert_eq!(
+        (&finding["code"], &finding["values"]["device"]),
+        (&"cycles-unknown".into(), &"Test 5000".into()),
+        "{row}"
+    );
+}
