@@ -43,7 +43,6 @@ pub struct Report {
     pub periods: Vec<PeriodRow>,
 }
 
-#[cfg(feature = "serde")]
 impl Report {
     /// The devices that execute calls of its timers, each once.
     pub fn devices(&self) -> Vec<&Device> {
@@ -75,6 +74,7 @@ impl Report {
     /// # Errors
     ///
     /// When the text is not JSON, or not a report.
+    #[cfg(feature = "serde")]
     pub fn from_json(text: &str) -> serde_json::Result<Self> {
         serde_json::from_str(text)
     }
