@@ -111,7 +111,8 @@ rules! {
                 let undisturbed = runs.iter().filter(|run| case.trace.is_undisturbed(run));
                 let (calm, all) = (undisturbed.count(), runs.len());
                 // Without observations of the core, no run counts as calm.
-                (case.trace.disturbed_runs == 0 && calm < MIN_PROCESSES.min(all))
+                let is_on_cpu = case.device.is_none() && case.trace.disturbed_runs == 0;
+                (is_on_cpu && calm < MIN_PROCESSES.min(all))
                     .then(|| values! { calm, all })
             };
     }

@@ -17,6 +17,7 @@ use crate::parallel;
 use crate::platform::frequency::{CyclesFrom, KnownFrequencies, NominalUnknown, summarise};
 use crate::profile::{Profile, profile};
 use crate::rate::correction::LargeCorrection;
+use crate::rate::tick;
 use crate::scoring::scatter;
 use crate::text::by_text;
 use crate::trace::{PeriodTrace, StoredTrace, WaitTrace};
@@ -167,9 +168,11 @@ impl Recording {
     /// to cycles.
     fn rows(&self, frequency: Option<Interval>) -> Vec<TimerRow> {
         let (mut rows, profiles): (Vec<TimerRow>, Vec<Option<Profile>>) =
-            parallel::map(&self.timers, |observed| observed.row(frequency))
-                .into_iter()
-                .unzip();
+            parallel::map(&self.timers, |observed| {
+                observed.row(frequency, &self.timers)
+            })
+            .into_iter()
+            .unzip();
         let paths = self.path_comparisons(&profiles);
         let mut machine = MachineCase::of_baselines(&self.baselines);
         machine.paths = &paths;
@@ -266,7 +269,7 @@ impl Observation {
         frequency: Option<Interval>,
         baselines: &ReadPathBaselines,
     ) -> TimerRow {
-        let (mut row, profile) = self.row(frequency);
+        let (mut row, profile) = self.row(frequency, std::slice::from_ref(self));
         if let Some(profile) = &profile {
             let machine = MachineCase::of_baselines(baselines);
             if let Some(verdicts) = self.verdicts(profile, machine, None) {
@@ -274,6 +277,11 @@ impl Observation {
             }
         }
         row
+    }
+
+    /// Returns the length of a tick in nanoseconds, and its relative uncertainty.
+    fn rate(&self) -> Option<(f64, f64)> {
+        tick(&self.outcome.as_ref().ok()?.open())
     }
 
     /// Returns the verdicts on the timer; `None` if it could not be measured.
@@ -296,18 +304,21 @@ impl Observation {
     }
 
     /// Returns the row of this timer without the verdicts, and its profile. `cpu` is the frequency of
-    /// the CPU.
-    fn row(&self, cpu: Option<Interval>) -> (TimerRow, Option<Profile>) {
+    /// the CPU; `all` holds the timer that counts the cycles of a device.
+    fn row(&self, cpu: Option<Interval>, all: &[Self]) -> (TimerRow, Option<Profile>) {
         let mut row = TimerRow::without_results(&self.timer, Status::Failed);
-        let stored = self.outcome.as_ref().ok();
-        let counter = stored.and_then(|stored| stored.calls_reference.as_ref());
         let mut frequency = cpu;
         if let Some(device) = &mut row.device {
-            let counted = counter.and_then(|counter| {
-                let hertz = Hertz::new(1e9 / counter.ns_per_tick)?.0;
-                Some(Interval::around(hertz, hertz * counter.rate_uncertainty))
-            });
-            device.cycles_hz = counted.or(device.hertz.map(Interval::exact));
+            let is_counter = |other: &&Self| device.cycles.as_ref() == Some(&other.timer.id);
+            let counted = all.iter().find(is_counter).and_then(Self::rate);
+            let timed_by = self.outcome.as_ref().ok();
+            let timed_by = timed_by.and_then(|stored| stored.calls_reference.as_ref());
+            let timed_by = timed_by.map(|counter| (counter.ns_per_tick, counter.rate_uncertainty));
+            device.cycles_hz = match timed_by.or(counted) {
+                Some((ns, uncertainty)) => Hertz::new(1e9 / ns)
+                    .map(|hertz| Interval::around(hertz.0, hertz.0 * uncertainty)),
+                None => device.hertz.map(Interval::exact),
+            };
             frequency = device.cycles_hz;
         }
         match &self.outcome {
