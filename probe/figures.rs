@@ -109,9 +109,9 @@ mod tests {
     use super::*;
     use crate::{TickClock, characterise};
 
-    /// A clock that moves in steps of a millisecond, counts `per_step` ticks in each, and declares
-    /// this tick.
+    /// A clock that moves every `step_ns` nanoseconds by `per_step` ticks, and declares this tick.
     struct Coarse {
+        step_ns: u64,
         per_step: u64,
         ns_per_tick: Option<f64>,
     }
@@ -122,34 +122,45 @@ mod tests {
         }
 
         fn read(&self) -> u64 {
-            timers::kernel_time().unwrap_or_default() / 1_000_000 * self.per_step
+            timers::kernel_time().unwrap_or_default() / self.step_ns * self.per_step
         }
     }
 
-    fn figures(per_step: u64, ns_per_tick: Option<f64>) -> Figures {
+    fn figures([step_ns, per_step]: [u64; 2], ns_per_tick: Option<f64>) -> Figures {
         let clock = Coarse {
+            step_ns,
             per_step,
             ns_per_tick,
         };
         characterise(&clock).expect("the reference is sound")
     }
 
+    /// A busy machine may hide a step, but not in each of several attempts.
     #[test]
     fn finds_the_step_of_own_clocks() {
-        for (per_step, ns_per_tick) in [(1, Some(1e6)), (1_000_000, Some(1.0)), (1_000, None)] {
-            let figures = figures(per_step, ns_per_tick);
-            let step = figures.resolution.expect("it has one");
-            assert!((step.value / 1e6 - 1.0).abs() < 0.02, "{step:?}");
-            let quality = figures.quality.expect("all is known");
-            assert!(quality.low > 0.0 && quality.high < 1.0, "{quality:?}");
+        for (steps, ns_per_tick) in [
+            ([1_000_000, 1], Some(1e6)),
+            ([1_000_000, 1_000_000], Some(1.0)),
+            ([10_000, 1_000], None),
+        ] {
+            let found = || figures(steps, ns_per_tick);
+            let resolved = (0..5).map(|_| found()).find(|one| one.resolution.is_some());
+            let found = resolved.expect("it has a step");
+            let step = found.resolution.expect("it was resolved");
+            assert!((step.value / steps[0] as f64 - 1.0).abs() < 0.05, "{found}");
+            let quality = found.quality;
+            assert!(
+                quality.is_none_or(|it| it.value > 0.0 && it.value < 1.0),
+                "{found}"
+            );
         }
     }
 
-    /// A tick of a microsecond that is called a nanosecond would make the step a thousandth.
+    /// A tick of a millisecond that is called a microsecond would make the step a thousandth.
     #[test]
     fn refuses_a_false_tick() {
         for false_ns in [1e3, 1e9] {
-            let found = figures(1, Some(false_ns));
+            let found = figures([1_000_000, 1], Some(false_ns));
             assert!(found.to_string().contains("declared tick"), "{found}");
             assert_eq!((found.resolution, found.quality), (None, None));
             assert!(found.cost.is_some(), "{found}");
