@@ -306,7 +306,9 @@ impl Counted {
             error: Z * error + systematic,
             share,
             chance,
-            is_coarsest: is_coarsest(&levels.numbers(offset.map(|_| origin.round()))),
+            is_coarsest: is_coarsest(
+                &levels.numbers(offset.filter(|it| *it == 0.0).map(|_| origin.round())),
+            ),
         })
     }
 
@@ -507,5 +509,58 @@ fn is_coarsest(levels: &[(i64, f64)]) -> bool {
     match full {
         0 => levels.len() >= MIN_SPARSE_LEVELS,
         full => 2 * with_neighbours >= full,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Durations of these numbers of steps, between readings that are truncated to units.
+    fn truncated(steps: impl Iterator<Item = i64>, step: f64) -> Vec<(f64, f64)> {
+        let reading = |steps: i64| (steps as f64 * step).floor();
+        let start = |at: usize| 1_000 + 7 * at as i64;
+        let durations = steps.enumerate();
+        let durations =
+            durations.map(|(at, steps)| (reading(start(at) + steps) - reading(start(at)), 1.0));
+        durations.collect()
+    }
+
+    fn step(durations: &[(f64, f64)]) -> Option<Interval> {
+        match find(durations, 1.0, 1.0).0.resolution {
+            Resolution::Resolved { step, .. } => Some(step),
+            _ => None,
+        }
+    }
+
+    #[test]
+    fn finds_step_between_units() {
+        let durations = truncated((0..400).map(|at| 20 + at * at % 7), 125.0 / 3.0);
+        let found = step(&durations).expect("it is found");
+        assert!(
+            found.contains(125.0 / 3.0) && found.half_width() < 0.1,
+            "{found:?}"
+        );
+    }
+
+    #[test]
+    fn two_durations_show_no_step() {
+        for values in [[1_000.0, 1_041.0], [2_000.0, 3_500.0]] {
+            let durations = values.map(|value| (value, 500.0));
+            assert_eq!(step(&durations), None);
+            let limit = find(&durations, 1.0, 1.0).0.resolution.step_or_limit();
+            assert!(limit >= Some(values[1] - values[0]), "{limit:?}");
+        }
+    }
+
+    #[test]
+    fn work_without_clock_has_no_grid() {
+        let durations: Vec<_> = (0..500).map(|at| (f64::from(at * at % 997), 1.0)).collect();
+        assert_eq!(step(&durations), None);
+        assert_eq!(step(&[(5.0, 9.0)]), None);
+        assert_eq!(
+            find(&[(0.0, 9.0)], 1.0, 1.0).0.resolution,
+            Resolution::Unmoved
+        );
     }
 }
