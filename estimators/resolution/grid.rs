@@ -10,7 +10,7 @@ use super::lattice::{FittedLine, MIN_STEP_TICKS, fit_all_levels};
 use super::{INTERRUPTED_SHARE, Resolution, StepRule, common_divisor};
 use crate::model::Interval;
 use crate::statistics::phasors::Sweep;
-use crate::statistics::{Z, quantile, sorted as ranked};
+use crate::statistics::{Z, sorted};
 use crate::trace::Intervals;
 
 /// The largest probability that chance places the durations on a grid. *Chance*.
@@ -49,7 +49,7 @@ const MIN_COARSE_SHARE: f64 = 0.2;
 
 /// What durations show of the clock that measured them; times are in the unit of the durations.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Grid {
+pub struct DurationGrid {
     /// The step, or its limit with the reason.
     pub resolution: Resolution,
     /// The share of durations that are multiples of the step, not only by chance.
@@ -66,9 +66,9 @@ struct Counted(Vec<(f64, f64)>);
 pub fn noise(durations: &[f64]) -> Option<f64> {
     /// The least ratio of the shortest distance between groups to this. *Judgement*.
     const MIN_RATIO: f64 = 8.0;
-    let values = ranked(durations);
+    let values = sorted(durations);
     let gaps = values.windows(2).map(|two| two[1] - two[0]);
-    let gaps = ranked(gaps.filter(|gap| *gap > 0.0).collect::<Vec<_>>());
+    let gaps = sorted(gaps.filter(|gap| *gap > 0.0).collect::<Vec<_>>());
     let ratio = |two: &&[f64]| two[1] / two[0];
     let widest = gaps
         .windows(2)
@@ -78,10 +78,14 @@ pub fn noise(durations: &[f64]) -> Option<f64> {
 
 /// Finds the grid of durations with their numbers, which are multiples of `rounding` and could have
 /// been written to `precision`; and a coarser one, of which only a part are multiples.
-pub fn find(durations: &[(f64, f64)], rounding: f64, precision: f64) -> (Grid, Option<Grid>) {
+pub fn find(
+    durations: &[(f64, f64)],
+    rounding: f64,
+    precision: f64,
+) -> (DurationGrid, Option<DurationGrid>) {
     let (counted, divisor) = Counted::of(durations, rounding);
     let (unit, divisor) = (rounding * divisor, rounding / precision * divisor);
-    let at_most = |bound: f64, reason: &'static str| Grid {
+    let at_most = |bound: f64, reason: &'static str| DurationGrid {
         resolution: Resolution::AtMost {
             bound: bound * unit,
             reason: reason.into(),
@@ -93,7 +97,7 @@ pub fn find(durations: &[(f64, f64)], rounding: f64, precision: f64) -> (Grid, O
         [] | [(0.0, _)] => {
             let resolution = Resolution::Unmoved;
             return (
-                Grid {
+                DurationGrid {
                     resolution,
                     ..at_most(0.0, "")
                 },
@@ -113,7 +117,7 @@ pub fn find(durations: &[(f64, f64)], rounding: f64, precision: f64) -> (Grid, O
             },
             "there are too few different durations",
         ),
-        None if divisor > 1.0 && counted.is_multiple_of(divisor) => Grid {
+        None if divisor > 1.0 && counted.is_multiple_of(divisor) => DurationGrid {
             resolution: resolved(Interval::around(unit, 0.5 * precision / counted.farthest())),
             share: Interval::exact(1.0).with_counting_error(counted.count()),
             offset: Some(0.0),
@@ -159,8 +163,8 @@ impl Fitted {
         self.is_coarsest && self.chance <= MAX_CHANCE.ln()
     }
 
-    fn scaled(&self, unit: f64, counted: &Counted) -> Grid {
-        Grid {
+    fn scaled(&self, unit: f64, counted: &Counted) -> DurationGrid {
+        DurationGrid {
             resolution: resolved(Interval::around(self.step, self.error).scaled(unit)),
             share: Interval::exact(self.share)
                 .with_counting_error(counted.count())
@@ -179,8 +183,17 @@ impl Counted {
         let mut sorted: Vec<(f64, f64)> = whole.filter(|(_, count)| *count > 0.0).collect();
         sorted.sort_unstable_by(|a, b| a.0.total_cmp(&b.0));
         // Programs round longer durations more.
-        let magnitudes = ranked(sorted.iter().map(|(value, _)| value.abs()));
-        let usual = quantile(&magnitudes, 1.0 - INTERRUPTED_SHARE).unwrap_or(0.0);
+        let mut magnitudes: Vec<(f64, f64)> = sorted
+            .iter()
+            .map(|(value, count)| (value.abs(), *count))
+            .collect();
+        magnitudes.sort_unstable_by(|a, b| a.0.total_cmp(&b.0));
+        let mut rest = (1.0 - INTERRUPTED_SHARE) * sorted.iter().map(|it| it.1).sum::<f64>();
+        let usual = magnitudes.iter().find(|(_, count)| {
+            rest -= count;
+            rest <= 0.0
+        });
+        let usual = usual.map_or(0.0, |(value, _)| *value);
         if usual > 0.0 {
             sorted.retain(|(value, _)| value.abs() <= MAX_USUAL * usual);
         }

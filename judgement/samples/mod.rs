@@ -9,7 +9,7 @@ use serde::Serialize;
 
 use crate::model::Interval;
 use crate::resolution::Resolution;
-use crate::resolution::grid::{Grid, find, noise};
+use crate::resolution::grid::{DurationGrid, find, noise};
 use crate::statistics::bisect;
 
 pub use counters::{has_step, name_step};
@@ -22,7 +22,7 @@ const EPOCH_ROUNDING_NS: f64 = 238.418_579_101_562_5;
 
 /// What durations say of the clock that measured them. Times are in nanoseconds.
 #[derive(Clone, Debug, Serialize)]
-pub struct Judged {
+pub struct JudgedDurations {
     /// The number of durations.
     pub count: f64,
     /// Their median.
@@ -59,7 +59,7 @@ pub struct Judged {
 
 /// Judges durations with their numbers, which are multiples of `rounding`; if they were computed with
 /// floating-point numbers, which have the error `floating`, earlier roundings may be larger.
-pub fn judge(durations: &[(f64, f64)], rounding: f64, floating: Option<f64>) -> Judged {
+pub fn judge(durations: &[(f64, f64)], rounding: f64, floating: Option<f64>) -> JudgedDurations {
     let values: Vec<f64> = durations.iter().map(|duration| duration.0).collect();
     let noises = [noise(&values), Some(EPOCH_ROUNDING_NS)];
     let noises = noises
@@ -77,13 +77,13 @@ pub fn judge(durations: &[(f64, f64)], rounding: f64, floating: Option<f64>) -> 
 }
 
 fn judge_by(
-    (grid, coarse): (Grid, Option<&Grid>),
+    (grid, coarse): (DurationGrid, Option<&DurationGrid>),
     durations: &[(f64, f64)],
     rounding_ns: f64,
-) -> Judged {
-    let moments = Moments::of(durations);
+) -> JudgedDurations {
+    let moments = DurationMoments::of(durations);
     let limit = grid.resolution.step_or_limit();
-    let step_of = |grid: &Grid| match grid.resolution {
+    let step_of = |grid: &DurationGrid| match grid.resolution {
         Resolution::Resolved { step, .. } => Some(step),
         _ => None,
     };
@@ -100,7 +100,7 @@ fn judge_by(
     });
     let good_from_ns = limit.map(|step| step / GOOD);
     let batch = good_from_ns.filter(|_| moments.median > 0.0);
-    Judged {
+    JudgedDurations {
         count: moments.count,
         median_ns: moments.median,
         step_ns: step,
@@ -122,8 +122,8 @@ fn judge_by(
     }
 }
 
-/// Moments of durations with their numbers.
-struct Moments {
+/// DurationMoments of durations with their numbers.
+struct DurationMoments {
     count: f64,
     median: f64,
     mean: f64,
@@ -132,7 +132,7 @@ struct Moments {
     error: f64,
 }
 
-impl Moments {
+impl DurationMoments {
     fn of(durations: &[(f64, f64)]) -> Self {
         let count: f64 = durations.iter().map(|duration| duration.1).sum();
         let sum = |of: &dyn Fn(f64) -> f64| {

@@ -3,7 +3,7 @@
 use clap::ValueEnum;
 use csv::{Position, ReaderBuilder, Trim};
 
-use super::{Series, TimeUnit, Written};
+use super::{DurationSeries, TimeUnit, WrittenNumber};
 use crate::text::clipped;
 
 /// Reads the column of this heading or number, or the only one.
@@ -14,7 +14,7 @@ pub(super) fn parse(
     text: &str,
     column: Option<&str>,
     unit: Option<TimeUnit>,
-) -> Result<Series, String> {
+) -> Result<DurationSeries, String> {
     let is_row = |line: &&str| !line.is_empty() && !line.starts_with('#');
     let first = text.lines().find(is_row).unwrap_or_default();
     let separator = ['\t', ';', ','].into_iter().find(|it| first.contains(*it));
@@ -52,7 +52,7 @@ pub(super) fn parse(
             Some(';') => row[at].replace(',', "."),
             _ => row[at].to_owned(),
         };
-        match Written::parse(&cell) {
+        match WrittenNumber::parse(&cell) {
             Some(number) => numbers.push(number),
             None if index == 0 => heading = cell,
             None => {
@@ -74,8 +74,8 @@ pub(super) fn parse(
         ),
         (None, false) => (TimeUnit::S, "text of fractions without a unit (see --unit)"),
     };
-    Ok(Series {
+    Ok(DurationSeries {
         name: heading,
-        ..Series::of(source, unit, &numbers, &[])
+        ..DurationSeries::of(source, unit, &numbers, &[])
     })
 }

@@ -5,7 +5,7 @@ use clap::ValueEnum;
 use indexmap::IndexMap;
 use serde_json::Value;
 
-use super::{Series, TimeUnit, Written};
+use super::{DurationSeries, TimeUnit, WrittenNumber};
 use crate::statistics::mean;
 use crate::text::json_error;
 
@@ -17,14 +17,14 @@ pub(super) fn parse(
     text: &str,
     column: Option<&str>,
     unit: Option<TimeUnit>,
-) -> Result<Vec<Series>, String> {
+) -> Result<Vec<DurationSeries>, String> {
     let document: Value = serde_json::from_str(text)
         .map_err(|error| format!("is not valid JSON: {}", json_error(&error)))?;
     let mut found = Vec::new();
     let mut add = |source, unit, name: &Value, times: &Value, calls: &[f64]| {
-        found.extend(numbers(times).map(|times| Series {
+        found.extend(numbers(times).map(|times| DurationSeries {
             name: name.as_str().unwrap_or_default().into(),
-            ..Series::of(source, unit, &times, calls)
+            ..DurationSeries::of(source, unit, &times, calls)
         }));
     };
     let list = |value: &Value| value.as_array().cloned().unwrap_or_default();
@@ -84,7 +84,7 @@ pub(super) fn parse(
 }
 
 /// The numbers of an array; `None` if it is none, or holds anything else.
-fn numbers(value: &Value) -> Option<Vec<Written>> {
-    let parse = |item: &Value| Written::parse(&item.as_number()?.to_string());
+fn numbers(value: &Value) -> Option<Vec<WrittenNumber>> {
+    let parse = |item: &Value| WrittenNumber::parse(&item.as_number()?.to_string());
     value.as_array()?.iter().map(parse).collect()
 }

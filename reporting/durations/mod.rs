@@ -12,11 +12,11 @@ use clap::ValueEnum;
 use crate::input::{self, MAX_REPORT_BYTES};
 use crate::statistics::mean;
 use crate::text::clipped;
-use written::{Written, rounding};
+use written::{WrittenNumber, rounding};
 
 /// Durations of one operation, which one clock measured.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Series {
+pub struct DurationSeries {
     /// The name of the file, and of the operation.
     pub name: String,
     /// The program that wrote them, and the unit.
@@ -63,7 +63,7 @@ pub fn read(
     path: &Path,
     column: Option<&str>,
     unit: Option<TimeUnit>,
-) -> Result<Vec<Series>, String> {
+) -> Result<Vec<DurationSeries>, String> {
     let name = clipped(&path.display().to_string(), 200);
     let mut bytes = Vec::new();
     input::read(path, MAX_REPORT_BYTES, &mut bytes)
@@ -87,7 +87,7 @@ pub fn parse(
     bytes: &[u8],
     column: Option<&str>,
     unit: Option<TimeUnit>,
-) -> Result<Vec<Series>, String> {
+) -> Result<Vec<DurationSeries>, String> {
     let text = str::from_utf8(bytes).map_err(|_| "is not UTF-8")?;
     let text = text.trim_start_matches('\u{feff}');
     let series = match text.trim_start().chars().next() {
@@ -103,28 +103,29 @@ pub fn parse(
 
 /// Reads the single durations of each clock source. Before PostgreSQL 19 there are only classes that
 /// double in length, which show no step.
-fn pg_test_timing(text: &str) -> Vec<Series> {
+fn pg_test_timing(text: &str) -> Vec<DurationSeries> {
     let parts = text.split("Observed timing durations").skip(1);
     let series = parts.map(|part| {
         let rows = part.lines().skip(2).take_while(|row| !row.is_empty());
         let durations = rows.filter_map(|row| {
-            let mut cells = row.split_whitespace().map(Written::parse);
+            let mut cells = row.split_whitespace().map(WrittenNumber::parse);
             Some((cells.next()??.value, cells.next_back()??.value))
         });
-        Series {
+        DurationSeries {
             durations: durations.collect(),
-            ..Series::of("pg_test_timing", TimeUnit::Ns, &[], &[])
+            ..DurationSeries::of("pg_test_timing", TimeUnit::Ns, &[], &[])
         }
     });
     series.collect()
 }
 
-impl Series {
+impl DurationSeries {
     /// The series of numbers that were written in a unit, each the mean of so many calls.
-    fn of(source: &str, unit: TimeUnit, numbers: &[Written], calls: &[f64]) -> Self {
+    fn of(source: &str, unit: TimeUnit, numbers: &[WrittenNumber], calls: &[f64]) -> Self {
         let (rounding, floating) = rounding(numbers);
         let of_call = |at: usize| calls.get(at).copied().unwrap_or(1.0);
-        let total = |(at, number): (usize, &Written)| (number.value * of_call(at) * unit.ns(), 1.0);
+        let total =
+            |(at, number): (usize, &WrittenNumber)| (number.value * of_call(at) * unit.ns(), 1.0);
         // A mean was rounded after the division.
         let size = calls.iter().copied().fold(1.0, f64::max) * unit.ns();
         Self {

@@ -4,7 +4,7 @@ use crate::statistics::quantile;
 
 /// A number with its digits as they were written.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Written {
+pub struct WrittenNumber {
     /// The number.
     pub value: f64,
     /// The number of significant digits.
@@ -15,7 +15,7 @@ pub struct Written {
     is_whole: bool,
 }
 
-impl Written {
+impl WrittenNumber {
     /// Reads a number; `None` if the text is none, or an infinite one.
     pub fn parse(text: &str) -> Option<Self> {
         let value: f64 = text.parse().ok()?;
@@ -41,7 +41,7 @@ impl Written {
 
 /// The unit that numbers were rounded to; and the error of floating-point numbers if they have all
 /// digits, so that earlier rounding errors may be larger.
-pub fn rounding(numbers: &[Written]) -> (f64, Option<f64>) {
+pub fn rounding(numbers: &[WrittenNumber]) -> (f64, Option<f64>) {
     /// The least number of digits of numbers that were not rounded in decimals. *Definition*: 15
     /// digits survive in floating-point numbers.
     const ALL_DIGITS: i32 = 15;

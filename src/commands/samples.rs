@@ -7,10 +7,10 @@ use serde::Serialize;
 use super::{CommandResult, changes, emit, failed, prepare_outputs};
 use crate::cli::SamplesArgs;
 use crate::document::Document;
-use crate::durations::{Series, read};
+use crate::durations::{DurationSeries, read};
 use crate::messages::print_message;
 use crate::model::{Interval, TimerRow, value_of};
-use crate::samples::{Judged, has_step, judge};
+use crate::samples::{JudgedDurations, has_step, judge};
 use crate::text::numbers::{significant, time, with_half_width};
 
 /// The JSON document of `samples`.
@@ -26,7 +26,7 @@ struct JudgedSeries {
     source: String,
     calls: f64,
     #[serde(flatten)]
-    judged: Judged,
+    judged: JudgedDurations,
     /// The clocks of `--with` that have this step.
     clocks: Option<Vec<String>>,
 }
@@ -69,7 +69,7 @@ pub fn run(args: &SamplesArgs, output: &mut dyn Write) -> CommandResult<bool> {
 }
 
 impl JudgedSeries {
-    fn of(series: &Series, clocks: Option<&[&TimerRow]>) -> Self {
+    fn of(series: &DurationSeries, clocks: Option<&[&TimerRow]>) -> Self {
         let judged = judge(&series.durations, series.rounding, series.floating);
         let describe = |clock: &&TimerRow| {
             let is_same = has_step(judged.step_ns?, clock.resolution_ns?);
@@ -117,14 +117,11 @@ impl JudgedSeries {
             let share = percent(judged.coarse_share);
             answer += &format!(" Two grids: {share} are multiples of {}.", interval(coarse));
         }
-        if let Some(explained) = judged.scatter_by_step {
-            let cause = if explained.value > 0.5 {
-                "clock"
-            } else {
-                "code"
-            };
-            answer += &format!(" Their scatter is mostly that of the {cause}.");
-        }
+        answer += match judged.scatter_by_step {
+            Some(share) if share.low > 0.5 => " Their scatter is mostly that of the clock.",
+            Some(share) if share.high < 0.5 => " Their scatter is mostly that of the code.",
+            _ => "",
+        };
         answer
     }
 
@@ -171,7 +168,7 @@ impl JudgedSeries {
 
 /// A share in percent with its interval.
 fn percent(share: Option<Interval>) -> String {
-    let round = |share: f64| (1e3 * share).round() / 10.0;
+    let round = |share: f64| (1e3 * share).round() / 10.0 + 0.0;
     let written = |it: Interval| {
         format!(
             "{} % [{}, {}]",

@@ -9,7 +9,7 @@ use rand::{RngExt, SeedableRng};
 use serde::Serialize;
 use simulated::draw::{exponential, log_uniform, normal};
 use timermeter::durations::{TimeUnit, parse};
-use timermeter::samples::{Judged, judge};
+use timermeter::samples::{JudgedDurations, judge};
 
 /// The step of seconds since 1970 as floating-point numbers, in nanoseconds.
 const FLOATING_STEP: f64 = 1e9 / 4_194_304.0;
@@ -95,7 +95,7 @@ pub fn score(seed: u64, count: u32) -> BTreeMap<&'static str, Counts> {
 }
 
 impl Counts {
-    fn add(&mut self, file: &File, found: &Judged) {
+    fn add(&mut self, file: &File, found: &JudgedDurations) {
         /// The largest error of an exact step or limit, as a share. *Numerical*.
         const ERROR: f64 = 1e-6;
         self.files += 1;
@@ -129,7 +129,7 @@ enum Printed {
 
 impl File {
     /// What is found in the file.
-    pub fn judged(&self) -> Judged {
+    pub fn judged(&self) -> JudgedDurations {
         let series = parse(self.text.as_bytes(), None, Some(self.unit)).expect("it has numbers");
         let series = &series[0];
         judge(&series.durations, series.rounding, series.floating)
