@@ -8,6 +8,7 @@
 
 pub mod choice;
 pub mod counter;
+pub mod samples;
 pub mod trust;
 pub mod watching;
 

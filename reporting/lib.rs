@@ -9,6 +9,7 @@
 
 pub mod comparison;
 pub mod document;
+pub mod durations;
 pub mod fields;
 pub mod glob;
 pub mod input;

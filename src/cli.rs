@@ -16,6 +16,7 @@ mod pick;
 mod report;
 mod run;
 mod runtimes;
+mod samples;
 mod table;
 mod values;
 mod wait;
@@ -39,6 +40,7 @@ pub use pick::PickArgs;
 pub use report::{PublishArgs, ReportArgs};
 pub use run::{DetailArgs, RunArgs};
 pub use runtimes::{AgentCheckArgs, BrowserArgs, EnvironmentArgs, HostArgs};
+pub use samples::SamplesArgs;
 pub use table::{Columns, TableArgs};
 pub use wait::{PeriodArgs, WaitArgs};
 pub use watch::WatchArgs;
@@ -404,6 +406,20 @@ pub enum Verb {
     ///   timermeter measure --samples 20 -- sleep 0.01
     #[command(verbatim_doc_comment)]
     Measure(MeasureArgs),
+    /// Find the step of the clock in durations of other tools
+    ///
+    /// Reads a column of text, the JSON of hyperfine, Criterion, google/benchmark or
+    /// pytest-benchmark, or the output of pg_test_timing, and says which part of the scatter is due
+    /// to the clock.
+    ///
+    /// Exit status 3: done, but some of the files could not be read.
+    ///
+    /// Examples:
+    ///   timermeter samples bench.json                   of hyperfine --export-json
+    ///   timermeter samples times.csv --column latency_us
+    ///   pg_test_timing | timermeter samples - --with before
+    #[command(verbatim_doc_comment)]
+    Samples(SamplesArgs),
     /// Print a script for shell completion, or write manual pages
     ///
     /// The script calls this program, which completes timers, baselines, runtimes, nodes and words

@@ -24,11 +24,11 @@ pub use estimators::{
     cost, distribution, findings, model, periods, profile, quality, rate, resolution, scoring,
     statistics, trace, waits,
 };
-pub use judgement::{choice, counter, trust, watching};
+pub use judgement::{choice, counter, samples, trust, watching};
 pub use probe::prober;
 pub use reporting::{
-    comparison, document, fields, glob, input, limits, page, parallel, plot, report, scratch,
-    table, tabulation, text,
+    comparison, document, durations, fields, glob, input, limits, page, parallel, plot, report,
+    scratch, table, tabulation, text,
 };
 
 /// The examples of docs/library.md, which are compiled with the tests.

@@ -8,7 +8,7 @@ use timermeter::cli::{Cli, Verb, help};
 use timermeter::commands::{
     CommandError, agent, agent_check, analyse, answer, browser, check, compare, completions,
     counter, explain, gate, inspect, list, measure, measure_worker, period, pick, platform, probe,
-    publish, report, set_common, sources, table, wait, watch,
+    publish, report, samples, set_common, sources, table, wait, watch,
 };
 use timermeter::hosts::children::{self, guard};
 use timermeter::messages::{in_locale, print_message};
@@ -262,6 +262,7 @@ fn run(command: &Verb) -> Result<bool, CommandError> {
         Verb::Watch(args) => watch::run(args, output),
         Verb::Pick(args) => pick::run(args, output),
         Verb::Measure(args) => measure::run(args, output),
+        Verb::Samples(args) => samples::run(args, output),
         Verb::Completions(args) => done(completions::run(args, output)),
         Verb::MeasureWorker(args) => done(measure_worker::serve(&args.request, output)),
         Verb::CounterRecipe(args) => done(counter::run_recipe(args, output)),

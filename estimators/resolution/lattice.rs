@@ -184,7 +184,12 @@ fn refine_candidate(counted: &[(f64, f64)], candidate: f64) -> Option<Lattice> {
     const MAX_ORIGIN_DISTANCE: f64 = 0.1;
     let anchor = counted.iter().max_by(|a, b| a.1.total_cmp(&b.1))?.0;
     let start = refine_near(counted, anchor, candidate)?;
-    let line = fit_all_levels(counted, anchor, start)?;
+    let line = fit_all_levels(
+        counted,
+        FittedLine::near(anchor, start),
+        anchor,
+        3.2 * start,
+    )?;
     let step = line.step;
     if step < MIN_STEP_TICKS {
         return None;
@@ -306,28 +311,39 @@ fn refine_near(counted: &[(f64, f64)], anchor: f64, candidate: f64) -> Option<f6
 
 /// A straight line fitted to intervals over their level, which is counted from the anchor, the most
 /// frequent interval.
-struct FittedLine {
+pub struct FittedLine {
     /// The slope, in ticks per level.
-    step: f64,
+    pub step: f64,
     /// The fitted interval at level 0, in ticks.
-    at_anchor: f64,
+    pub at_anchor: f64,
     /// Standard error of `step`, in ticks.
-    error: f64,
+    pub error: f64,
 }
 
-/// Fits `value = at_anchor + level · step` in windows that double in size around the anchor, so
-/// that no level is miscounted. `None` if the intervals of a window do not lie on a lattice.
-fn fit_all_levels(counted: &[(f64, f64)], anchor: f64, start: f64) -> Option<FittedLine> {
+impl FittedLine {
+    /// A line through the anchor before it is fitted.
+    pub fn near(at_anchor: f64, step: f64) -> Self {
+        Self {
+            step,
+            at_anchor,
+            error: 0.0,
+        }
+    }
+}
+
+/// Fits `value = at_anchor + level · step` in windows around the anchor that double in size, so that
+/// no level is miscounted, beginning with a line that holds within `window` ticks. `None` if the
+/// intervals of a window do not lie on a lattice.
+pub fn fit_all_levels(
+    counted: &[(f64, f64)],
+    mut line: FittedLine,
+    anchor: f64,
+    mut window: f64,
+) -> Option<FittedLine> {
     let farthest = counted
         .iter()
         .map(|(value, _)| (value - anchor).abs())
         .fold(0.0, f64::max);
-    let mut line = FittedLine {
-        step: start,
-        at_anchor: anchor,
-        error: 0.0,
-    };
-    let mut window = 3.2 * start;
     loop {
         line = fit_window(counted, anchor, window, &line)?;
         if window >= farthest {

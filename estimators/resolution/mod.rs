@@ -15,6 +15,7 @@ mod readings;
 mod sample;
 
 pub mod agreement;
+pub mod grid;
 pub mod precisions;
 
 use std::borrow::Cow;

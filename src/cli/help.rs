@@ -34,7 +34,11 @@ const GROUPS: [(&str, Verbs); 6] = [
     ),
     (
         "Use",
-        &[("pick", Format::ANSWER), ("measure", Format::MEASUREMENTS)],
+        &[
+            ("pick", Format::ANSWER),
+            ("measure", Format::MEASUREMENTS),
+            ("samples", Format::ANSWER),
+        ],
     ),
     (
         "Reports",

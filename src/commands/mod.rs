@@ -23,6 +23,7 @@ pub mod platform;
 pub mod probe;
 pub mod publish;
 pub mod report;
+pub mod samples;
 pub mod sources;
 pub mod table;
 pub mod wait;

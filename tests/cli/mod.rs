@@ -23,6 +23,7 @@ mod many;
 mod measuring;
 mod reports;
 mod runtimes;
+mod samples;
 mod screens;
 #[cfg(target_os = "linux")]
 mod sources;

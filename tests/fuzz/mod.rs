@@ -25,6 +25,7 @@ use timermeter::choice::waits::{Punctuality, WaitChoice, choose};
 use timermeter::cli::Cli;
 use timermeter::comparison::Comparison;
 use timermeter::document::{Document, Render};
+use timermeter::durations;
 use timermeter::fields::{all_rows, check_interval};
 use timermeter::hosts::protocol::{Hello, Reply};
 use timermeter::model::{Interval, Report};
@@ -32,6 +33,7 @@ use timermeter::page;
 use timermeter::plot::Plot;
 use timermeter::recording::Recording;
 use timermeter::report::{Detail, check, facts, parse, parse_line, render};
+use timermeter::samples::judge;
 use timermeter::table::{Format, Style};
 use timermeter::text::plain;
 use timermeter::watching::log;
@@ -340,6 +342,25 @@ fn gzip(text: &[u8]) -> Vec<u8> {
     let mut packer = GzEncoder::new(Vec::new(), Compression::fast());
     packer.write_all(text).expect("memory suffices");
     packer.finish().expect("memory suffices")
+}
+
+#[test]
+fn survives_changed_durations() {
+    fuzz("durations", 300, |bytes| {
+        match durations::parse(bytes, Some("2"), None) {
+            Ok(found) => {
+                for series in found {
+                    let judged = judge(&series.durations, series.rounding, series.floating);
+                    each_contains_its_value(&json!(judged));
+                }
+                true
+            }
+            Err(error) => {
+                steers_nothing(&error);
+                false
+            }
+        }
+    });
 }
 
 #[test]

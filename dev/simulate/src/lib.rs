@@ -9,6 +9,7 @@ mod infinite_samples;
 mod irreducible;
 pub mod observer;
 pub mod population;
+pub mod samples;
 pub mod score;
 pub mod trust;
 mod truth;

@@ -4,6 +4,7 @@
 mod clocks;
 mod compare;
 mod pick;
+mod samples;
 mod steps;
 mod trust;
 mod waits;
@@ -38,6 +39,9 @@ struct Args {
     /// Judge the steps that are found of clocks with all kinds of steps, units, costs and jitter
     #[arg(long, conflicts_with_all = ["waits", "trust", "compare", "per_kind"])]
     steps: bool,
+    /// Judge the steps that `samples` finds in made-up files of durations; --count of each kind
+    #[arg(long, conflicts_with_all = ["quick", "waits", "steps", "trust", "compare", "per_kind"])]
+    samples: bool,
     /// Judge verdicts instead: clocks that differ between CPUs, and a counter and a kernel's clock
     /// of which one is slewed
     #[arg(long, conflicts_with_all = ["quick", "waits", "compare", "per_kind"])]
@@ -85,6 +89,7 @@ fn main() -> ExitCode {
     let judged = match &args.pick {
         Some(report) => pick::run(report, &mut output),
         None if args.compare => compare::run(&args, &mut output),
+        None if args.samples => samples::run(&args, &mut output),
         None if args.steps => steps::run(&args, &mut output),
         None if args.trust => trust::run(&args, &mut output),
         None if args.waits => waits::run(&args, &mut output),

@@ -1,0 +1,579 @@
+//! Finds the step of an unknown clock in durations that a program printed: they are multiples of
+//! the step, except for their rounding. Nothing is known of the work or of the cost of reads, and
+//! all durations may lie off zero by the same amount, for example a subtracted overhead.
+//!
+//! A *grid* of step *s* is tried where the durations, as angles of turns of *s*, point in the same
+//! direction, the longest steps first. It counts if chance would hardly place so many *levels*
+//! (distinct multiples) on a grid: with few levels, the step is only known to be no longer.
+
+use super::lattice::{FittedLine, MIN_STEP_TICKS, fit_all_levels};
+use super::{INTERRUPTED_SHARE, Resolution, StepRule, common_divisor};
+use crate::model::Interval;
+use crate::statistics::phasors::Sweep;
+use crate::statistics::{Z, sorted};
+use crate::trace::Intervals;
+
+/// The largest probability that chance places the durations on a grid. *Chance*.
+const MAX_CHANCE: f64 = 0.05;
+
+/// The largest distance of a duration from its multiple, in units of its rounding. *Computed*: both
+/// readings may be truncated (1 unit), and a margin for the error of the fitted line.
+const TOLERANCE: f64 = 1.3;
+
+/// The largest uncertainty of the level of zero, in steps, at which it is known. *Judgement*.
+const MAX_UNCERTAINTY: f64 = 0.25;
+
+/// The largest distance of the mean of a level from its multiple, in standard errors. *Chance*: one in
+/// 2 000.
+const MAX_ERRORS: f64 = 3.5;
+
+/// The least number of durations of a level that shows whether they differ by rounding. *Judgement*.
+const MIN_LEVEL_COUNT: f64 = 8.0;
+
+/// The longest durations that are examined, in 95th percentiles. *Judgement*.
+const MAX_USUAL: f64 = 2.0;
+
+/// The number of grids that are tried until the longest durations are a multiple more. *Judgement*.
+const TRIALS: f64 = 2.0;
+
+/// The number of levels, even if no two are neighbours, that a multiple of the step would not
+/// explain. *Chance*: all are even multiples in one case of 256.
+const MIN_SPARSE_LEVELS: usize = 8;
+
+/// The least number of durations of a level whose neighbours should hold some, too. *Chance*: both
+/// are empty in one case of 3 000.
+const MIN_FULL_LEVEL: f64 = 4.0;
+
+/// The least share of durations on the coarser of two grids. *Judgement*.
+const MIN_COARSE_SHARE: f64 = 0.2;
+
+/// What durations show of the clock that measured them; times are in the unit of the durations.
+#[derive(Clone, Debug, PartialEq)]
+pub struct DurationGrid {
+    /// The step, or its limit with the reason.
+    pub resolution: Resolution,
+    /// The share of durations that are multiples of the step, not only by chance.
+    pub share: Interval,
+    /// The distance from zero to the nearest multiple; `None` if it is unknown.
+    pub offset: Option<f64>,
+}
+
+/// Distinct durations in units of their rounding, with their numbers, in ascending order.
+struct Counted(Vec<(f64, f64)>);
+
+/// The rounding of durations that were computed with floating-point numbers, if they form narrow
+/// groups: the longest distance within a group.
+pub fn noise(durations: &[f64]) -> Option<f64> {
+    /// The least ratio of the shortest distance between groups to this. *Judgement*.
+    const MIN_RATIO: f64 = 8.0;
+    let values = sorted(durations);
+    let gaps = values.windows(2).map(|two| two[1] - two[0]);
+    let gaps = sorted(gaps.filter(|gap| *gap > 0.0).collect::<Vec<_>>());
+    let ratio = |two: &&[f64]| two[1] / two[0];
+    let widest = gaps
+        .windows(2)
+        .max_by(|a, b| ratio(a).total_cmp(&ratio(b)))?;
+    (ratio(&widest) >= MIN_RATIO).then_some(widest[0])
+}
+
+/// Finds the grid of durations with their numbers, which are multiples of `rounding` and could have
+/// been written to `precision`; and a coarser one, of which only a part are multiples.
+pub fn find(
+    durations: &[(f64, f64)],
+    rounding: f64,
+    precision: f64,
+) -> (DurationGrid, Option<DurationGrid>) {
+    let (counted, divisor) = Counted::of(durations, rounding);
+    let (unit, divisor) = (rounding * divisor, rounding / precision * divisor);
+    let at_most = |bound: f64, reason: &'static str| DurationGrid {
+        resolution: Resolution::AtMost {
+            bound: bound * unit,
+            reason: reason.into(),
+        },
+        share: Interval::unbounded(f64::NAN),
+        offset: None,
+    };
+    match counted.0[..] {
+        [] | [(0.0, _)] => {
+            let resolution = Resolution::Unmoved;
+            return (
+                DurationGrid {
+                    resolution,
+                    ..at_most(0.0, "")
+                },
+                None,
+            );
+        }
+        [(only, _)] => return (at_most(only.abs(), "all durations are equal"), None),
+        _ => {}
+    }
+    let bound = counted.shortest_distance(1.0 / divisor);
+    let whole = match counted.search(1.0 - INTERRUPTED_SHARE) {
+        Some(lattice) if lattice.is_certain() => lattice.scaled(unit, &counted),
+        Some(lattice) => at_most(
+            match lattice.share < 1.0 {
+                true => bound,
+                false => bound.min(lattice.step + TOLERANCE),
+            },
+            "there are too few different durations",
+        ),
+        None if divisor > 1.0 && counted.is_multiple_of(divisor) => DurationGrid {
+            resolution: resolved(Interval::around(unit, 0.5 * precision / counted.farthest())),
+            share: Interval::exact(1.0).with_counting_error(counted.count()),
+            offset: Some(0.0),
+        },
+        None => at_most(
+            bound,
+            match divisor > 1.0 {
+                true => "there are too few different durations",
+                false => "they differ by as little as their rounding",
+            },
+        ),
+    };
+    let coarse = counted
+        .search(MIN_COARSE_SHARE)
+        .filter(|lattice| lattice.share < 1.0 - INTERRUPTED_SHARE && lattice.is_certain());
+    (whole, coarse.map(|lattice| lattice.scaled(unit, &counted)))
+}
+
+fn resolved(step: Interval) -> Resolution {
+    Resolution::Resolved {
+        step,
+        rule: StepRule::Lattice,
+    }
+}
+
+/// A grid that was fitted to durations, in units of their rounding.
+struct Fitted {
+    step: f64,
+    /// The distance of the multiples from multiples of a grid through zero; `None` if unknown.
+    offset: Option<f64>,
+    /// Half of the interval of the step.
+    error: f64,
+    /// The share of durations on the grid, less those that are there by chance.
+    share: f64,
+    /// The natural logarithm of the probability that chance places the durations on a grid.
+    chance: f64,
+    /// Whether multiples of the step would not explain the durations as well.
+    is_coarsest: bool,
+}
+
+impl Fitted {
+    fn is_certain(&self) -> bool {
+        self.is_coarsest && self.chance <= MAX_CHANCE.ln()
+    }
+
+    fn scaled(&self, unit: f64, counted: &Counted) -> DurationGrid {
+        DurationGrid {
+            resolution: resolved(Interval::around(self.step, self.error).scaled(unit)),
+            share: Interval::exact(self.share)
+                .with_counting_error(counted.count())
+                .within(0.0, 1.0),
+            offset: self.offset.map(|offset| offset * unit),
+        }
+    }
+}
+
+impl Counted {
+    /// The durations in the largest unit that all are multiples of, and this unit in `rounding`.
+    fn of(durations: &[(f64, f64)], rounding: f64) -> (Self, f64) {
+        let whole = durations
+            .iter()
+            .map(|(value, count)| ((value / rounding).round(), *count));
+        let mut sorted: Vec<(f64, f64)> = whole.filter(|(_, count)| *count > 0.0).collect();
+        sorted.sort_unstable_by(|a, b| a.0.total_cmp(&b.0));
+        // Programs round longer durations more.
+        let mut magnitudes: Vec<(f64, f64)> = sorted
+            .iter()
+            .map(|(value, count)| (value.abs(), *count))
+            .collect();
+        magnitudes.sort_unstable_by(|a, b| a.0.total_cmp(&b.0));
+        let mut rest = (1.0 - INTERRUPTED_SHARE) * sorted.iter().map(|it| it.1).sum::<f64>();
+        let usual = magnitudes.iter().find(|(_, count)| {
+            rest -= count;
+            rest <= 0.0
+        });
+        let usual = usual.map_or(0.0, |(value, _)| *value);
+        if usual > 0.0 {
+            sorted.retain(|(value, _)| value.abs() <= MAX_USUAL * usual);
+        }
+        let deltas = sorted.iter().map(|(value, _)| *value as i64).collect();
+        let divisor = common_divisor(&[Intervals { work: 0, deltas }]) as f64;
+        let equal = sorted.chunk_by(|a, b| a.0 == b.0);
+        let counted = equal.map(|same| {
+            let count = same.iter().map(|(_, count)| count).sum();
+            (same[0].0 / divisor, count)
+        });
+        (Self(counted.collect()), divisor)
+    }
+
+    /// The largest distance of a duration from zero.
+    fn farthest(&self) -> f64 {
+        self.0[0].0.abs().max(self.0[self.0.len() - 1].0.abs())
+    }
+
+    fn count(&self) -> f64 {
+        self.0.iter().map(|(_, count)| count).sum()
+    }
+
+    /// The shortest distance of two durations that rounding does not explain, with what rounding
+    /// takes off: no step is longer.
+    fn shortest_distance(&self, rounding: f64) -> f64 {
+        let gaps = self.0.windows(2).map(|two| two[1].0 - two[0].0);
+        let all = self.0[self.0.len() - 1].0 - self.0[0].0;
+        let most = all.max(2.0 * rounding);
+        gaps.filter(|gap| *gap > 2.0 * rounding)
+            .fold(most, f64::min)
+            + 2.0 * rounding
+    }
+
+    /// Whether chance, or a multiple, would hardly make all durations multiples of `divisor`.
+    fn is_multiple_of(&self, divisor: f64) -> bool {
+        let levels = self.0.iter().map(|(value, count)| (*value as i64, *count));
+        let levels: Vec<(i64, f64)> = levels.collect();
+        let others = levels.len() as f64 - 1.0;
+        -others * divisor.ln() - others.ln() <= MAX_CHANCE.ln() && is_coarsest(&levels)
+    }
+
+    /// The longest step of at least four units whose grid holds at least this share of the
+    /// durations.
+    fn search(&self, least_share: f64) -> Option<Fitted> {
+        /// The largest number of distinct durations that are searched. *Numerical*.
+        const MAX_SEARCHED: usize = 200;
+        /// The largest number of angles that are computed. *Numerical*.
+        const MAX_ANGLES: f64 = 1e8;
+        /// The number of frequencies in which the angles of the longest durations gain a turn.
+        /// *Numerical*.
+        const FREQUENCIES_PER_TURN: f64 = 8.0;
+        let searched = (0.9 * self.0.len() as f64).ceil() as usize;
+        let width_of = |run: &&[(f64, f64)]| run[run.len() - 1].0 - run[0].0;
+        let run = self
+            .0
+            .windows(searched.clamp(2, MAX_SEARCHED))
+            .min_by(|a, b| width_of(a).total_cmp(&width_of(b)))?;
+        let anchor = run.iter().max_by(|a, b| a.1.total_cmp(&b.1))?.0;
+        let width = width_of(&run);
+        let weighted: Vec<(f64, f64)> = run
+            .iter()
+            .map(|(value, count)| (value - anchor, count.sqrt()))
+            .collect();
+        let all: f64 = weighted.iter().map(|(_, weight)| weight).sum();
+        let stride = 1.0 / (FREQUENCIES_PER_TURN * width);
+        let first = 0.5 / width;
+        let most = (MAX_ANGLES / run.len() as f64).min((1.0 / MIN_STEP_TICKS - first) / stride);
+        let mut sums = [(0.0, 0.0); 3];
+        let frequencies = Sweep::new(&weighted, first, stride).take(most.max(0.0) as usize + 2);
+        frequencies.enumerate().find_map(|(at, sum)| {
+            sums = [sums[1], sums[2], (sum.length() / all, sum.turns())];
+            let [before, (height, turns), after] = sums;
+            if at < 2 || height < before.0.max(after.0).max(0.5 * least_share) {
+                return None;
+            }
+            let step = 1.0 / (first + (at - 1) as f64 * stride);
+            let line = FittedLine::near(anchor + turns * step, step);
+            self.fit((line, anchor, width), least_share)
+        })
+    }
+
+    /// Fits a line that holds near the anchor to all durations, and judges the levels on its grid.
+    fn fit(
+        &self,
+        (line, anchor, width): (FittedLine, f64, f64),
+        least_share: f64,
+    ) -> Option<Fitted> {
+        // Rare durations show the levels as well as frequent ones.
+        let distinct: Vec<(f64, f64)> = self.0.iter().map(|(value, _)| (*value, 1e3)).collect();
+        let line = fit_all_levels(&distinct, line, anchor, width)?;
+        let mut levels = self.levels(&line)?;
+        levels.reject(&levels.regress(&[]));
+        let most = self.0.iter().map(|(_, count)| *count).fold(0.0, f64::max);
+        // Any grid holds the most frequent duration.
+        let on = levels.levels.iter().map(|level| level.count).sum::<f64>();
+        let rest = (on - most) / (self.count() - most);
+        let share = on / self.count();
+        if share < least_share || rest < 0.5 * least_share || levels.levels.len() < 2 {
+            return None;
+        }
+        let fitted = levels.regress(&[]);
+        let origin = -fitted.at_zero / fitted.step;
+        let uncertainty = MAX_ERRORS * fitted.error_at(origin) / fitted.step;
+        let (mut step, mut error, mut offset) = (fitted.step, fitted.error, None);
+        let mut chance = levels.chance(fitted.step) + (TRIALS * width / step).max(1.0).ln();
+        let numbers = levels.numbers(None);
+        let span = numbers[numbers.len() - 1].0 as f64;
+        let mut systematic = 2.0 * levels.systematic() / span;
+        if uncertainty < MAX_UNCERTAINTY {
+            let off = (origin - origin.round()) * step;
+            offset = Some(-off);
+            if off.abs() <= uncertainty * step {
+                let zero = Level::zero(origin.round());
+                let through_zero = levels.regress(&[zero]);
+                (step, error, offset) = (through_zero.step, through_zero.error, Some(0.0));
+                systematic = levels.systematic() / self.farthest() * step;
+                chance += (2.0 * uncertainty + 1.0 / step).min(1.0).ln();
+            }
+        }
+        Some(Fitted {
+            step,
+            offset,
+            error: Z * error + systematic,
+            share,
+            chance,
+            is_coarsest: is_coarsest(
+                &levels.numbers(offset.filter(|it| *it == 0.0).map(|_| origin.round())),
+            ),
+        })
+    }
+
+    /// The levels of a line with their durations. `None` if the line is too flat.
+    fn levels(&self, line: &FittedLine) -> Option<Levels> {
+        /// The largest distance from a level, in steps. *Computed*: rounding to a quarter of them.
+        const MAX_PART: f64 = 0.33;
+        let step = line.step;
+        if !(step >= MIN_STEP_TICKS) {
+            return None;
+        }
+        let tolerance = TOLERANCE.min(MAX_PART * step);
+        let mut levels: Vec<Level> = Vec::new();
+        let mut off = 0.0;
+        for &(value, count) in &self.0 {
+            let number = ((value - line.at_anchor) / step).round();
+            if (value - line.at_anchor - number * step).abs() > tolerance {
+                off += 1.0;
+                continue;
+            }
+            match levels.last_mut().filter(|last| last.number == number) {
+                Some(last) => {
+                    last.mean += (value - last.mean) * count / (last.count + count);
+                    (last.count, last.is_varied) = (last.count + count, true);
+                }
+                None => levels.push(Level {
+                    number,
+                    mean: value,
+                    count,
+                    is_varied: false,
+                }),
+            }
+        }
+        Some(Levels { off, levels })
+    }
+}
+
+/// A level that holds durations.
+struct Level {
+    number: f64,
+    mean: f64,
+    count: f64,
+    /// Whether its durations differ by their rounding.
+    is_varied: bool,
+}
+
+impl Level {
+    /// The level of zero, which is known exactly.
+    fn zero(number: f64) -> Self {
+        let (mean, count, is_varied) = (0.0, f64::INFINITY, true);
+        Self {
+            number,
+            mean,
+            count,
+            is_varied,
+        }
+    }
+}
+
+/// The levels that hold durations.
+struct Levels {
+    levels: Vec<Level>,
+    /// The number of distinct durations off them.
+    off: f64,
+}
+
+/// A line fitted to the means of levels.
+struct LevelLine {
+    step: f64,
+    at_zero: f64,
+    /// Standard error of the step.
+    error: f64,
+    weight: f64,
+    centre: f64,
+}
+
+impl LevelLine {
+    /// The standard error at a level.
+    fn error_at(&self, number: f64) -> f64 {
+        (1.0 / self.weight + ((number - self.centre) * self.error).powi(2)).sqrt()
+    }
+}
+
+impl Levels {
+    /// The largest error of the mean of a level that does not shrink with more durations: none if
+    /// truncation of two readings makes durations of half of the levels differ.
+    fn systematic(&self) -> f64 {
+        let frequent = || {
+            self.levels
+                .iter()
+                .filter(|level| level.count >= MIN_LEVEL_COUNT)
+        };
+        let varied = frequent().filter(|level| level.is_varied).count();
+        match varied > 0 && 2 * varied >= frequent().count() {
+            true => 0.02,
+            false => 0.5,
+        }
+    }
+
+    /// The variance of the mean of a level.
+    fn variance(&self, level: &Level) -> f64 {
+        match level.count.is_finite() {
+            true => self.systematic().powi(2) / 3.0 + 0.25 / level.count,
+            false => 1e-9,
+        }
+    }
+
+    /// Removes the levels that are too far from a line.
+    fn reject(&mut self, line: &LevelLine) {
+        let is_near = |level: &Level| {
+            let off = level.mean - line.at_zero - level.number * line.step;
+            off.abs() <= MAX_ERRORS * self.variance(level).sqrt()
+        };
+        let near: Vec<bool> = self.levels.iter().map(is_near).collect();
+        let mut kept = near.iter();
+        self.levels.retain(|_| *kept.next().unwrap_or(&false));
+        self.off += near.iter().filter(|near| !**near).count() as f64;
+    }
+
+    /// Fits a line to the levels and to points that are known exactly.
+    fn regress(&self, known: &[Level]) -> LevelLine {
+        let levels = || self.levels.iter().chain(known);
+        let weighted = || levels().map(|level| (1.0 / self.variance(level), level));
+        let weight: f64 = weighted().map(|(weight, _)| weight).sum();
+        let centre = weighted()
+            .map(|(weight, level)| weight * level.number)
+            .sum::<f64>()
+            / weight;
+        let mean = weighted()
+            .map(|(weight, level)| weight * level.mean)
+            .sum::<f64>()
+            / weight;
+        let square: f64 = weighted()
+            .map(|(weight, level)| weight * (level.number - centre).powi(2))
+            .sum();
+        let product: f64 = weighted()
+            .map(|(weight, level)| weight * (level.number - centre) * (level.mean - mean))
+            .sum();
+        let step = product / square;
+        LevelLine {
+            step,
+            at_zero: mean - step * centre,
+            error: square.recip().sqrt(),
+            weight,
+            centre,
+        }
+    }
+
+    /// The natural logarithm of the probability that chance places the durations so near to levels;
+    /// two levels determine any grid.
+    fn chance(&self, step: f64) -> f64 {
+        let near = |level: &Level| {
+            (2.0 * MAX_ERRORS * self.variance(level).sqrt() / step)
+                .min(1.0)
+                .ln()
+        };
+        let mut near: Vec<f64> = self.levels.iter().map(near).collect();
+        near.sort_unstable_by(f64::total_cmp);
+        let checked: f64 = near.iter().skip(2).sum();
+        let on = (near.len() - 2) as f64;
+        if self.off == 0.0 || on == 0.0 {
+            return checked;
+        }
+        // Chernoff's bound of a binomial distribution.
+        let (share, by_chance) = (on / (on + self.off), (checked / on).exp());
+        if share <= by_chance {
+            return 0.0;
+        }
+        let odds = (1.0 - share) * ((1.0 - share) / (1.0 - by_chance)).ln();
+        -(on + self.off) * (share * (share / by_chance).ln() + odds)
+    }
+
+    /// The levels with their numbers of durations, counted from the level of zero if it is known.
+    fn numbers(&self, origin: Option<f64>) -> Vec<(i64, f64)> {
+        let origin = origin.unwrap_or(self.levels[0].number);
+        let number = |level: &Level| ((level.number - origin) as i64, level.count);
+        self.levels.iter().map(number).collect()
+    }
+}
+
+/// Returns whether no multiple of the step explains the levels, which are given with their numbers of
+/// durations: those with several durations have neighbours, because work ends at any phase.
+fn is_coarsest(levels: &[(i64, f64)]) -> bool {
+    let deltas = levels.iter().map(|level| level.0).collect();
+    if common_divisor(&[Intervals { work: 0, deltas }]) > 1 {
+        return false;
+    }
+    let is_next = |a: Option<&(i64, f64)>, b: i64| a.is_some_and(|a| a.0.abs_diff(b) == 1);
+    let (mut full, mut with_neighbours) = (0, 0);
+    for (at, &(number, count)) in levels.iter().enumerate() {
+        if count >= MIN_FULL_LEVEL {
+            let before = at.checked_sub(1).and_then(|at| levels.get(at));
+            full += 1;
+            with_neighbours +=
+                usize::from(is_next(before, number) || is_next(levels.get(at + 1), number));
+        }
+    }
+    match full {
+        0 => levels.len() >= MIN_SPARSE_LEVELS,
+        full => 2 * with_neighbours >= full,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Durations of these numbers of steps, between readings that are truncated to units.
+    fn truncated(steps: impl Iterator<Item = i64>, step: f64) -> Vec<(f64, f64)> {
+        let reading = |steps: i64| (steps as f64 * step).floor();
+        let start = |at: usize| 1_000 + 7 * at as i64;
+        let durations = steps.enumerate();
+        let durations =
+            durations.map(|(at, steps)| (reading(start(at) + steps) - reading(start(at)), 1.0));
+        durations.collect()
+    }
+
+    fn step(durations: &[(f64, f64)]) -> Option<Interval> {
+        match find(durations, 1.0, 1.0).0.resolution {
+            Resolution::Resolved { step, .. } => Some(step),
+            _ => None,
+        }
+    }
+
+    #[test]
+    fn finds_step_between_units() {
+        let durations = truncated((0..400).map(|at| 20 + at * at % 7), 125.0 / 3.0);
+        let found = step(&durations).expect("it is found");
+        assert!(
+            found.contains(125.0 / 3.0) && found.half_width() < 0.1,
+            "{found:?}"
+        );
+    }
+
+    #[test]
+    fn two_durations_show_no_step() {
+        for values in [[1_000.0, 1_041.0], [2_000.0, 3_500.0]] {
+            let durations = values.map(|value| (value, 500.0));
+            assert_eq!(step(&durations), None);
+            let limit = find(&durations, 1.0, 1.0).0.resolution.step_or_limit();
+            assert!(limit >= Some(values[1] - values[0]), "{limit:?}");
+        }
+    }
+
+    #[test]
+    fn work_without_clock_has_no_grid() {
+        let durations: Vec<_> = (0..500).map(|at| (f64::from(at * at % 997), 1.0)).collect();
+        assert_eq!(step(&durations), None);
+        assert_eq!(step(&[(5.0, 9.0)]), None);
+        assert_eq!(
+            find(&[(0.0, 9.0)], 1.0, 1.0).0.resolution,
+            Resolution::Unmoved
+        );
+    }
+}

@@ -1,0 +1,197 @@
+//! Judges durations that were measured elsewhere: what their grid says of the clock, and how much of
+//! their scatter is due to it.
+
+mod counters;
+
+use std::f64::consts::{PI, TAU};
+
+use serde::Serialize;
+
+use crate::model::Interval;
+use crate::resolution::Resolution;
+use crate::resolution::grid::{DurationGrid, find, noise};
+use crate::statistics::bisect;
+
+pub use counters::{has_step, name_step};
+
+/// Largest error of a duration that is good, as a share. *Definition*.
+pub const GOOD: f64 = 0.01;
+
+/// The rounding of seconds since 1970 as floating-point numbers, in nanoseconds. *Computed*: 2⁻²² s.
+const EPOCH_ROUNDING_NS: f64 = 238.418_579_101_562_5;
+
+/// What durations say of the clock that measured them. Times are in nanoseconds.
+#[derive(Clone, Debug, Serialize)]
+pub struct JudgedDurations {
+    /// The number of durations.
+    pub count: f64,
+    /// Their median.
+    pub median_ns: f64,
+    /// The step; null if it is not known.
+    pub step_ns: Option<Interval>,
+    /// The limit of the step, if it is not known.
+    pub step_at_most_ns: Option<f64>,
+    /// The reason why it is not known.
+    pub reason: Option<String>,
+    /// The name of a counter with this step.
+    pub counter: Option<String>,
+    /// The share of durations that are multiples of the step.
+    pub share: Option<Interval>,
+    /// The distance of durations from multiples; null if it is not known.
+    pub offset_ns: Option<f64>,
+    /// The coarser of two steps.
+    pub coarse_step_ns: Option<Interval>,
+    /// The share of durations that are multiples of it, not only by chance.
+    pub coarse_share: Option<Interval>,
+    /// What the durations were rounded to.
+    pub rounding_ns: f64,
+    /// The share of durations that are zero or one step long.
+    pub zero_or_one_step: Option<Interval>,
+    /// Standard deviation.
+    pub scatter_ns: f64,
+    /// The share of the variance that the step explains.
+    pub scatter_by_step: Option<Interval>,
+    /// The shortest duration of which a single value is good to 1 %: of which no error is larger.
+    pub good_from_ns: Option<f64>,
+    /// The number of median durations in a batch that is good to 1 %.
+    pub batch: Option<f64>,
+}
+
+/// Judges durations with their numbers, which are multiples of `rounding`; if they were computed with
+/// floating-point numbers, which have the error `floating`, earlier roundings may be larger.
+pub fn judge(durations: &[(f64, f64)], rounding: f64, floating: Option<f64>) -> JudgedDurations {
+    let values: Vec<f64> = durations.iter().map(|duration| duration.0).collect();
+    let noises = [noise(&values), Some(EPOCH_ROUNDING_NS)];
+    let noises = noises
+        .into_iter()
+        .flatten()
+        .filter(|noise| floating.is_some() && *noise > rounding);
+    let mut found = find(durations, rounding, floating.unwrap_or(rounding));
+    let mut rounding_ns = rounding;
+    for noise in noises {
+        if matches!(found.0.resolution, Resolution::AtMost { bound, .. } if bound > 0.9 * noise) {
+            (rounding_ns, found) = (noise, find(durations, noise, noise));
+        }
+    }
+    judge_by((found.0, found.1.as_ref()), durations, rounding_ns)
+}
+
+fn judge_by(
+    (grid, coarse): (DurationGrid, Option<&DurationGrid>),
+    durations: &[(f64, f64)],
+    rounding_ns: f64,
+) -> JudgedDurations {
+    let moments = DurationMoments::of(durations);
+    let limit = grid.resolution.step_or_limit();
+    let step_of = |grid: &DurationGrid| match grid.resolution {
+        Resolution::Resolved { step, .. } => Some(step),
+        _ => None,
+    };
+    let (step_at_most_ns, reason) = match grid.resolution {
+        Resolution::AtMost { bound, ref reason } => (Some(bound), Some(reason.to_string())),
+        Resolution::Unmoved => (None, Some("all durations are zero".into())),
+        Resolution::Resolved { .. } => (None, None),
+    };
+    let step = step_of(&grid);
+    let at_most_one = step.map(|step| {
+        let short = durations.iter().filter(|it| it.0.abs() < 1.5 * step.value);
+        let share = short.map(|duration| duration.1).sum::<f64>() / moments.count;
+        Interval::exact(share).with_counting_error(moments.count)
+    });
+    let good_from_ns = limit.map(|step| step / GOOD);
+    let batch = good_from_ns.filter(|_| moments.median > 0.0);
+    JudgedDurations {
+        count: moments.count,
+        median_ns: moments.median,
+        step_ns: step,
+        step_at_most_ns,
+        reason,
+        counter: step.and_then(name_step),
+        share: step.map(|_| grid.share),
+        offset_ns: grid.offset,
+        coarse_step_ns: coarse.and_then(step_of),
+        coarse_share: coarse.map(|coarse| coarse.share),
+        rounding_ns,
+        zero_or_one_step: at_most_one,
+        scatter_ns: moments.variance.sqrt(),
+        scatter_by_step: step
+            .filter(|_| moments.variance > 0.0)
+            .map(|step| moments.explained_by(step.value)),
+        good_from_ns,
+        batch: batch.map(|good| (good / moments.median).ceil().max(1.0)),
+    }
+}
+
+/// DurationMoments of durations with their numbers.
+struct DurationMoments {
+    count: f64,
+    median: f64,
+    mean: f64,
+    variance: f64,
+    /// Standard error of the variance.
+    error: f64,
+}
+
+impl DurationMoments {
+    fn of(durations: &[(f64, f64)]) -> Self {
+        let count: f64 = durations.iter().map(|duration| duration.1).sum();
+        let sum = |of: &dyn Fn(f64) -> f64| {
+            durations
+                .iter()
+                .map(|duration| duration.1 * of(duration.0))
+                .sum::<f64>()
+                / count
+        };
+        let mean = sum(&|value| value);
+        let variance = sum(&|value| (value - mean).powi(2));
+        let fourth = sum(&|value| (value - mean).powi(4));
+        let mut ranked = durations.to_vec();
+        ranked.sort_unstable_by(|a, b| a.0.total_cmp(&b.0));
+        let mut rank = 0.0;
+        let middle = ranked.iter().find(|duration| {
+            rank += duration.1;
+            2.0 * rank >= count
+        });
+        Self {
+            count,
+            median: middle.map_or(0.0, |duration| duration.0),
+            mean,
+            variance,
+            error: ((fourth - variance * variance).max(0.0) / count).sqrt(),
+        }
+    }
+
+    /// The share of the variance that a step explains, with its 95 % interval.
+    fn explained_by(&self, step: f64) -> Interval {
+        let share = |variance: f64| {
+            1.0 - work_variance(variance / step.powi(2), self.mean / step) * step.powi(2) / variance
+        };
+        let ends = [-1.96, 1.96].map(|z| self.variance + z * self.error);
+        let ends = ends.map(|variance| share(variance.max(1e-9 * self.variance)));
+        Interval {
+            value: share(self.variance),
+            low: ends[1],
+            high: ends[0],
+        }
+        .within(0.0, 1.0)
+    }
+}
+
+/// The variance of the work alone, in squared steps, if durations vary by `variance` around a `mean`
+/// of steps. The step adds *f*(1 − *f*), where *f* is the fraction of a step in a duration: 1/6 on
+/// average over work that varies by a step or more, and as much as all variance of constant work.
+fn work_variance(variance: f64, mean: f64) -> f64 {
+    /// The number of terms of the series of *f*(1 − *f*), and of halvings. *Numerical*.
+    const TERMS: (i32, u32) = (20, 60);
+    let by_step = |work: f64| {
+        let term = |n: i32| {
+            let n = f64::from(n);
+            (TAU * n * mean).cos() * (-2.0 * (PI * n).powi(2) * work).exp() / (PI * n).powi(2)
+        };
+        1.0 / 6.0 - (1..=TERMS.0).map(term).sum::<f64>()
+    };
+    bisect((0.0, variance), TERMS.1, |work| {
+        work + by_step(work) < variance
+    })
+    .0
+}

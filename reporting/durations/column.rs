@@ -1,0 +1,81 @@
+//! Reads a column of text whose cells are separated by commas, semicolons, tabs or blanks.
+
+use clap::ValueEnum;
+use csv::{Position, ReaderBuilder, Trim};
+
+use super::{DurationSeries, TimeUnit, WrittenNumber};
+use crate::text::clipped;
+
+/// Reads the column of this heading or number, or the only one.
+///
+/// # Errors
+/// When there is no such column, or a cell of it is no number.
+pub(super) fn parse(
+    text: &str,
+    column: Option<&str>,
+    unit: Option<TimeUnit>,
+) -> Result<DurationSeries, String> {
+    let is_row = |line: &&str| !line.is_empty() && !line.starts_with('#');
+    let first = text.lines().find(is_row).unwrap_or_default();
+    let separator = ['\t', ';', ','].into_iter().find(|it| first.contains(*it));
+    let in_tabs = |line: &str| line.split_whitespace().collect::<Vec<_>>().join("\t") + "\n";
+    let table = match separator {
+        Some(_) => text.into(),
+        None => text.lines().map(in_tabs).collect::<String>(),
+    };
+    let mut reader = ReaderBuilder::new()
+        .has_headers(false)
+        .delimiter(separator.unwrap_or('\t') as u8)
+        .comment(Some(b'#'))
+        .trim(Trim::All)
+        .from_reader(table.as_bytes());
+    let (mut at, mut heading, mut numbers) = (0, String::new(), Vec::new());
+    for (index, row) in reader.records().enumerate() {
+        let row =
+            row.map_err(|error| format!("is no table: {}", clipped(&error.to_string(), 200)))?;
+        if index == 0 {
+            let by_name = |name: &str| row.iter().position(|cell| cell == name);
+            let by_number = |name: &str| name.parse::<usize>().ok()?.checked_sub(1);
+            let found = match column {
+                Some(name) => by_name(name).or_else(|| by_number(name)),
+                None => Some(0).filter(|_| row.len() == 1),
+            };
+            at = found.filter(|at| *at < row.len()).ok_or_else(|| {
+                let names = row.iter().collect::<Vec<_>>().join(", ");
+                format!(
+                    "has the columns {}: choose one with --column NAME or N",
+                    clipped(&names, 200)
+                )
+            })?;
+        }
+        let cell = match separator {
+            Some(';') => row[at].replace(',', "."),
+            _ => row[at].to_owned(),
+        };
+        match WrittenNumber::parse(&cell) {
+            Some(number) => numbers.push(number),
+            None if index == 0 => heading = cell,
+            None => {
+                let (line, cell) = (row.position().map_or(0, Position::line), clipped(&cell, 40));
+                return Err(format!(
+                    "has '{cell}' in line {line}, which is no number: remove the line, or choose another --column"
+                ));
+            }
+        }
+    }
+    let mut words = heading.split(|c: char| !c.is_alphabetic());
+    let named = words.find_map(|word| TimeUnit::from_str(word, true).ok());
+    let is_whole = numbers.iter().all(|number| number.value.fract() == 0.0);
+    let (unit, source) = match (unit.or(named), is_whole) {
+        (Some(unit), _) => (unit, "text"),
+        (None, true) => (
+            TimeUnit::Ns,
+            "text of whole numbers without a unit (see --unit)",
+        ),
+        (None, false) => (TimeUnit::S, "text of fractions without a unit (see --unit)"),
+    };
+    Ok(DurationSeries {
+        name: heading,
+        ..DurationSeries::of(source, unit, &numbers, &[])
+    })
+}

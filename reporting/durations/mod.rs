@@ -1,0 +1,140 @@
+//! Reads durations that other programs measured: columns of text, the JSON of benchmark tools, and
+//! the output of pg_test_timing. The content of a file shows its format.
+
+mod column;
+mod json;
+mod written;
+
+use std::path::Path;
+
+use clap::ValueEnum;
+
+use crate::input::{self, MAX_REPORT_BYTES};
+use crate::statistics::mean;
+use crate::text::clipped;
+use written::{WrittenNumber, rounding};
+
+/// Durations of one operation, which one clock measured.
+#[derive(Clone, Debug, PartialEq)]
+pub struct DurationSeries {
+    /// The name of the file, and of the operation.
+    pub name: String,
+    /// The program that wrote them, and the unit.
+    pub source: String,
+    /// Durations in nanoseconds, with their numbers.
+    pub durations: Vec<(f64, f64)>,
+    /// What they were rounded to, in nanoseconds.
+    pub rounding: f64,
+    /// The error of floating-point numbers, in nanoseconds, if earlier rounding errors may be larger.
+    pub floating: Option<f64>,
+    /// The number of calls in each duration, on average.
+    pub calls: f64,
+}
+
+/// A unit of time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum TimeUnit {
+    /// Nanoseconds
+    #[value(alias = "nanoseconds")]
+    Ns,
+    /// Microseconds
+    #[value(aliases = ["µs", "microseconds"])]
+    Us,
+    /// Milliseconds
+    #[value(alias = "milliseconds")]
+    Ms,
+    /// Seconds
+    #[value(aliases = ["sec", "seconds"])]
+    S,
+}
+
+impl TimeUnit {
+    /// Its length in nanoseconds.
+    pub fn ns(self) -> f64 {
+        [1.0, 1e3, 1e6, 1e9][self as usize]
+    }
+}
+
+/// Reads all durations of a file, or of standard input (`-`).
+///
+/// # Errors
+/// When the file cannot be read, or holds no durations.
+pub fn read(
+    path: &Path,
+    column: Option<&str>,
+    unit: Option<TimeUnit>,
+) -> Result<Vec<DurationSeries>, String> {
+    let name = clipped(&path.display().to_string(), 200);
+    let mut bytes = Vec::new();
+    input::read(path, MAX_REPORT_BYTES, &mut bytes)
+        .map_err(|error| format!("cannot read '{name}': {error}"))?;
+    let mut series =
+        parse(&bytes, column, unit).map_err(|problem| format!("'{name}' {problem}"))?;
+    for one in &mut series {
+        one.name = match one.name.as_str() {
+            "" => name.clone(),
+            operation => format!("{name}: {}", clipped(operation, 100)),
+        };
+    }
+    Ok(series)
+}
+
+/// Reads all durations of the content of a file.
+///
+/// # Errors
+/// The problem, and what to do.
+pub fn parse(
+    bytes: &[u8],
+    column: Option<&str>,
+    unit: Option<TimeUnit>,
+) -> Result<Vec<DurationSeries>, String> {
+    let text = str::from_utf8(bytes).map_err(|_| "is not UTF-8")?;
+    let text = text.trim_start_matches('\u{feff}');
+    let series = match text.trim_start().chars().next() {
+        Some('{' | '[') => json::parse(text, column, unit)?,
+        _ if text.contains("Histogram of timing durations") => pg_test_timing(text),
+        _ => vec![column::parse(text, column, unit)?],
+    };
+    match series.iter().all(|one| one.durations.is_empty()) {
+        true => Err("holds no single durations: write them with hyperfine --export-json, --benchmark-json or --benchmark-save-data of pytest-benchmark, --benchmark_format=json of google/benchmark, or pg_test_timing of PostgreSQL 19".into()),
+        false => Ok(series),
+    }
+}
+
+/// Reads the single durations of each clock source. Before PostgreSQL 19 there are only classes that
+/// double in length, which show no step.
+fn pg_test_timing(text: &str) -> Vec<DurationSeries> {
+    let parts = text.split("Observed timing durations").skip(1);
+    let series = parts.map(|part| {
+        let rows = part.lines().skip(2).take_while(|row| !row.is_empty());
+        let durations = rows.filter_map(|row| {
+            let mut cells = row.split_whitespace().map(WrittenNumber::parse);
+            Some((cells.next()??.value, cells.next_back()??.value))
+        });
+        DurationSeries {
+            durations: durations.collect(),
+            ..DurationSeries::of("pg_test_timing", TimeUnit::Ns, &[], &[])
+        }
+    });
+    series.collect()
+}
+
+impl DurationSeries {
+    /// The series of numbers that were written in a unit, each the mean of so many calls.
+    fn of(source: &str, unit: TimeUnit, numbers: &[WrittenNumber], calls: &[f64]) -> Self {
+        let (rounding, floating) = rounding(numbers);
+        let of_call = |at: usize| calls.get(at).copied().unwrap_or(1.0);
+        let total =
+            |(at, number): (usize, &WrittenNumber)| (number.value * of_call(at) * unit.ns(), 1.0);
+        // A mean was rounded after the division.
+        let size = calls.iter().copied().fold(1.0, f64::max) * unit.ns();
+        Self {
+            name: String::new(),
+            source: format!("{source}, in {unit:?}").to_lowercase(),
+            durations: numbers.iter().enumerate().map(total).collect(),
+            rounding: rounding * size,
+            floating: floating.map(|error| error * size),
+            calls: mean(calls).unwrap_or(1.0),
+        }
+    }
+}

@@ -1,0 +1,28 @@
+//! Arguments of `samples`.
+
+use std::path::PathBuf;
+
+use clap::Args;
+
+use super::OutputArgs;
+use crate::durations::TimeUnit;
+
+/// Arguments of `samples`.
+#[derive(Clone, Debug, Args)]
+pub struct SamplesArgs {
+    /// Files of durations; `-` is standard input
+    #[arg(value_name = "FILE", required = true)]
+    pub files: Vec<PathBuf>,
+    /// The column of text, by its heading or number; cpu_time of google/benchmark
+    #[arg(long, value_name = "NAME|N")]
+    pub column: Option<String>,
+    /// The unit of text [default: by the heading, else ns for whole numbers and s for others]
+    #[arg(long, value_enum, value_name = "UNIT")]
+    pub unit: Option<TimeUnit>,
+    /// A report or baseline of the machine that measured: which of its clocks has the step
+    #[arg(long, value_name = "REPORT")]
+    pub with: Option<PathBuf>,
+    /// The output format and files.
+    #[command(flatten)]
+    pub output: OutputArgs,
+}

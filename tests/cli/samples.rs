@@ -1,0 +1,69 @@
+//! `samples` on the files of other tools in the corpus of the fuzz tests.
+
+use predicates::str::contains;
+use serde_json::Value;
+
+use super::{json, run};
+
+const FOLDER: &str = "tests/fuzz/corpus/durations";
+
+/// The step of a counter of 24 MHz, in nanoseconds.
+const STEP_NS: f64 = 125.0 / 3.0;
+
+fn series(file: &str) -> Value {
+    let found = json(&run(&format!("samples {FOLDER}/{file} -f json")).success());
+    found["series"][0].clone()
+}
+
+#[test]
+fn finds_step_in_each_format() {
+    let files = ["hyperfine.json", "sample.json", "google.json", "lines.txt"];
+    for file in files {
+        let found = series(file);
+        let step = &found["step_ns"];
+        let [low, high] = ["low", "high"].map(|end| step[end].as_f64().unwrap_or(f64::NAN));
+        assert!(low <= STEP_NS && STEP_NS <= high, "{file}: {found}");
+        assert_eq!(found["counter"], "24.00 MHz", "{file}: {found}");
+    }
+}
+
+#[test]
+fn limits_step_of_few_durations() {
+    let found = series("pg_test_timing.txt");
+    assert_eq!(found["count"], 182_868_256.0);
+    assert!(
+        found["step_at_most_ns"]
+            .as_f64()
+            .is_some_and(|limit| limit >= 1.0),
+        "{found}"
+    );
+}
+
+#[test]
+fn reads_named_column_with_unit() {
+    let file = format!("{FOLDER}/times.csv");
+    run(&format!("samples {file}"))
+        .code(1)
+        .stderr(contains("run, latency_us, note"));
+    for column in ["2", "latency_us"] {
+        let found = run(&format!("samples {file} --column {column} -f json")).success();
+        let found = &json(&found)["series"][0];
+        assert_eq!(found["source"], "text, in us");
+        assert_eq!(found["median_ns"], 1041.0);
+    }
+    run(&format!("samples {file} --column 3"))
+        .code(1)
+        .stderr(contains("'a, b' in line 2"));
+}
+
+#[test]
+fn unreadable_files_are_named() {
+    run("samples nowhere.json")
+        .code(1)
+        .stderr(contains("cannot read 'nowhere.json'"));
+    let read = format!("samples {FOLDER}/lines.txt README.md");
+    run(&read)
+        .code(3)
+        .stderr(contains("'README.md' has the columns"));
+    run("samples").code(2);
+}
