@@ -168,10 +168,11 @@ impl DurationMoments {
         };
         let ends = [-1.96, 1.96].map(|z| self.variance + z * self.error);
         let ends = ends.map(|variance| share(variance.max(1e-9 * self.variance)));
+        let value = share(self.variance);
         Interval {
-            value: share(self.variance),
-            low: ends[1],
-            high: ends[0],
+            value,
+            low: ends[1].min(value),
+            high: ends[0].max(value),
         }
         .within(0.0, 1.0)
     }

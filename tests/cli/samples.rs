@@ -30,7 +30,7 @@ fn finds_step_in_each_format() {
 #[test]
 fn limits_step_of_few_durations() {
     let found = series("pg_test_timing.txt");
-    assert_eq!(found["count"], 182_868_256.0);
+    assert_eq!(found["count"], 182_891_221.0);
     assert!(
         found["step_at_most_ns"]
             .as_f64()
