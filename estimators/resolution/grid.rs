@@ -330,7 +330,7 @@ impl Counted {
         /// The largest distance from a level, in steps. *Computed*: rounding to a quarter of them.
         const MAX_PART: f64 = 0.33;
         let step = line.step;
-        if !(step >= MIN_STEP_TICKS) {
+        if step.is_nan() || step < MIN_STEP_TICKS {
             return None;
         }
         let tolerance = TOLERANCE.min(MAX_PART * step);
