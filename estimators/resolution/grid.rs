@@ -6,6 +6,8 @@
 //! direction, the longest steps first. It counts if chance would hardly place so many *levels*
 //! (distinct multiples) on a grid: with few levels, the step is only known to be no longer.
 
+use std::collections::HashMap;
+
 use super::lattice::{FittedLine, MIN_STEP_TICKS, fit_all_levels};
 use super::{INTERRUPTED_SHARE, Resolution, StepRule, common_divisor};
 use crate::model::Interval;
@@ -18,7 +20,7 @@ const MAX_CHANCE: f64 = 0.05;
 
 /// The largest distance of a duration from its multiple, in units of its rounding. *Computed*: both
 /// readings may be truncated (1 unit), and a margin for the error of the fitted line.
-const TOLERANCE: f64 = 1.3;
+pub const TOLERANCE: f64 = 1.3;
 
 /// The largest uncertainty of the level of zero, in steps, at which it is known. *Judgement*.
 const MAX_UNCERTAINTY: f64 = 0.25;
@@ -44,16 +46,19 @@ const MIN_SPARSE_LEVELS: usize = 8;
 /// are empty in one case of 3 000.
 const MIN_FULL_LEVEL: f64 = 4.0;
 
-/// The least share of durations on the coarser of two grids. *Judgement*.
-const MIN_COARSE_SHARE: f64 = 0.2;
+/// The least share of durations on a grid.
+const LEAST_SHARE: f64 = 1.0 - INTERRUPTED_SHARE;
 
 /// What durations show of the clock that measured them; times are in the unit of the durations.
 #[derive(Clone, Debug, PartialEq)]
 pub struct DurationGrid {
     /// The step, or its limit with the reason.
     pub resolution: Resolution,
-    /// The share of durations that are multiples of the step, not only by chance.
+    /// The share of durations that are multiples of the step.
     pub share: Interval,
+    /// A multiple of the step, of which a clock of two precisions shows multiples for a share of
+    /// the durations.
+    pub coarse: Option<(Interval, Interval)>,
     /// The distance from zero to the nearest multiple; `None` if it is unknown.
     pub offset: Option<f64>,
 }
@@ -76,50 +81,43 @@ pub fn noise(durations: &[f64]) -> Option<f64> {
     (ratio(&widest) >= MIN_RATIO).then_some(widest[0])
 }
 
-/// Finds the grid of durations with their numbers, which are multiples of `rounding` and could have
-/// been written to `precision`; and a coarser one, of which only a part are multiples.
-pub fn find(
-    durations: &[(f64, f64)],
-    rounding: f64,
-    precision: f64,
-) -> (DurationGrid, Option<DurationGrid>) {
+/// Finds the grid of durations with their numbers, which are multiples of `rounding`.
+pub fn find(durations: &[(f64, f64)], rounding: f64) -> DurationGrid {
     let (counted, divisor) = Counted::of(durations, rounding);
-    let (unit, divisor) = (rounding * divisor, rounding / precision * divisor);
+    let unit = rounding * divisor;
     let at_most = |bound: f64, reason: &'static str| DurationGrid {
         resolution: Resolution::AtMost {
             bound: bound * unit,
             reason: reason.into(),
         },
         share: Interval::unbounded(f64::NAN),
+        coarse: None,
         offset: None,
     };
     match counted.0[..] {
         [] | [(0.0, _)] => {
-            let resolution = Resolution::Unmoved;
-            return (
-                DurationGrid {
-                    resolution,
-                    ..at_most(0.0, "")
-                },
-                None,
-            );
+            return DurationGrid {
+                resolution: Resolution::Unmoved,
+                ..at_most(0.0, "")
+            };
         }
-        [(only, _)] => return (at_most(only.abs(), "all durations are equal"), None),
+        [(only, _)] => return at_most(only.abs(), "all durations are equal"),
         _ => {}
     }
     let bound = counted.shortest_distance(1.0 / divisor);
-    let whole = match counted.search(1.0 - INTERRUPTED_SHARE) {
+    match counted.search() {
         Some(lattice) if lattice.is_certain() => lattice.scaled(unit, &counted),
         Some(lattice) => at_most(
             match lattice.share < 1.0 {
                 true => bound,
-                false => bound.min(lattice.step + TOLERANCE),
+                false => bound.min(lattice.step + lattice.error + TOLERANCE),
             },
             "there are too few different durations",
         ),
         None if divisor > 1.0 && counted.is_multiple_of(divisor) => DurationGrid {
-            resolution: resolved(Interval::around(unit, 0.5 * precision / counted.farthest())),
+            resolution: resolved(Interval::around(unit, rounding / counted.farthest())),
             share: Interval::exact(1.0).with_counting_error(counted.count()),
+            coarse: None,
             offset: Some(0.0),
         },
         None => at_most(
@@ -129,11 +127,7 @@ pub fn find(
                 false => "they differ by as little as their rounding",
             },
         ),
-    };
-    let coarse = counted
-        .search(MIN_COARSE_SHARE)
-        .filter(|lattice| lattice.share < 1.0 - INTERRUPTED_SHARE && lattice.is_certain());
-    (whole, coarse.map(|lattice| lattice.scaled(unit, &counted)))
+    }
 }
 
 fn resolved(step: Interval) -> Resolution {
@@ -156,19 +150,46 @@ struct Fitted {
     chance: f64,
     /// Whether multiples of the step would not explain the durations as well.
     is_coarsest: bool,
+    /// A multiple in steps of which a share of the durations are multiples.
+    coarse: Option<(f64, f64)>,
 }
 
 impl Fitted {
+    /// The most probable of several grids, with an interval that holds the steps of all that explain
+    /// as many durations.
+    fn any_of(mut fits: Vec<Self>) -> Option<Self> {
+        /// The largest difference of the shares. *Judgement*.
+        const MAX_DIFFERENCE: f64 = 0.01;
+        let most = fits.iter().map(|fit| fit.share).fold(0.0, f64::max);
+        fits.retain(|fit| fit.share >= most - MAX_DIFFERENCE);
+        let distances = |from: f64| {
+            let ends = fits
+                .iter()
+                .map(move |fit| (fit.step - from).abs() + fit.error);
+            ends.fold(0.0, f64::max)
+        };
+        let best = fits.iter().min_by(|a, b| a.chance.total_cmp(&b.chance))?;
+        let error = distances(best.step);
+        Some(Self { error, ..*best })
+    }
+
     fn is_certain(&self) -> bool {
         self.is_coarsest && self.chance <= MAX_CHANCE.ln()
     }
 
     fn scaled(&self, unit: f64, counted: &Counted) -> DurationGrid {
-        DurationGrid {
-            resolution: resolved(Interval::around(self.step, self.error).scaled(unit)),
-            share: Interval::exact(self.share)
+        let counted_share = |share: f64| {
+            Interval::exact(share)
                 .with_counting_error(counted.count())
-                .within(0.0, 1.0),
+                .within(0.0, 1.0)
+        };
+        let step = Interval::around(self.step, self.error).scaled(unit);
+        DurationGrid {
+            resolution: resolved(step),
+            share: counted_share(self.share),
+            coarse: self
+                .coarse
+                .map(|(multiple, share)| (step.scaled(multiple), counted_share(share))),
             offset: self.offset.map(|offset| offset * unit),
         }
     }
@@ -235,9 +256,8 @@ impl Counted {
         -others * divisor.ln() - others.ln() <= MAX_CHANCE.ln() && is_coarsest(&levels)
     }
 
-    /// The longest step of at least four units whose grid holds at least this share of the
-    /// durations.
-    fn search(&self, least_share: f64) -> Option<Fitted> {
+    /// The longest step of at least four units whose grid holds nearly all durations.
+    fn search(&self) -> Option<Fitted> {
         /// The largest number of distinct durations that are searched. *Numerical*.
         const MAX_SEARCHED: usize = 200;
         /// The largest number of angles that are computed. *Numerical*.
@@ -245,6 +265,10 @@ impl Counted {
         /// The number of frequencies in which the angles of the longest durations gain a turn.
         /// *Numerical*.
         const FREQUENCIES_PER_TURN: f64 = 8.0;
+        /// The shortest step that is tried after one was found, as a share of it. *Judgement*: the
+        /// number of steps between distant groups of durations follows from steps within a group, of
+        /// which a few units are known to a tenth.
+        const SHORTEST: f64 = 0.9;
         let searched = (0.9 * self.0.len() as f64).ceil() as usize;
         let width_of = |run: &&[(f64, f64)]| run[run.len() - 1].0 - run[0].0;
         let run = self
@@ -262,25 +286,29 @@ impl Counted {
         let first = 0.5 / width;
         let most = (MAX_ANGLES / run.len() as f64).min((1.0 / MIN_STEP_TICKS - first) / stride);
         let mut sums = [(0.0, 0.0); 3];
+        let mut fits: Vec<Fitted> = Vec::new();
         let frequencies = Sweep::new(&weighted, first, stride).take(most.max(0.0) as usize + 2);
-        frequencies.enumerate().find_map(|(at, sum)| {
+        for (at, sum) in frequencies.enumerate() {
             sums = [sums[1], sums[2], (sum.length() / all, sum.turns())];
             let [before, (height, turns), after] = sums;
-            if at < 2 || height < before.0.max(after.0).max(0.5 * least_share) {
-                return None;
+            if at < 2 || height < before.0.max(after.0).max(0.5 * LEAST_SHARE) {
+                continue;
             }
             let step = 1.0 / (first + (at - 1) as f64 * stride);
+            if fits
+                .first()
+                .is_some_and(|longest| step < SHORTEST * longest.step)
+            {
+                break;
+            }
             let line = FittedLine::near(anchor + turns * step, step);
-            self.fit((line, anchor, width), least_share)
-        })
+            fits.extend(self.fit(line, anchor, width));
+        }
+        Fitted::any_of(fits)
     }
 
     /// Fits a line that holds near the anchor to all durations, and judges the levels on its grid.
-    fn fit(
-        &self,
-        (line, anchor, width): (FittedLine, f64, f64),
-        least_share: f64,
-    ) -> Option<Fitted> {
+    fn fit(&self, line: FittedLine, anchor: f64, width: f64) -> Option<Fitted> {
         // Rare durations show the levels as well as frequent ones.
         let distinct: Vec<(f64, f64)> = self.0.iter().map(|(value, _)| (*value, 1e3)).collect();
         let line = fit_all_levels(&distinct, line, anchor, width)?;
@@ -291,7 +319,7 @@ impl Counted {
         let on = levels.levels.iter().map(|level| level.count).sum::<f64>();
         let rest = (on - most) / (self.count() - most);
         let share = on / self.count();
-        if share < least_share || rest < 0.5 * least_share || levels.levels.len() < 2 {
+        if share < LEAST_SHARE || rest < 0.5 * LEAST_SHARE || levels.levels.len() < 2 {
             return None;
         }
         let fitted = levels.regress(&[]);
@@ -313,15 +341,16 @@ impl Counted {
                 chance += (2.0 * uncertainty + 1.0 / step).min(1.0).ln();
             }
         }
+        let zero = offset.filter(|it| *it == 0.0).map(|_| origin.round());
+        let numbers = levels.numbers(zero);
         Some(Fitted {
             step,
             offset,
             error: Z * error + systematic,
             share,
             chance,
-            is_coarsest: is_coarsest(
-                &levels.numbers(offset.filter(|it| *it == 0.0).map(|_| origin.round())),
-            ),
+            is_coarsest: is_coarsest(&numbers),
+            coarse: zero.and_then(|_| coarse_multiple(&numbers)),
         })
     }
 
@@ -417,7 +446,7 @@ impl Levels {
         let varied = frequent().filter(|level| level.is_varied).count();
         match varied > 0 && 2 * varied >= frequent().count() {
             true => 0.02,
-            false => 0.5,
+            false => 1.0,
         }
     }
 
@@ -502,6 +531,36 @@ impl Levels {
     }
 }
 
+/// The largest multiple of the step of which many more durations are multiples than work at any
+/// phase leaves, with the share of these durations.
+fn coarse_multiple(levels: &[(i64, f64)]) -> Option<(f64, f64)> {
+    /// The least share of these durations. *Judgement*.
+    const MIN_SHARE: f64 = 0.2;
+    /// The least share of the largest one that a larger multiple must have. *Chance*: that of twice
+    /// the multiple has half of it.
+    const MIN_SAME: f64 = 0.8;
+    /// The largest number of remainders that are computed. *Numerical*.
+    const MAX_REMAINDERS: i64 = 10_000_000;
+    let all: f64 = levels.iter().map(|level| level.1).sum();
+    let span = levels.last()?.0 - levels[0].0;
+    let largest = (MAX_REMAINDERS / levels.len() as i64).min(span / MIN_SPARSE_LEVELS as i64);
+    let excess = |multiple: i64| {
+        let on = levels.iter().filter(|level| level.0 % multiple == 0);
+        let by_chance = 1.0 / multiple as f64;
+        (on.map(|level| level.1).sum::<f64>() / all - by_chance) / (1.0 - by_chance)
+    };
+    let found: Vec<(i64, f64)> = (2..=largest).map(|at| (at, excess(at))).collect();
+    let most = found.iter().map(|it| it.1).fold(MIN_SHARE, f64::max);
+    let &(multiple, share) = found.iter().rfind(|it| it.1 >= MIN_SAME * most)?;
+    // Groups of durations have a common remainder, too, but not one alone.
+    let mut others: HashMap<i64, f64> = HashMap::new();
+    for level in levels.iter().filter(|level| level.0 % multiple != 0) {
+        *others.entry(level.0.rem_euclid(multiple)).or_default() += level.1;
+    }
+    let is_alone = others.values().all(|count| *count < 0.5 * share * all);
+    (share >= MIN_SHARE && is_alone).then_some((multiple as f64, share))
+}
+
 /// Returns whether no multiple of the step explains the levels, which are given with their numbers of
 /// durations: those with several durations have neighbours, because work ends at any phase.
 fn is_coarsest(levels: &[(i64, f64)]) -> bool {
@@ -540,7 +599,7 @@ mod tests {
     }
 
     fn step(durations: &[(f64, f64)]) -> Option<Interval> {
-        match find(durations, 1.0, 1.0).0.resolution {
+        match find(durations, 1.0).resolution {
             Resolution::Resolved { step, .. } => Some(step),
             _ => None,
         }
@@ -556,12 +615,46 @@ mod tests {
         );
     }
 
+    /// The number of steps between distant groups is not known: several steps explain the durations.
+    #[test]
+    fn step_of_distant_groups_is_uncertain() {
+        for (levels, reach) in [(3, 0.5), (8, 0.25)] {
+            let steps = (0..600).map(|at| 2_400 * (1 + at % 5) + at * at % 7 % levels);
+            let found = step(&truncated(steps, 125.0 / 3.0)).expect("it is found");
+            assert!(
+                found.contains(125.0 / 3.0) && found.half_width() < reach,
+                "{found:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn coarser_grid_of_some_durations() {
+        let steps = |share: i64| {
+            (0..2_000_i64).map(move |at| {
+                let steps = 2_000 + at * at % 1_009;
+                if at % 10 < share {
+                    steps / 24 * 24
+                } else {
+                    steps
+                }
+            })
+        };
+        let durations = truncated(steps(4), 125.0 / 3.0);
+        let (coarse, share) = find(&durations, 1.0).coarse.expect("it is found");
+        assert!(
+            coarse.contains(1_000.0) && (share.value - 0.4).abs() < 0.05,
+            "{coarse:?} {share:?}"
+        );
+        assert_eq!(find(&truncated(steps(0), 125.0 / 3.0), 1.0).coarse, None);
+    }
+
     #[test]
     fn two_durations_show_no_step() {
         for values in [[1_000.0, 1_041.0], [2_000.0, 3_500.0]] {
             let durations = values.map(|value| (value, 500.0));
             assert_eq!(step(&durations), None);
-            let limit = find(&durations, 1.0, 1.0).0.resolution.step_or_limit();
+            let limit = find(&durations, 1.0).resolution.step_or_limit();
             assert!(limit >= Some(values[1] - values[0]), "{limit:?}");
         }
     }
@@ -571,9 +664,6 @@ mod tests {
         let durations: Vec<_> = (0..500).map(|at| (f64::from(at * at % 997), 1.0)).collect();
         assert_eq!(step(&durations), None);
         assert_eq!(step(&[(5.0, 9.0)]), None);
-        assert_eq!(
-            find(&[(0.0, 9.0)], 1.0, 1.0).0.resolution,
-            Resolution::Unmoved
-        );
+        assert_eq!(find(&[(0.0, 9.0)], 1.0).resolution, Resolution::Unmoved);
     }
 }

@@ -9,7 +9,7 @@ use serde::Serialize;
 
 use crate::model::Interval;
 use crate::resolution::Resolution;
-use crate::resolution::grid::{DurationGrid, find, noise};
+use crate::resolution::grid::{DurationGrid, TOLERANCE, find, noise};
 use crate::statistics::bisect;
 
 pub use counters::{has_step, name_step};
@@ -41,7 +41,7 @@ pub struct JudgedDurations {
     pub offset_ns: Option<f64>,
     /// The coarser of two steps.
     pub coarse_step_ns: Option<Interval>,
-    /// The share of durations that are multiples of it, not only by chance.
+    /// The share of durations that are multiples of it, less those that are by chance.
     pub coarse_share: Option<Interval>,
     /// What the durations were rounded to.
     pub rounding_ns: f64,
@@ -57,45 +57,54 @@ pub struct JudgedDurations {
     pub batch: Option<f64>,
 }
 
-/// Judges durations with their numbers, which are multiples of `rounding`; if they were computed with
-/// floating-point numbers, which have the error `floating`, earlier roundings may be larger.
-pub fn judge(durations: &[(f64, f64)], rounding: f64, floating: Option<f64>) -> JudgedDurations {
+/// Judges durations with their numbers, which are multiples of `rounding`. If they were computed with
+/// floating-point numbers, they may have been rounded before.
+pub fn judge(durations: &[(f64, f64)], rounding: f64, is_floating: bool) -> JudgedDurations {
     let values: Vec<f64> = durations.iter().map(|duration| duration.0).collect();
     let noises = [noise(&values), Some(EPOCH_ROUNDING_NS)];
-    let noises = noises
-        .into_iter()
-        .flatten()
-        .filter(|noise| floating.is_some() && *noise > rounding);
-    let mut found = find(durations, rounding, floating.unwrap_or(rounding));
     let mut rounding_ns = rounding;
-    for noise in noises {
-        if matches!(found.0.resolution, Resolution::AtMost { bound, .. } if bound > 0.9 * noise) {
-            (rounding_ns, found) = (noise, find(durations, noise, noise));
+    if is_floating && are_whole_ns(durations, rounding.max(noises[0].unwrap_or(0.0))) {
+        rounding_ns = 1.0;
+    }
+    let mut found = find(durations, rounding_ns);
+    for noise in noises.into_iter().flatten().filter(|_| is_floating) {
+        if noise > rounding_ns
+            && matches!(found.resolution, Resolution::AtMost { bound, .. } if bound > 0.9 * noise)
+        {
+            (rounding_ns, found) = (noise, find(durations, noise));
         }
     }
-    judge_by((found.0, found.1.as_ref()), durations, rounding_ns)
+    judge_by(found, durations, rounding_ns)
 }
 
-fn judge_by(
-    (grid, coarse): (DurationGrid, Option<&DurationGrid>),
-    durations: &[(f64, f64)],
-    rounding_ns: f64,
-) -> JudgedDurations {
+/// Whether nearly all durations are whole nanoseconds, in which most systems count, except for the
+/// rounding of the differences of floating-point numbers.
+fn are_whole_ns(durations: &[(f64, f64)], rounding: f64) -> bool {
+    /// The largest rounding that shows it, in nanoseconds. *Judgement*.
+    const MAX_ROUNDING: f64 = 0.125;
+    /// The least share of them. *Judgement*: a few may be sums.
+    const MIN_SHARE: f64 = 0.95;
+    let is_whole = |value: f64| (value - value.round()).abs() <= TOLERANCE * rounding;
+    let whole = durations.iter().filter(|it| is_whole(it.0));
+    let count: f64 = durations.iter().map(|it| it.1).sum();
+    rounding <= MAX_ROUNDING && whole.map(|it| it.1).sum::<f64>() >= MIN_SHARE * count
+}
+
+fn judge_by(grid: DurationGrid, durations: &[(f64, f64)], rounding_ns: f64) -> JudgedDurations {
     let moments = DurationMoments::of(durations);
     let limit = grid.resolution.step_or_limit();
-    let step_of = |grid: &DurationGrid| match grid.resolution {
-        Resolution::Resolved { step, .. } => Some(step),
-        _ => None,
-    };
     let (step_at_most_ns, reason) = match grid.resolution {
         Resolution::AtMost { bound, ref reason } => (Some(bound), Some(reason.to_string())),
         Resolution::Unmoved => (None, Some("all durations are zero".into())),
         Resolution::Resolved { .. } => (None, None),
     };
-    let step = step_of(&grid);
+    let step = match grid.resolution {
+        Resolution::Resolved { step, .. } => Some(step),
+        _ => None,
+    };
     let at_most_one = step.map(|step| {
         let short = durations.iter().filter(|it| it.0.abs() < 1.5 * step.value);
-        let share = short.map(|duration| duration.1).sum::<f64>() / moments.count;
+        let share = short.fold(0.0, |sum, duration| sum + duration.1) / moments.count;
         Interval::exact(share).with_counting_error(moments.count)
     });
     let good_from_ns = limit.map(|step| step / GOOD);
@@ -109,8 +118,8 @@ fn judge_by(
         counter: step.and_then(name_step),
         share: step.map(|_| grid.share),
         offset_ns: grid.offset,
-        coarse_step_ns: coarse.and_then(step_of),
-        coarse_share: coarse.map(|coarse| coarse.share),
+        coarse_step_ns: grid.coarse.map(|coarse| coarse.0),
+        coarse_share: grid.coarse.map(|coarse| coarse.1),
         rounding_ns,
         zero_or_one_step: at_most_one,
         scatter_ns: moments.variance.sqrt(),
@@ -195,4 +204,30 @@ fn work_variance(variance: f64, mean: f64) -> f64 {
         work + by_step(work) < variance
     })
     .0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Seconds as floating-point numbers, of a clock that returns whole nanoseconds.
+    #[test]
+    fn whole_nanoseconds_hide_no_step() {
+        let seconds = |steps: i64| (steps as f64 * 125.0 / 3.0).floor() * 1e-9;
+        let durations = (0..2_000_i64).map(|at| {
+            let begin = 1_000_000_000_000 + 9_973 * at;
+            let end = begin + 12 + at * at % 17;
+            ((seconds(end) - seconds(begin)) * 1e9, 1.0)
+        });
+        let durations: Vec<_> = durations.collect();
+        let judged = judge(&durations, 1e-9, true);
+        assert_eq!(judged.rounding_ns, 1.0);
+        let step = judged.step_ns.expect("it is found");
+        assert!(step.contains(125.0 / 3.0), "{step:?}");
+        assert!(
+            judged
+                .counter
+                .is_some_and(|name| name.contains("24.00 MHz"))
+        );
+    }
 }

@@ -25,8 +25,8 @@ pub struct DurationSeries {
     pub durations: Vec<(f64, f64)>,
     /// What they were rounded to, in nanoseconds.
     pub rounding: f64,
-    /// The error of floating-point numbers, in nanoseconds, if earlier rounding errors may be larger.
-    pub floating: Option<f64>,
+    /// Whether they are floating-point numbers with all digits, which may have been rounded before.
+    pub is_floating: bool,
     /// The number of calls in each duration, on average.
     pub calls: f64,
 }
@@ -122,7 +122,7 @@ fn pg_test_timing(text: &str) -> Vec<DurationSeries> {
 impl DurationSeries {
     /// The series of numbers that were written in a unit, each the mean of so many calls.
     fn of(source: &str, unit: TimeUnit, numbers: &[WrittenNumber], calls: &[f64]) -> Self {
-        let (rounding, floating) = rounding(numbers);
+        let (rounding, is_floating) = rounding(numbers);
         let of_call = |at: usize| calls.get(at).copied().unwrap_or(1.0);
         let total =
             |(at, number): (usize, &WrittenNumber)| (number.value * of_call(at) * unit.ns(), 1.0);
@@ -133,7 +133,7 @@ impl DurationSeries {
             source: format!("{source}, in {unit:?}").to_lowercase(),
             durations: numbers.iter().enumerate().map(total).collect(),
             rounding: rounding * size,
-            floating: floating.map(|error| error * size),
+            is_floating,
             calls: mean(calls).unwrap_or(1.0),
         }
     }

@@ -39,9 +39,9 @@ impl WrittenNumber {
     }
 }
 
-/// The unit that numbers were rounded to; and the error of floating-point numbers if they have all
-/// digits, so that earlier rounding errors may be larger.
-pub fn rounding(numbers: &[WrittenNumber]) -> (f64, Option<f64>) {
+/// The unit that numbers were rounded to; and whether they are floating-point numbers with all
+/// digits, so that they may have been rounded before.
+pub fn rounding(numbers: &[WrittenNumber]) -> (f64, bool) {
     /// The least number of digits of numbers that were not rounded in decimals. *Definition*: 15
     /// digits survive in floating-point numbers.
     const ALL_DIGITS: i32 = 15;
@@ -59,10 +59,7 @@ pub fn rounding(numbers: &[WrittenNumber]) -> (f64, Option<f64>) {
             .iter()
             .filter(|value| **value > 0.0)
             .map(lowest_bit);
-        return (
-            bits.fold(f64::INFINITY, f64::min).max(floating),
-            Some(floating),
-        );
+        return (bits.fold(f64::INFINITY, f64::min).max(floating), true);
     }
     let last = numbers.iter().map(|number| number.last).min();
     let decimals = 10.0_f64.powi(last.unwrap_or(0).max(-300));
@@ -72,7 +69,7 @@ pub fn rounding(numbers: &[WrittenNumber]) -> (f64, Option<f64>) {
         }
         _ => 0.0,
     };
-    (decimals.max(by_digits).max(floating), None)
+    (decimals.max(by_digits).max(floating), false)
 }
 
 /// The value of the lowest bit that is set in a positive number.

@@ -11,7 +11,7 @@ use crate::durations::{DurationSeries, read};
 use crate::messages::print_message;
 use crate::model::{Interval, TimerRow, value_of};
 use crate::samples::{JudgedDurations, has_step, judge};
-use crate::text::numbers::{significant, time, with_half_width};
+use crate::text::numbers::{time, with_half_width};
 
 /// The JSON document of `samples`.
 #[derive(Serialize)]
@@ -70,7 +70,7 @@ pub fn run(args: &SamplesArgs, output: &mut dyn Write) -> CommandResult<bool> {
 
 impl JudgedSeries {
     fn of(series: &DurationSeries, clocks: Option<&[&TimerRow]>) -> Self {
-        let judged = judge(&series.durations, series.rounding, series.floating);
+        let judged = judge(&series.durations, series.rounding, series.is_floating);
         let describe = |clock: &&TimerRow| {
             let is_same = has_step(judged.step_ns?, clock.resolution_ns?);
             let cost = time(value_of(clock.cost_ns));
@@ -128,15 +128,15 @@ impl JudgedSeries {
     fn facts(&self) -> Vec<(&'static str, String)> {
         let judged = &self.judged;
         let median = time(judged.median_ns);
-        let calls = significant(self.calls, 4);
+        let calls = match self.calls {
+            1.0 => String::new(),
+            calls => format!(" ({} calls)", (10.0 * calls).round() / 10.0),
+        };
         let mut facts = vec![
             ("read as", self.source.clone()),
             (
                 "median",
-                format!(
-                    "{median} ({calls} calls), rounded to {}",
-                    time(judged.rounding_ns)
-                ),
+                format!("{median}{calls}, rounded to {}", time(judged.rounding_ns)),
             ),
             ("zero or one step", percent(judged.zero_or_one_step)),
             (
@@ -149,10 +149,11 @@ impl JudgedSeries {
             ),
         ];
         if let (Some(good), Some(batch)) = (judged.good_from_ns, judged.batch) {
-            facts.push((
-                "good to 1 %",
-                format!("from {} on, or in batches of {batch} medians", time(good)),
-            ));
+            let shorter = match batch {
+                1.0 => String::new(),
+                batch => format!("; shorter ones in batches, here of {batch}"),
+            };
+            facts.push(("good to 1 %", format!("from {} on{shorter}", time(good))));
         }
         if let Some(clocks) = &self.clocks {
             let clocks = if clocks.is_empty() {

@@ -350,7 +350,7 @@ fn survives_changed_durations() {
         match durations::parse(bytes, Some("2"), None) {
             Ok(found) => {
                 for series in found {
-                    let judged = judge(&series.durations, series.rounding, series.floating);
+                    let judged = judge(&series.durations, series.rounding, series.is_floating);
                     each_contains_its_value(&json!(judged));
                 }
                 true

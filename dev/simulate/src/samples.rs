@@ -132,7 +132,7 @@ impl File {
     pub fn judged(&self) -> JudgedDurations {
         let series = parse(self.text.as_bytes(), None, Some(self.unit)).expect("it has numbers");
         let series = &series[0];
-        judge(&series.durations, series.rounding, series.floating)
+        judge(&series.durations, series.rounding, series.is_floating)
     }
 
     /// Draws a file of a kind.
