@@ -28,12 +28,12 @@ const MIN_VARIANCE: f64 = 1e-12;
 const MAX_LOGARITHM: f64 = 150.0;
 
 /// A quantity of a timer in all runs that contain it.
-pub(super) struct TimerQuantity<'r, 'a> {
+pub(super) struct TimerQuantity<'a> {
     pub timer: String,
     pub quantity: Quantity,
     pub family: String,
     /// The values in the old runs, in the new runs and in the history.
-    pub sides: [Vec<(&'r RunRow<'a>, Interval)>; 3],
+    pub sides: [Vec<(&'a RunRow<'a>, Interval)>; 3],
 }
 
 /// How the timers of a family changed.
@@ -65,11 +65,11 @@ fn count<S: Serializer>(timers: &[String], serializer: S) -> Result<S::Ok, S::Er
 }
 
 /// A family whose timers are judged together; of few timers, each is a family of its own.
-struct JudgedFamily<'c, 'r, 'a> {
+struct JudgedFamily<'a> {
     quantity: Quantity,
-    name: &'c str,
+    name: &'a str,
     /// The timers with their numbers among all candidates.
-    timers: Vec<(usize, &'c TimerQuantity<'r, 'a>)>,
+    timers: Vec<(usize, &'a TimerQuantity<'a>)>,
     estimate: Estimate,
 }
 
@@ -144,11 +144,11 @@ fn correct(families: &mut [JudgedFamily]) {
     }
 }
 
-impl<'c, 'r, 'a> JudgedFamily<'c, 'r, 'a> {
+impl<'a> JudgedFamily<'a> {
     /// The families of a quantity, with their estimates, and the shift of the machine.
     fn all_of(
         quantity: Quantity,
-        candidates: &'c [TimerQuantity<'r, 'a>],
+        candidates: &'a [TimerQuantity<'a>],
         core_ghz: Option<f64>,
     ) -> (Vec<Self>, Shift) {
         let mut groups: IndexMap<&str, Vec<(usize, &TimerQuantity, Sides)>> = IndexMap::new();
@@ -259,7 +259,7 @@ fn verdict(is_changed: bool, is_better: bool) -> ChangeVerdict {
     }
 }
 
-impl TimerQuantity<'_, '_> {
+impl TimerQuantity<'_> {
     /// The state of the cores in which both sides have processes, if the quantity depends on it.
     fn state(&self) -> Option<State> {
         if !matches!(

@@ -40,13 +40,13 @@ pub(super) struct RunRow<'a> {
 }
 
 /// The rows of one side by timer, one row for each run.
-type RowsByTimer<'a, 'b> = IndexMap<TimerKey<'a>, Vec<&'b RunRow<'a>>>;
+type RowsByTimer<'a> = IndexMap<TimerKey<'a>, Vec<&'a RunRow<'a>>>;
 
 /// Rows that both sides contain, and timers that only one side contains.
 #[derive(Default)]
-pub(super) struct Matched<'a, 'b> {
+pub(super) struct Matched<'a> {
     /// The name of each timer, with its old rows, new rows and history rows.
-    pub pairs: Vec<(String, [Vec<&'b RunRow<'a>>; 3])>,
+    pub pairs: Vec<(String, [Vec<&'a RunRow<'a>>; 3])>,
     pub one_sided: Vec<OneSided>,
     /// The names of all timers of both sides.
     pub names: Vec<String>,
@@ -172,7 +172,7 @@ impl TimerKey<'_> {
 }
 
 /// Matches the rows of the old runs, the new runs and the history.
-pub(super) fn match_rows<'a, 'b>(sides: [&'b [RunRow<'a>]; 3]) -> Matched<'a, 'b> {
+pub(super) fn match_rows<'a>(sides: [&'a [RunRow<'a>]; 3]) -> Matched<'a> {
     // The CPU of a wait is ignored if no side measured on several CPUs.
     let has_several_cpus = |rows: &[RunRow]| {
         let mut cpus = rows
@@ -205,7 +205,7 @@ pub(super) fn match_rows<'a, 'b>(sides: [&'b [RunRow<'a>]; 3]) -> Matched<'a, 'b
 }
 
 /// RowsByTimer the rows of one side by timer. The CPU is a part of the conditions only if `by_cpu`.
-fn group_rows<'a, 'b>(rows: &'b [RunRow<'a>], by_cpu: bool) -> RowsByTimer<'a, 'b> {
+fn group_rows<'a>(rows: &'a [RunRow<'a>], by_cpu: bool) -> RowsByTimer<'a> {
     let mut groups = RowsByTimer::new();
     for row in rows {
         let mut key = row.key();
@@ -219,10 +219,10 @@ fn group_rows<'a, 'b>(rows: &'b [RunRow<'a>], by_cpu: bool) -> RowsByTimer<'a, '
 
 /// Finds the rows of the same timer under the same conditions on the other side. A timer that could
 /// not be measured has no conditions, and matches by its id.
-fn counterpart<'g, 'a, 'b>(
-    side: &'g RowsByTimer<'a, 'b>,
+fn counterpart<'g, 'a>(
+    side: &'g RowsByTimer<'a>,
     key: &TimerKey<'a>,
-) -> Option<&'g Vec<&'b RunRow<'a>>> {
+) -> Option<&'g Vec<&'a RunRow<'a>>> {
     let bare = key.without_conditions();
     side.get(key).or_else(|| side.get(&bare)).or_else(|| {
         let is_unmeasured_wait = key.conditions.is_none() && !key.is_clock;

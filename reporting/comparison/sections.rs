@@ -203,14 +203,13 @@ fn by_runtime(timers: &[&str]) -> String {
 
 /// The number of values with each verdict, and the rules of the comparison.
 fn summary(comparison: &Comparison) -> String {
-    let count = |verdict| comparison.count(verdict);
     let [worse, better, noise, unjudged] = [
         ChangeVerdict::Worse,
         ChangeVerdict::Better,
         ChangeVerdict::Noise,
         ChangeVerdict::Unjudged,
     ]
-    .map(count);
+    .map(|verdict| comparison.count(verdict));
     let unjudged = match unjudged {
         0 => String::new(),
         some => format!("; {some} without intervals are not judged"),
