@@ -27,7 +27,7 @@ const MAX_RATE_WANDER: f64 = 2e-6;
 const NS_PER_SECOND: f64 = 1e9;
 
 /// Derives events from successive samples.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Judge {
     /// The shortest pause that is reported, in nanoseconds.
     shortest_pause_ns: i64,
@@ -55,14 +55,7 @@ impl Judge {
     pub fn new(shortest_pause_ns: i64) -> Self {
         Self {
             shortest_pause_ns,
-            first: None,
-            last: None,
-            last_machine: None,
-            machine_rates: MachineRates::default(),
-            rtc: Rtc::default(),
-            series: SeriesFinder::default(),
-            monotonic: Observed::default(),
-            counter: Observed::default(),
+            ..Self::default()
         }
     }
 

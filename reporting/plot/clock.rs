@@ -73,8 +73,9 @@ fn staircase(row: &TimerRow, figure: &Staircase) -> Option<Plot> {
     );
     let points = figure.work.iter().zip(intervals());
     shapes.extend(
-        points
-            .map(|(work, interval)| PlotShape::Point(*work as f64 * figure.ns_per_work, interval)),
+        points.map(|(work, interval)| {
+            PlotShape::Point((*work as f64 * figure.ns_per_work, interval))
+        }),
     );
     let axes = [across, up];
     Some(Plot::new(

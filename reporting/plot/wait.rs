@@ -67,7 +67,7 @@ fn staircase(figures: &WaitFigures) -> Option<Plot> {
     shapes.extend(
         points
             .iter()
-            .map(|[requested, observed]| PlotShape::Point(*requested, *observed)),
+            .map(|[requested, observed]| PlotShape::Point((*requested, *observed))),
     );
     let title = "Observed over requested time";
     Some(Plot::new("staircase", title, caption, [across, up], shapes))

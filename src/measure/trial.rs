@@ -54,6 +54,9 @@ impl Default for Goal {
 #[error("{0}")]
 pub struct TrialError(pub(super) String);
 
+/// The result of a measurement.
+pub type TrialResult = Result<MeasuredOperation, TrialError>;
+
 impl TrialError {
     /// Returns the error for a clock that did not move during the operation.
     pub(super) fn clock_did_not_move() -> Self {
@@ -205,7 +208,7 @@ impl<'a> Trial<'a> {
         calls: u64,
         samples: Vec<CallSample>,
         budget: &Budget,
-    ) -> Result<MeasuredOperation, TrialError> {
+    ) -> TrialResult {
         MeasuredOperation::from_samples(calls, samples, budget, self.goal.confidence)
             .ok_or_else(TrialError::clock_did_not_move)
     }

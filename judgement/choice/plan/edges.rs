@@ -2,7 +2,7 @@
 //! readings are equal, in some they differ by one step; the mean difference estimates the duration.
 
 use super::{
-    DRIFT, FEWEST_SAMPLES, LONGEST_CAMPAIGN_NS, MeasuringPlan, PIPELINE_CAUSE, PlanMethod,
+    DRIFT, FEWEST_SAMPLES, LONGEST_CAMPAIGN_NS, MeasuringPlan, PIPELINE_CAUSE, PlanMethod, Planned,
     Shortfall, cost_variation, plan_within, remaining_error,
 };
 use crate::choice::clock_figures::{Budget, ClockFigures};
@@ -13,10 +13,7 @@ use crate::statistics::normal_quantile;
 ///
 /// # Errors
 /// When only an upper bound of the resolution is known, or no number of samples is enough.
-pub fn plan_edge_crossing(
-    clock: &ClockFigures,
-    requirement: &Requirement,
-) -> Result<MeasuringPlan, Shortfall> {
+pub fn plan_edge_crossing(clock: &ClockFigures, requirement: &Requirement) -> Planned {
     if !clock.resolved {
         return Err(Shortfall::because(
             "only an upper bound of its resolution is known",
@@ -123,7 +120,7 @@ pub(super) fn plan_samples(
     requirement: &Requirement,
     samples: f64,
     spread: &Spread,
-) -> Result<MeasuringPlan, Shortfall> {
+) -> Planned {
     let floor_samples = (samples * spread.ratio).max(FEWEST_SAMPLES).ceil();
     let z = normal_quantile(requirement.confidence);
     let deviation = |[call, floor]: [f64; 2]| {
