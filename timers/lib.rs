@@ -134,6 +134,9 @@ texts! { Unavailable {
     Self { reason, .. } => "{reason}",
 } }
 
+/// What was asked for, or why the timer is unavailable.
+pub type Available<T = ()> = Result<T, Unavailable>;
+
 impl Unavailable {
     /// A cause without a remedy; [`remedy`](Self::remedy) adds one.
     pub fn because(reason: impl Into<String>) -> Self {

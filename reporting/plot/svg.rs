@@ -215,7 +215,7 @@ mod tests {
     #[test]
     fn title_is_above_plot() {
         let axis = || Axis::new("n", AxisScale::Number, 0.0, 10.0);
-        let points = vec![PlotShape::Point(5.0, 5.0), PlotShape::Point(50.0, 5.0)];
+        let points = vec![PlotShape::Point((5.0, 5.0)), PlotShape::Point((50.0, 5.0))];
         let plot = Plot::new("points", "Points", String::new(), [axis(), axis()], points);
         let document = plot.svg("Cost of a & b on a machine");
         assert!(

@@ -20,9 +20,9 @@ pub mod clocks {
         CLOCK_THREAD_CPUTIME_ID,
     };
 
-    use crate::Unavailable;
     use crate::os::posix::Route;
     pub use crate::os::unix::portable::clocks::*;
+    use crate::{Available, Unavailable};
 
     /// Clocks that macOS lacks.
     pub const CLOCK_BOOTTIME: clockid_t = absent(0);
@@ -37,7 +37,7 @@ pub mod clocks {
     pub struct SystemCall;
 
     impl Route for SystemCall {
-        fn permitted(_clock: clockid_t) -> Result<(), Unavailable> {
+        fn permitted(_clock: clockid_t) -> Available {
             Err(Unavailable::elsewhere(
                 "macOS has no system call by which programs may read clocks",
             ))

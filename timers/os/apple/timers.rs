@@ -31,7 +31,7 @@ pub(crate) use here::*;
 mod here {
     use crate::os::clocks::Libc;
     use crate::os::posix::PosixClock;
-    use crate::{Ticks, Timer, Unavailable};
+    use crate::{Available, Ticks, Timer};
 
     /// `clock_gettime(CLOCK_UPTIME_RAW)`.
     pub(crate) type UptimeRaw = PosixClock<Libc, { libc::CLOCK_UPTIME_RAW }>;
@@ -67,7 +67,7 @@ mod here {
                 .then(|| f64::from(info.numerator) / f64::from(info.denominator))
         }
 
-        fn open() -> Result<Self, Unavailable> {
+        fn open() -> Available<Self> {
             Ok(Self)
         }
 

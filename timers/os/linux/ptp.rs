@@ -110,7 +110,7 @@ mod here {
     use crate::os::clocks::Libc;
     use crate::os::files::open_nonblocking;
     use crate::os::posix::{Route, latest_time, nanoseconds, word_by_word, wrong_nanoseconds};
-    use crate::{Described, Ticks, Timer, Unavailable, record_failure};
+    use crate::{Available, Described, Ticks, Timer, Unavailable, record_failure};
 
     /// The clock of `/dev/ptpN`. The device stays open as long as this value lives.
     pub(super) struct PtpClock<const N: usize> {
@@ -120,7 +120,7 @@ mod here {
 
     impl<const N: usize> PtpClock<N> {
         /// Opens the device without reading the clock.
-        fn open_unread() -> Result<Self, Unavailable> {
+        fn open_unread() -> Available<Self> {
             let path = format!("/dev/ptp{N}");
             open_nonblocking(Path::new(&path))
                 .map(Self::of_device)
@@ -141,12 +141,12 @@ mod here {
     {
         type Reading = timespec;
 
-        fn open() -> Result<Self, Unavailable> {
+        fn open() -> Available<Self> {
             checked(Self::open_unread()?)
         }
 
         /// Does not read the clock, because some drivers allow few reads.
-        fn availability() -> Result<(), Unavailable> {
+        fn availability() -> Available {
             Self::open_unread().map(drop)
         }
 

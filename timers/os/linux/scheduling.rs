@@ -10,15 +10,15 @@ use std::{io, ptr, str};
 use libc::{c_int, c_long};
 use rustix::thread::{current_timer_slack, set_current_timer_slack};
 
-use crate::Unavailable;
 use crate::os::Policy;
+use crate::{Available, Unavailable};
 
 /// The timer slack of the calling thread in nanoseconds: the time by which the kernel may delay its
 /// wake-ups to combine several.
 ///
 /// # Errors
 /// When the system call fails.
-pub fn timer_slack() -> Result<u64, Unavailable> {
+pub fn timer_slack() -> Available<u64> {
     current_timer_slack()
         .map_err(|error| Unavailable::failed_call("prctl(PR_GET_TIMERSLACK)", &error.into()))
 }
@@ -28,7 +28,7 @@ pub fn timer_slack() -> Result<u64, Unavailable> {
 ///
 /// # Errors
 /// When the system call fails, or has no effect: threads with a real-time policy have no slack.
-pub fn set_timer_slack(nanoseconds: u64) -> Result<(), Unavailable> {
+pub fn set_timer_slack(nanoseconds: u64) -> Available {
     let call = format!("prctl(PR_SET_TIMERSLACK, {nanoseconds})");
     set_current_timer_slack(NonZeroU64::new(nanoseconds))
         .map_err(|error| Unavailable::failed_call(&call, &error.into()))?;
@@ -66,7 +66,7 @@ pub fn policy() -> Option<Policy> {
 ///
 /// # Errors
 /// When the priority is not from 1 to 99, or the thread lacks the permission.
-pub fn set_policy(policy: Policy) -> Result<(), Unavailable> {
+pub fn set_policy(policy: Policy) -> Available {
     let (number, priority) = match policy {
         Policy::Other => (libc::SCHED_OTHER, 0),
         Policy::Fifo(priority) => (libc::SCHED_FIFO, priority),

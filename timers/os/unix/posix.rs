@@ -82,7 +82,7 @@ pub(crate) mod seconds {
     use super::*;
     use crate::entry::clocks;
     use crate::failures::{checked, record_value};
-    use crate::{Ticks, Timer, Unavailable};
+    use crate::{Available, Ticks, Timer};
 
     clocks! { "all systems", all();
         Time, "time", "time()", Some(1e9), CALENDAR.unfenced();
@@ -94,7 +94,7 @@ pub(crate) mod seconds {
     impl Timer for Time {
         type Reading = i64;
 
-        fn open() -> Result<Self, Unavailable> {
+        fn open() -> Available<Self> {
             checked(Self)
         }
 
@@ -157,7 +157,9 @@ mod here {
     use crate::arch::{opaque, opaque_reference};
     use crate::failures::{checked, record_value, wrong_value};
     use crate::os::clocks::*;
-    use crate::{Described, PairedReads, Ticks, Timer, Unavailable, failure, find, record_failure};
+    use crate::{
+        Available, Described, PairedReads, Ticks, Timer, Unavailable, failure, find, record_failure,
+    };
 
     /// `CLOCK_MONOTONIC`, by libc.
     pub type Monotonic = PosixClock<Libc, CLOCK_MONOTONIC>;
@@ -282,7 +284,7 @@ mod here {
         ///
         /// # Errors
         /// When this process may not read the clock.
-        fn permitted(clock: clockid_t) -> Result<(), Unavailable>;
+        fn permitted(clock: clockid_t) -> Available;
     }
 
     /// A clock of `clock_gettime`, read by the route `R`.
@@ -303,7 +305,7 @@ mod here {
             Some(nanoseconds(time) as f64).filter(|ns| *ns > 0.0)
         }
 
-        fn open() -> Result<Self, Unavailable> {
+        fn open() -> Available<Self> {
             R::permitted(CLOCK)?;
             read_checked::<R>(CLOCK, Self::INFO.label).map(|_| Self(PhantomData))
         }
@@ -332,10 +334,7 @@ mod here {
     ///
     /// # Errors
     /// When the call fails, or returns what is no time.
-    pub(crate) fn read_checked<R: Route>(
-        clock: clockid_t,
-        label: &str,
-    ) -> Result<i64, Unavailable> {
+    pub(crate) fn read_checked<R: Route>(clock: clockid_t, label: &str) -> Available<i64> {
         // Not a time, because a seccomp filter can let the call succeed without effect.
         let mut time = latest_time();
         time.tv_nsec = -1;
@@ -414,7 +413,7 @@ mod here {
     impl Timer for Gettimeofday {
         type Reading = timeval;
 
-        fn open() -> Result<Self, Unavailable> {
+        fn open() -> Available<Self> {
             vdso_permitted()?;
             checked(Self)
         }
@@ -455,7 +454,7 @@ mod here {
     impl Timer for CpuClock {
         type Reading = clock_t;
 
-        fn open() -> Result<Self, Unavailable> {
+        fn open() -> Available<Self> {
             // On Linux, libc reads this clock.
             ProcessCputime::availability()?;
             checked(Self)
@@ -487,7 +486,7 @@ mod here {
             (rate > 0).then(|| 1e9 / rate as f64)
         }
 
-        fn open() -> Result<Self, Unavailable> {
+        fn open() -> Available<Self> {
             let no_unit = || Unavailable::because("sysconf(_SC_CLK_TCK) reports no unit");
             Self::ns_per_tick().ok_or_else(no_unit)?;
             checked(Self)
@@ -525,7 +524,7 @@ mod here {
         /// User and system time only, so that the timed region does not copy the other 112 bytes.
         type Reading = [timeval; 2];
 
-        fn open() -> Result<Self, Unavailable> {
+        fn open() -> Available<Self> {
             checked(Self)
         }
 
@@ -593,7 +592,7 @@ mod here {
                     -c_long::from(libc::EPERM)
                 }
 
-                fn permitted(_: clockid_t) -> Result<(), Unavailable> {
+                fn permitted(_: clockid_t) -> Available {
                     Ok(())
                 }
             }

@@ -8,7 +8,7 @@ use windows_sys::Win32::Foundation::HANDLE;
 use windows_sys::Win32::System::LibraryLoader::{GetProcAddress, LoadLibraryA};
 use windows_sys::Win32::System::Threading::OpenProcess;
 
-use crate::Unavailable;
+use crate::{Available, Unavailable};
 
 /// Converts the result of a call: 0 means failure.
 pub(in crate::os) fn check_status(succeeded: i32) -> io::Result<()> {
@@ -55,7 +55,7 @@ pub(in crate::os) fn own_handle(handle: HANDLE) -> io::Result<OwnedHandle> {
 pub(in crate::os) unsafe fn find_function<F: Copy>(
     library: &'static str,
     name: &'static str,
-) -> Result<F, Unavailable> {
+) -> Available<F> {
     const { assert!(size_of::<F>() == size_of::<usize>(), "a function pointer") };
     debug_assert!(library.ends_with('\0') && name.ends_with('\0'));
     // SAFETY: both names end with NUL. Loading a library of the system runs no unknown code, and

@@ -101,7 +101,7 @@ pub(super) mod here {
 
     use crate::os::discipline;
     use crate::os::windows::handle::find_function;
-    use crate::{Ticks, Timer, Unavailable, work};
+    use crate::{Available, Ticks, Timer, Unavailable, work};
 
     /// Defines timers. A row has the type of the timer's state and the expression that opens it,
     /// the type of a reading and the expression that reads it, the conversion of a reading to
@@ -121,7 +121,7 @@ pub(super) mod here {
                     $resolution
                 })?
 
-                fn open() -> Result<Self, Unavailable> {
+                fn open() -> Available<Self> {
                     // SAFETY: the types of the function pointers are the documented signatures.
                     #[allow(unused_unsafe, reason = "some timers have no state to open")]
                     unsafe { $open }.map(Self)
@@ -237,7 +237,7 @@ pub(super) mod here {
     }
 
     impl FastInterrupt {
-        fn begin() -> Result<Self, Unavailable> {
+        fn begin() -> Available<Self> {
             // SAFETY: the types of the function pointers are the documented signatures; the period
             // is an integer.
             unsafe {
@@ -283,7 +283,7 @@ pub(super) mod here {
     }
 
     /// Checks that the call succeeds.
-    fn check_times(call: fn(*mut CpuTimes) -> i32) -> Result<(), Unavailable> {
+    fn check_times(call: fn(*mut CpuTimes) -> i32) -> Available {
         let mut times = [FILETIME::default(); 4];
         match call(&raw mut times) {
             0 => Err(explain_failure()),
@@ -305,7 +305,7 @@ pub(super) mod here {
     }
 
     /// Checks that a count of cycles succeeds and increases: some emulators return a constant.
-    fn check_cycles(call: impl Fn(*mut u64) -> i32) -> Result<(), Unavailable> {
+    fn check_cycles(call: impl Fn(*mut u64) -> i32) -> Available {
         let (mut before, mut after) = (0, 0);
         if call(&raw mut before) == 0 {
             return Err(explain_failure());

@@ -5,10 +5,10 @@ use std::mem::MaybeUninit;
 
 use libc::{c_int, c_long, clockid_t};
 
-use crate::Unavailable;
 use crate::os::clocks::{Libc, SystemCall, explain_failure};
 use crate::os::posix::{Route, latest_time, nanoseconds, read_checked};
 use crate::waits::method::WaitMethod;
+use crate::{Available, Unavailable};
 
 const SECOND_NS: u64 = 1_000_000_000;
 
@@ -72,7 +72,7 @@ pub(super) fn now(clock: clockid_t) -> u64 {
 /// Checks that the C library's clock is not far ahead of the kernel's: a preloaded library may
 /// distort it, and the kernel waits by its own clock for a deadline that was computed by the other,
 /// unless the same library corrects the deadline.
-pub(super) fn check_deadlines(clock: clockid_t) -> Result<(), Unavailable> {
+pub(super) fn check_deadlines(clock: clockid_t) -> Available {
     /// The largest lead, in nanoseconds. *Judgement*: a wait that is late by less is measured.
     const MAX_LEAD_NS: i64 = SECOND_NS as i64;
     Libc::permitted(clock)?;
@@ -92,7 +92,7 @@ pub(super) fn check_deadlines(clock: clockid_t) -> Result<(), Unavailable> {
 /// A wait that consists of one system call.
 pub(super) trait Call: Sized + 'static {
     /// Creates the resources that the call needs.
-    fn prepare() -> Result<Self, Unavailable>;
+    fn prepare() -> Available<Self>;
 
     /// Waits for the given time or until a signal arrives. Returns the error number (`ETIMEDOUT`
     /// for some calls), 0 if there was no error.
@@ -101,16 +101,14 @@ pub(super) trait Call: Sized + 'static {
 
 /// A call that is retried, with the whole requested time, if a signal interrupted it: a late return
 /// is allowed, an early return is not.
-pub(super) struct RetriedAfterSignals<T>(T);
-
-impl<T: Call> WaitMethod for RetriedAfterSignals<T> {
-    fn open(label: &'static str) -> Result<Self, Unavailable> {
+impl<T: Call> WaitMethod for T {
+    fn open(label: &'static str) -> Available<Self> {
         let mut call = T::prepare()?;
-        check_first_call(label, call.wait_once(0)).map(|()| Self(call))
+        check_first_call(label, call.wait_once(0)).map(|()| call)
     }
 
     fn wait(&mut self, nanoseconds: u64) {
-        repeat_after_signals(|| self.0.wait_once(nanoseconds));
+        repeat_after_signals(|| self.wait_once(nanoseconds));
     }
 }
 
@@ -122,7 +120,7 @@ macro_rules! calls {
         pub(super) struct $name;
 
         impl Call for $name {
-            fn prepare() -> Result<Self, crate::Unavailable> {
+            fn prepare() -> crate::Available<Self> {
                 Ok(Self)
             }
 
@@ -158,7 +156,7 @@ pub(super) fn error_number(status: impl Into<i64>) -> c_int {
 
 /// Checks the error number of the first try of a call: timeouts and interruptions show that the
 /// call works, any other error makes the call unavailable.
-pub(super) fn check_first_call(call: &str, number: c_int) -> Result<(), Unavailable> {
+pub(super) fn check_first_call(call: &str, number: c_int) -> Available {
     match number {
         0 | libc::EINTR | libc::ETIMEDOUT | libc::EAGAIN => Ok(()),
         number => Err(explain_failure(call, &io::Error::from_raw_os_error(number))),
@@ -166,7 +164,7 @@ pub(super) fn check_first_call(call: &str, number: c_int) -> Result<(), Unavaila
 }
 
 /// Returns the status of a call, or an error if the call failed.
-pub(super) fn check_status<T: Copy + Into<i64>>(call: &str, status: T) -> Result<T, Unavailable> {
+pub(super) fn check_status<T: Copy + Into<i64>>(call: &str, status: T) -> Available<T> {
     check_first_call(call, error_number(status)).map(|()| status)
 }
 

@@ -27,7 +27,7 @@ mod here {
 
     use libc::{c_int, itimerspec, sigevent, sigset_t, timer_t};
 
-    use crate::Unavailable;
+    use crate::Available;
     use crate::os::linux_waits::call::{
         check_first_call, check_status, error_number, repeat_after_signals, timespec,
     };
@@ -36,7 +36,7 @@ mod here {
 
     /// A kernel timer that is armed by one call and waited for by another.
     pub(in crate::os) trait KernelTimer: Sized + 'static {
-        fn prepare() -> Result<Self, Unavailable>;
+        fn prepare() -> Available<Self>;
 
         /// Arms the timer; `first_ns` 0 disarms it. Returns the error number, 0 if none.
         fn set(&self, first_ns: u64, period_ns: u64) -> c_int;
@@ -57,7 +57,7 @@ mod here {
     pub(in crate::os) struct Armed<T>(T);
 
     impl<T: KernelTimer> WaitMethod for Armed<T> {
-        fn open(label: &'static str) -> Result<Self, Unavailable> {
+        fn open(label: &'static str) -> Available<Self> {
             let timer = T::prepare()?;
             check_first_call(label, timer.set(0, 0)).map(|()| Self(timer))
         }
@@ -106,7 +106,7 @@ mod here {
     }
 
     impl KernelTimer for Timerfd {
-        fn prepare() -> Result<Self, Unavailable> {
+        fn prepare() -> Available<Self> {
             // SAFETY: the call takes no pointers.
             let made = unsafe { libc::timerfd_create(libc::CLOCK_MONOTONIC, libc::TFD_CLOEXEC) };
             let descriptor = check_status("timerfd_create(CLOCK_MONOTONIC)", made)?;
@@ -158,7 +158,7 @@ mod here {
         }
 
         /// The set of one signal, which this call blocks in the calling thread.
-        pub(in crate::os) fn block(signal: c_int) -> Result<Self, Unavailable> {
+        pub(in crate::os) fn block(signal: c_int) -> Available<Self> {
             let mut set = Self::none();
             // SAFETY: the set is initialised; a null pointer for the old mask is allowed.
             let number = unsafe {
@@ -198,7 +198,7 @@ mod here {
     }
 
     impl KernelTimer for TimerCreate {
-        fn prepare() -> Result<Self, Unavailable> {
+        fn prepare() -> Available<Self> {
             let signal = libc::SIGRTMIN();
             let signals = AwaitedSignals::block(signal)?;
             // SAFETY: a sigevent consists of integers and a nullable pointer; all-zero bytes are a

@@ -15,11 +15,11 @@
 use crate::waits::method::methods;
 
 methods! { "Linux", target_os = "linux";
-    RetriedAfterSignals<Futex>, "futex", "futex(FUTEX_WAIT)", WAITS;
-    RetriedAfterSignals<NeverSignalled>, "pthread-cond-timedwait", "pthread_cond_timedwait(), CLOCK_MONOTONIC", WAITS;
-    RetriedAfterSignals<Semaphore>, "sem-timedwait", "sem_timedwait()", WAITS;
-    RetriedAfterSignals<NoSignal>, "sigtimedwait", "sigtimedwait()", WAITS;
-    RetriedAfterSignals<SilentSocket>, "so-rcvtimeo", "recv() with SO_RCVTIMEO", WAITS, unit_ns: 1_000;
+    Futex, "futex", "futex(FUTEX_WAIT)", WAITS;
+    NeverSignalled, "pthread-cond-timedwait", "pthread_cond_timedwait(), CLOCK_MONOTONIC", WAITS;
+    Semaphore, "sem-timedwait", "sem_timedwait()", WAITS;
+    NoSignal, "sigtimedwait", "sigtimedwait()", WAITS;
+    SilentSocket, "so-rcvtimeo", "recv() with SO_RCVTIMEO", WAITS, unit_ns: 1_000;
 }
 
 #[cfg(target_os = "linux")]
@@ -37,9 +37,8 @@ mod here {
         socklen_t,
     };
 
-    use crate::Unavailable;
+    use crate::Available;
     use crate::os::clocks::explain_failure;
-    pub(super) use crate::os::linux_waits::call::RetriedAfterSignals;
     use crate::os::linux_waits::call::{
         Call, KernelTimespec, check_deadlines, check_first_call, check_status, error_number, now,
         number_since_5_1, repeat_after_signals, timespec, timeval,
@@ -58,7 +57,7 @@ mod here {
     pub(super) struct Futex(AtomicU32);
 
     impl Call for Futex {
-        fn prepare() -> Result<Self, Unavailable> {
+        fn prepare() -> Available<Self> {
             Ok(Self(AtomicU32::new(0)))
         }
 
@@ -80,7 +79,7 @@ mod here {
     );
 
     impl Call for NeverSignalled {
-        fn prepare() -> Result<Self, Unavailable> {
+        fn prepare() -> Available<Self> {
             check_deadlines(CLOCK_MONOTONIC)?;
             let condition = Box::new((
                 UnsafeCell::new(libc::PTHREAD_COND_INITIALIZER),
@@ -128,7 +127,7 @@ mod here {
     pub(super) struct Semaphore(Box<UnsafeCell<sem_t>>);
 
     impl Call for Semaphore {
-        fn prepare() -> Result<Self, Unavailable> {
+        fn prepare() -> Available<Self> {
             check_deadlines(CLOCK_REALTIME)?;
             // SAFETY: a semaphore consists of integers; all-zero bytes are a valid value.
             let semaphore = Box::new(UnsafeCell::new(unsafe {
@@ -162,7 +161,7 @@ mod here {
     pub(super) struct NoSignal(AwaitedSignals);
 
     impl Call for NoSignal {
-        fn prepare() -> Result<Self, Unavailable> {
+        fn prepare() -> Available<Self> {
             Ok(Self(AwaitedSignals::none()))
         }
 
@@ -198,7 +197,7 @@ mod here {
     }
 
     impl Call for SilentSocket {
-        fn prepare() -> Result<Self, Unavailable> {
+        fn prepare() -> Available<Self> {
             let ends =
                 UnixDatagram::pair().map_err(|error| explain_failure("socketpair()", &error))?;
             Ok(Self {
