@@ -15,7 +15,7 @@ use crate::statistics::hypotheses::holm;
 
 /// The probability that a comparison reports a change although nothing changed. *Definition*: the
 /// aim that was set.
-pub(super) const FALSE_ALARM: f64 = 0.01;
+pub const FALSE_ALARM: f64 = 0.01;
 /// The shares of `FALSE_ALARM` for changes of families, of the costs of single clocks, and of all
 /// other values. *Judgement*: users mainly ask about costs, and most changes of costs are common to
 /// a family.
@@ -28,7 +28,7 @@ const MIN_VARIANCE: f64 = 1e-12;
 const MAX_LOGARITHM: f64 = 150.0;
 
 /// A quantity of a timer in all runs that contain it.
-pub(super) struct TimerQuantity<'a> {
+pub struct TimerQuantity<'a> {
     pub timer: String,
     pub quantity: Quantity,
     pub family: String,
@@ -74,7 +74,7 @@ struct JudgedFamily<'a> {
 }
 
 /// The judgement of all candidates.
-pub(super) struct Judged {
+pub struct Judged {
     pub families: Vec<FamilyChange>,
     pub figures: Vec<ComparedFigure>,
     /// The change in percent that all costs share, if there is one: it is the machine's and not the
@@ -84,7 +84,7 @@ pub(super) struct Judged {
 
 /// Judges all candidates. Costs are converted to core cycles, and printed at the core frequency
 /// `core_ghz` in gigahertz; in nanoseconds if it is unknown.
-pub(super) fn judge(candidates: &[TimerQuantity], core_ghz: Option<f64>) -> Judged {
+pub fn judge(candidates: &[TimerQuantity], core_ghz: Option<f64>) -> Judged {
     let quantities = Quantity::all().filter(|quantity| quantity.scatter() != Scatter::Quality);
     let (mut families, mut machine) = (Vec::new(), None);
     for quantity in quantities {

@@ -142,7 +142,7 @@ fn has_fallen(old: &str, new: &str) -> bool {
 }
 
 /// Whether one of the differences is another CPU model.
-pub(super) fn cpu_differs(changes: &[PlatformChange]) -> bool {
+pub fn cpu_differs(changes: &[PlatformChange]) -> bool {
     changes.iter().any(PlatformChange::is_other_cpu)
 }
 

@@ -7,7 +7,7 @@ use crate::model::{
 };
 use crate::text::numbers::time;
 
-pub(super) fn plots(row: &TimerRow) -> Vec<Plot> {
+pub fn plots(row: &TimerRow) -> Vec<Plot> {
     let Some(figures) = &row.figures else {
         return Vec::new();
     };

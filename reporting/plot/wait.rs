@@ -7,7 +7,7 @@ use crate::model::{
 };
 use crate::text::numbers::short_time;
 
-pub(super) fn plots(row: &WaitRow) -> Vec<Plot> {
+pub fn plots(row: &WaitRow) -> Vec<Plot> {
     let Some(figures) = &row.figures else {
         return Vec::new();
     };

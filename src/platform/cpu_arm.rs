@@ -76,7 +76,7 @@ const VENDORS: &[(u32, &str, &[ArmPart])] = &[
 
 /// Vendor and model of `cpu`, else of the first core. A machine may have cores with different
 /// names. A part without a name in this table is shown by its number.
-pub(super) fn core(root: &Root, cpu: Option<u32>, cpuinfo: &str) -> Cpu {
+pub fn core(root: &Root, cpu: Option<u32>, cpuinfo: &str) -> Cpu {
     let midr = cpu.and_then(|cpu| midr(root, cpu));
     let number = |name| field(cpuinfo, name).and_then(parse_hexadecimal);
     let implementer = midr
@@ -105,7 +105,7 @@ pub(super) fn core(root: &Root, cpu: Option<u32>, cpuinfo: &str) -> Cpu {
 }
 
 /// Whether the processor is emulated: no implementer has the code 0.
-pub(super) fn is_emulated(root: &Root, cpuinfo: &str) -> bool {
+pub fn is_emulated(root: &Root, cpuinfo: &str) -> bool {
     core(root, Some(0), cpuinfo).vendor.as_deref() == Some("implementer 0x00")
 }
 
@@ -118,7 +118,7 @@ fn midr(root: &Root, cpu: u32) -> Option<u32> {
 }
 
 /// The name of the board, used if nothing else identifies the processor.
-pub(super) fn board(root: &Root) -> Option<String> {
+pub fn board(root: &Root) -> Option<String> {
     let board = root.read_text("/sys/firmware/devicetree/base/model")?;
     Some(board.trim_end_matches('\0').to_owned())
 }

@@ -15,7 +15,7 @@ const MAX_SLACK_NS: u64 = 1_000;
 const MAX_EXIT_LATENCY_US: u64 = 20;
 
 rules! {
-    pub(super) static RULES: Platform;
+    pub static RULES: Platform;
     "tick" {
         Ok "CPUs {list} have no timer interrupt while one thread runs; measure on one of them with --cpu",
             |machine| {

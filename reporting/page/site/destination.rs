@@ -12,7 +12,7 @@ use crate::report::parent;
 use crate::scratch::{self, ScratchFolder};
 
 /// The name of the list of files; a folder without this list is not replaced.
-pub(super) const LIST_NAME: &str = ".timermeter-site";
+pub const LIST_NAME: &str = ".timermeter-site";
 /// The first line of the list, which tells users what it is for.
 const LIST_HEADING: &str =
     "Made by `timermeter publish`, which replaces what is listed here, and keeps the rest.";
@@ -20,7 +20,7 @@ const LIST_HEADING: &str =
 /// Rejects a destination that contains files but no site, because they might be lost. Rejects a
 /// destination inside `folder`, because the data of its pages would be read as reports, and one
 /// that contains `folder`, because replacing the site could delete reports.
-pub(super) fn check(folder: &Path, destination: &Path) -> Result<(), SiteError> {
+pub fn check(folder: &Path, destination: &Path) -> Result<(), SiteError> {
     // In an empty folder, a run that was killed can have left temporary files.
     if let Ok((open, None)) = find(destination, false) {
         scratch::remove_stale(&open.path());
@@ -51,7 +51,7 @@ pub(super) fn check(folder: &Path, destination: &Path) -> Result<(), SiteError> 
 /// Moves the `files` of the site in `scratch` to `place`, the path of `destination` for this process.
 /// If it contains a site, files are moved one by one, the index last. Fails before moving anything
 /// if something in the place of a file is foreign.
-pub(super) fn replace(
+pub fn replace(
     scratch: ScratchFolder,
     files: &BTreeSet<PathBuf>,
     place: &Path,

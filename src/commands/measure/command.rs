@@ -30,7 +30,7 @@ const SPAN_NS: f64 = 3e9;
 ///
 /// # Errors
 /// When the command cannot be run or fails, or the clock cannot be used.
-pub(super) fn measure(args: &MeasureArgs, clock: &ClockFigures) -> CommandResult<Measurement> {
+pub fn measure(args: &MeasureArgs, clock: &ClockFigures) -> CommandResult<Measurement> {
     let limit = Duration::from_secs(args.limit);
     let runner = Runner::new(args.cpu, limit)?;
     let operation = clipped(&shell_words::join(&args.command), 60);

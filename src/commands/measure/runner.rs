@@ -10,7 +10,7 @@ use crate::hosts::children;
 use crate::text::clipped;
 
 /// Runs commands with a time limit.
-pub(super) struct Runner {
+pub struct Runner {
     limit: Duration,
 }
 
@@ -19,7 +19,7 @@ impl Runner {
     ///
     /// # Errors
     /// When the CPU cannot be used.
-    pub(super) fn new(cpu: Option<u32>, limit: Duration) -> CommandResult<Self> {
+    pub fn new(cpu: Option<u32>, limit: Duration) -> CommandResult<Self> {
         if let Some(cpu) = cpu {
             timers::pin_to(cpu).map_err(|error| failed(format!("--cpu {cpu}: {error}")))?;
         }
@@ -30,7 +30,7 @@ impl Runner {
     ///
     /// # Errors
     /// When the command cannot be started, fails, or exceeds the time limit.
-    pub(super) fn run_once(&self, command: &[String]) -> CommandResult<Option<CpuTime>> {
+    pub fn run_once(&self, command: &[String]) -> CommandResult<Option<CpuTime>> {
         let (program, arguments) = command
             .split_first()
             .ok_or_else(|| failed("there is no command after `--`"))?;

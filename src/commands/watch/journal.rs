@@ -38,7 +38,7 @@ pub(crate) fn read_log(path: &Path) -> io::Result<WatchLog> {
 }
 
 /// The outputs of a watch.
-pub(super) struct Journal<'a> {
+pub struct Journal<'a> {
     stdout: &'a mut dyn Write,
     outputs: Outputs,
     /// Whether the watch is going on, instead of being read from a file.
@@ -52,7 +52,7 @@ impl<'a> Journal<'a> {
     ///
     /// # Errors
     /// When the file cannot be opened.
-    pub(super) fn open(args: &WatchArgs, stdout: &'a mut dyn Write) -> Result<Self, CommandError> {
+    pub fn open(args: &WatchArgs, stdout: &'a mut dyn Write) -> Result<Self, CommandError> {
         let path = match &args.save {
             Some(None) => Some(saved_log_path().ok_or_else(|| {
                 write_error(
@@ -76,7 +76,7 @@ impl<'a> Journal<'a> {
     ///
     /// # Errors
     /// When the line cannot be written.
-    pub(super) fn write(&mut self, line: LogLine) -> Result<(), CommandError> {
+    pub fn write(&mut self, line: LogLine) -> Result<(), CommandError> {
         let text = log::serialise(&line)
             .map_err(|error| write_error("an event cannot be written as JSON", &error))?;
         let text = text + "\n";
@@ -114,7 +114,7 @@ impl<'a> Journal<'a> {
     ///
     /// # Errors
     /// When a file cannot be written.
-    pub(super) fn finish(self) -> Result<(), CommandError> {
+    pub fn finish(self) -> Result<(), CommandError> {
         let mut files = self.outputs.files.into_iter();
         files
             .try_for_each(|(file, _)| file.finish())

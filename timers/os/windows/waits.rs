@@ -50,7 +50,7 @@ mod here {
         -(nanoseconds.div_ceil(100).max(1) as i64)
     }
 
-    pub(super) struct Sleep;
+    pub struct Sleep;
 
     impl WaitMethod for Sleep {
         fn open(_label: &'static str) -> Available<Self> {
@@ -64,7 +64,7 @@ mod here {
     }
 
     /// A waitable timer, ordinary or with high resolution. The end of a wait resets it.
-    pub(super) struct WaitableTimer<const HIGH_RESOLUTION: bool>(OwnedHandle);
+    pub struct WaitableTimer<const HIGH_RESOLUTION: bool>(OwnedHandle);
 
     impl<const HIGH_RESOLUTION: bool> WaitableTimer<HIGH_RESOLUTION> {
         /// Arms the timer; it then expires every `period_ms` milliseconds, or only once if that is

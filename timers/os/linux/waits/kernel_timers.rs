@@ -35,7 +35,7 @@ mod here {
     use crate::waits::method::WaitMethod;
 
     /// A kernel timer that is armed by one call and waited for by another.
-    pub(in crate::os) trait KernelTimer: Sized + 'static {
+    pub trait KernelTimer: Sized + 'static {
         fn prepare() -> Available<Self>;
 
         /// Arms the timer; `first_ns` 0 disarms it. Returns the error number, 0 if none.
@@ -54,7 +54,7 @@ mod here {
     }
 
     /// Adapter that makes a kernel timer a wait method.
-    pub(in crate::os) struct Armed<T>(T);
+    pub struct Armed<T>(T);
 
     impl<T: KernelTimer> WaitMethod for Armed<T> {
         fn open(label: &'static str) -> Available<Self> {
@@ -99,7 +99,7 @@ mod here {
     }
 
     /// A `timerfd`, waited for by `read(2)`.
-    pub(in crate::os) struct Timerfd {
+    pub struct Timerfd {
         timer: OwnedFd,
         /// The number of expirations that the last read returned.
         expirations: u64,
@@ -145,10 +145,10 @@ mod here {
     }
 
     /// A set of signals that a thread waits for.
-    pub(in crate::os) struct AwaitedSignals(sigset_t);
+    pub struct AwaitedSignals(sigset_t);
 
     impl AwaitedSignals {
-        pub(in crate::os) fn none() -> Self {
+        pub fn none() -> Self {
             let mut set = MaybeUninit::uninit();
             // SAFETY: `sigemptyset` initialises the set and cannot fail for a valid pointer.
             Self(unsafe {
@@ -158,7 +158,7 @@ mod here {
         }
 
         /// The set of one signal, which this call blocks in the calling thread.
-        pub(in crate::os) fn block(signal: c_int) -> Available<Self> {
+        pub fn block(signal: c_int) -> Available<Self> {
             let mut set = Self::none();
             // SAFETY: the set is initialised; a null pointer for the old mask is allowed.
             let number = unsafe {
@@ -170,7 +170,7 @@ mod here {
 
         /// Waits for a signal of the set and takes it.
         #[inline(always)]
-        pub(in crate::os) fn take(&self) {
+        pub fn take(&self) {
             repeat_after_signals(|| {
                 // SAFETY: the set is initialised; a null pointer for the signal info is allowed.
                 error_number(unsafe { libc::sigwaitinfo(&raw const self.0, ptr::null_mut()) })
@@ -179,20 +179,20 @@ mod here {
 
         /// Waits at most `nanoseconds` for a signal; returns its number, -1 if none arrived.
         #[inline(always)]
-        pub(in crate::os) fn wait_at_most(&self, nanoseconds: u64) -> c_int {
+        pub fn wait_at_most(&self, nanoseconds: u64) -> c_int {
             let time = timespec(nanoseconds);
             // SAFETY: set and time are initialised; a null pointer for the signal info is allowed.
             unsafe { libc::sigtimedwait(&raw const self.0, ptr::null_mut(), &raw const time) }
         }
 
         /// Takes all pending signals of the set.
-        pub(in crate::os) fn clear(&self) {
+        pub fn clear(&self) {
             while self.wait_at_most(0) > 0 {}
         }
     }
 
     /// A POSIX timer of CLOCK_MONOTONIC that sends a signal to the thread that created it.
-    pub(in crate::os) struct TimerCreate {
+    pub struct TimerCreate {
         timer: timer_t,
         signals: AwaitedSignals,
     }

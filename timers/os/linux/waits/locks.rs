@@ -54,7 +54,7 @@ mod here {
     };
 
     /// A futex word that never changes.
-    pub(super) struct Futex(AtomicU32);
+    pub struct Futex(AtomicU32);
 
     impl Call for Futex {
         fn prepare() -> Available<Self> {
@@ -74,9 +74,7 @@ mod here {
 
     /// A condition variable that is never signalled, with its mutex. Boxed, because POSIX does not
     /// permit moving them.
-    pub(super) struct NeverSignalled(
-        Box<(UnsafeCell<pthread_cond_t>, UnsafeCell<pthread_mutex_t>)>,
-    );
+    pub struct NeverSignalled(Box<(UnsafeCell<pthread_cond_t>, UnsafeCell<pthread_mutex_t>)>);
 
     impl Call for NeverSignalled {
         fn prepare() -> Available<Self> {
@@ -124,7 +122,7 @@ mod here {
     }
 
     /// A semaphore whose value stays 0. Boxed, because POSIX does not permit moving it.
-    pub(super) struct Semaphore(Box<UnsafeCell<sem_t>>);
+    pub struct Semaphore(Box<UnsafeCell<sem_t>>);
 
     impl Call for Semaphore {
         fn prepare() -> Available<Self> {
@@ -158,7 +156,7 @@ mod here {
     }
 
     /// `sigtimedwait` with an empty signal set.
-    pub(super) struct NoSignal(AwaitedSignals);
+    pub struct NoSignal(AwaitedSignals);
 
     impl Call for NoSignal {
         fn prepare() -> Available<Self> {
@@ -172,7 +170,7 @@ mod here {
     }
 
     /// A socket pair on which nothing is sent.
-    pub(super) struct SilentSocket {
+    pub struct SilentSocket {
         ends: (UnixDatagram, UnixDatagram),
         /// The timeout currently set, in nanoseconds.
         timeout_ns: Option<u64>,

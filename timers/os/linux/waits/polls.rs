@@ -63,7 +63,7 @@ mod here {
 
     /// An epoll instance that watches no file. `epoll_pwait2` is called by its number, because
     /// older C libraries have no function for this call.
-    pub(super) struct Epoll<const BY_PWAIT2: bool>(OwnedFd);
+    pub struct Epoll<const BY_PWAIT2: bool>(OwnedFd);
 
     impl<const BY_PWAIT2: bool> Call for Epoll<BY_PWAIT2> {
         fn prepare() -> Available<Self> {

@@ -80,7 +80,7 @@ mod here {
     }
 
     /// The timer of this process, held until it is dropped.
-    pub(super) struct Setitimer {
+    pub struct Setitimer {
         signals: AwaitedSignals,
     }
 

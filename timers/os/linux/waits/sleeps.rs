@@ -78,7 +78,7 @@ mod here {
     }
 
     /// `clock_nanosleep` with a relative time.
-    pub(super) struct Relative<const CLOCK: clockid_t>;
+    pub struct Relative<const CLOCK: clockid_t>;
 
     impl<const CLOCK: clockid_t> Call for Relative<CLOCK> {
         fn prepare() -> Available<Self> {
@@ -92,7 +92,7 @@ mod here {
     }
 
     /// `clock_nanosleep` with an absolute time (`TIMER_ABSTIME`).
-    pub(super) struct Absolute<const CLOCK: clockid_t> {
+    pub struct Absolute<const CLOCK: clockid_t> {
         /// The end of the last period, in nanoseconds of the clock.
         last_ns: u64,
     }
