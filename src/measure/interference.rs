@@ -17,7 +17,6 @@ pub struct WindowWatch {
 
 impl WindowWatch {
     /// Reads the counters at the start of a window.
-    #[must_use]
     pub fn begin() -> Self {
         let counts = CounterSource::of_system();
         let counters = CounterSource::of_this_thread();
@@ -32,7 +31,6 @@ impl WindowWatch {
 
     /// Reads the counters at the end of a window. Returns the cause of a disturbance; `None` if
     /// there was none or the system has no such counters.
-    #[must_use]
     pub fn end(self) -> Option<String> {
         let counts = CounterSource::of_system();
         let after = CounterSource::of_this_thread()?;

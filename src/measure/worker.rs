@@ -61,7 +61,6 @@ impl WorkerOutcome {
 }
 
 /// Carries out a request.
-#[must_use]
 pub fn answer(request: &WorkerRequest) -> WorkerOutcome {
     let measured = timers::guarded(|| measure_request(request));
     let failed = |reason| WorkerOutcome::Failed { reason };

@@ -13,11 +13,11 @@ use crate::{Available, Unavailable};
 
 const REASON: &str = "timermeter does not support this operation on this operating system";
 
-pub(super) fn unsupported<T>() -> io::Result<T> {
+pub fn unsupported<T>() -> io::Result<T> {
     Err(io::Error::new(io::ErrorKind::Unsupported, REASON))
 }
 
-pub(super) fn unavailable<T>(call: &str) -> Available<T> {
+pub fn unavailable<T>(call: &str) -> Available<T> {
     Err(Unavailable::elsewhere(format!(
         "{call}: not available on this operating system, or not supported by timermeter on it"
     )))
@@ -39,7 +39,7 @@ pub mod clocks {
 }
 
 /// Always succeeds without executing the instruction: faults are caught on Linux only.
-pub(crate) fn attempt(_label: &str, _instruction: fn() -> u64) -> Available {
+pub fn attempt(_label: &str, _instruction: fn() -> u64) -> Available {
     Ok(())
 }
 
@@ -47,13 +47,11 @@ pub mod emulator {
     use std::ffi::OsString;
 
     /// Always `None`: emulators are detected on Linux only.
-    #[must_use]
     pub fn emulator() -> Option<String> {
         None
     }
 
     /// The command that starts programs under the emulator; empty without an emulator.
-    #[must_use]
     pub fn runner() -> Vec<OsString> {
         Vec::new()
     }
@@ -142,7 +140,6 @@ pub mod scheduling {
         super::unavailable("timer slack")
     }
 
-    #[must_use]
     pub fn policy() -> Option<Policy> {
         None
     }

@@ -1,16 +1,16 @@
 //! The implementation for FreeBSD. It is only type-checked and was never run on FreeBSD.
 
 pub(crate) use super::no_perf_event as perf_event;
-pub(crate) use super::other::attempt;
+pub use super::other::attempt;
 pub use super::other::{counters, emulator, scheduling};
-pub(crate) use super::posix::{
+pub use super::posix::{
     Monotonic as CommonClock, Monotonic as UntrimmedClock, Realtime as CalendarClock,
 };
-pub(crate) use super::unix::portable::affinity;
+pub use super::unix::portable::affinity;
 pub use super::unix::portable::{discipline, machine, process};
 pub use super::unix::{files, limits, rest};
 
-pub(crate) type UndistortedClock =
+pub type UndistortedClock =
     super::posix::PosixClock<clocks::SystemCall, { clocks::CLOCK_MONOTONIC }>;
 
 pub mod clocks {

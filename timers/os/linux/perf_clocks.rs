@@ -60,7 +60,7 @@ mod here {
     use crate::{Available, Ticks, Timer, Unavailable, record_failure};
 
     /// The cycles of the core, or the time that the thread ran, read by `read(2)`.
-    pub(super) struct CountedEvent<const CYCLES: bool>(OpenEvent);
+    pub struct CountedEvent<const CYCLES: bool>(OpenEvent);
 
     impl<const CYCLES: bool> Timer for CountedEvent<CYCLES>
     where
@@ -87,7 +87,7 @@ mod here {
     }
 
     /// The cycles of the core, read by `rdpmc`.
-    pub(super) struct RdpmcCycles(EventPage);
+    pub struct RdpmcCycles(EventPage);
 
     impl Timer for RdpmcCycles {
         type Reading = u64;

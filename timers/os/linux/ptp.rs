@@ -66,14 +66,12 @@ const DEVICES: [(&str, bool); 10] = [
 
 /// The name of the driver of the clock with this id, as in `ena`, or of the device if it has no
 /// driver, as in `KVM virtual PTP`. `None` if the kernel does not report one.
-#[must_use]
 pub fn device_name(id: &str) -> Option<String> {
     name_in("/sys/class/ptp", id)
 }
 
 /// Whether the device of the clock with this id may be read more often than
 /// [`MAX_DEVICE_READS_PER_S`]; false if the device is not known.
-#[must_use]
 pub fn allows_many_reads(id: &str) -> bool {
     device_name(id).is_some_and(|name| allows_many(&name))
 }
@@ -113,7 +111,7 @@ mod here {
     use crate::{Available, Described, Ticks, Timer, Unavailable, record_failure};
 
     /// The clock of `/dev/ptpN`. The device stays open as long as this value lives.
-    pub(super) struct PtpClock<const N: usize> {
+    pub struct PtpClock<const N: usize> {
         clock: clockid_t,
         _device: File,
     }

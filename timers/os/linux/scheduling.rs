@@ -42,7 +42,6 @@ pub fn set_timer_slack(nanoseconds: u64) -> Available {
 }
 
 /// The scheduling policy of the calling thread; `None` if unknown or not a variant of [`Policy`].
-#[must_use]
 pub fn policy() -> Option<Policy> {
     let mut priority: c_int = 0;
     // SAFETY: the kernel writes one int, the only field of its `sched_param`, through a valid
@@ -105,14 +104,12 @@ pub struct RunDelay(File);
 
 impl RunDelay {
     /// Opens the run delay of the calling thread; `None` if the kernel does not count it.
-    #[must_use]
     pub fn of_this_thread() -> Option<Self> {
         Some(Self(File::open("/proc/thread-self/schedstat").ok()?))
             .filter(|delay| delay.ns().is_some())
     }
 
     /// The run delay in nanoseconds since the thread started.
-    #[must_use]
     pub fn ns(&self) -> Option<u64> {
         let mut text = [0; 64];
         let length = self.0.read_at(&mut text, 0).ok()?;

@@ -81,7 +81,7 @@ clocks! { "Windows", windows;
 }
 
 #[cfg(windows)]
-pub(super) mod here {
+pub mod here {
     use std::io;
     use std::mem::MaybeUninit;
 
@@ -108,7 +108,7 @@ pub(super) mod here {
     /// ticks, the nanoseconds per tick if not constant, and the declared resolution.
     macro_rules! timers {
         ($($name:ident: $state:ty = $open:expr, $reading:ty = |$pattern:pat_param| $read:expr, $ticks:expr, [$($ns_per_tick:expr)?], [$($resolution:expr)?];)*) => {$(
-            pub(crate) struct $name($state);
+            pub struct $name($state);
 
             impl Timer for $name {
                 type Reading = $reading;
