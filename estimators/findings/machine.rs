@@ -11,11 +11,11 @@ pub use clocks::TSC_CONFLICT;
 pub use restores::{RESTORES, RestoreCase};
 pub use timing::{DATE, DateCase, RTC, RtcCase};
 
-use super::{Rule, apply_rules, ns, values};
+use super::{Condition, Rule, apply_rules, ns, values};
 use crate::model::{Finding, LibraryClocks, Platform, Severity, Values};
 
 /// The rules about a machine, in the order of reports.
-pub static MACHINE: [&[Rule<fn(&Platform) -> Option<Values>>]; 4] =
+pub static MACHINE: [&[Rule<Condition<Platform>>]; 4] =
     [clocks::RULES, cpus::RULES, sharing::RULES, timing::RULES];
 
 rules! {

@@ -67,19 +67,21 @@ impl Wording {
     }
 }
 
+/// Returns, from the facts about what a finding is about, for example a clock with its figures, the
+/// values of the finding; `None` if it does not apply.
+type Condition<C> = fn(&C) -> Option<Values>;
+
 /// A rule: the texts of a finding, and the condition under which it is reported.
 pub struct Rule<F> {
     wording: Wording,
-    /// Returns, from the facts about what the finding is about, for example a clock with its figures,
-    /// the values of the finding; `None` if it does not apply.
     condition: F,
 }
 
 /// Returns the findings whose rules apply to a case, in the order of the table: of each code the
 /// first that applies.
-pub fn apply_rules<C>(rules: &[Rule<fn(&C) -> Option<Values>>], case: &C) -> Vec<Finding> {
+pub fn apply_rules<C>(rules: &[Rule<Condition<C>>], case: &C) -> Vec<Finding> {
     let same_code = |a: &Rule<_>, b: &Rule<_>| a.wording.code == b.wording.code;
-    let finding = |rule: &Rule<fn(&C) -> Option<Values>>| {
+    let finding = |rule: &Rule<Condition<C>>| {
         let Wording {
             code,
             severity,

@@ -8,7 +8,7 @@ use super::families::{self, Estimate, FEW, RunValue, Shift, Sides, TimerGroup};
 use super::quantity::{ComparisonScale, SLEW};
 use super::rows::RunRow;
 use super::scatter::{self, Location, UNSEEN_SPREAD, UNSEEN_TAIL};
-use super::{ChangeVerdict, ComparedFigure, FigureChange, Quantity};
+use super::{ChangeVerdict, ComparedFigure, Comparison, FigureChange, Quantity};
 use crate::fields::{FieldUnit, Scatter};
 use crate::model::{Following, Interval, ProcessFigures, State, TimerRow};
 use crate::statistics::hypotheses::holm;
@@ -73,41 +73,26 @@ struct JudgedFamily<'a> {
     estimate: Estimate,
 }
 
-/// The judgement of all candidates.
-pub struct Judged {
-    pub families: Vec<FamilyChange>,
-    pub figures: Vec<ComparedFigure>,
-    /// The change in percent that all costs share, if there is one: it is the machine's and not the
-    /// clocks', and `families` and `figures` are without it.
-    pub machine: Option<Interval>,
-}
-
 /// Judges all candidates. Costs are converted to core cycles, and printed at the core frequency
 /// `core_ghz` in gigahertz; in nanoseconds if it is unknown.
-pub fn judge(candidates: &[TimerQuantity], core_ghz: Option<f64>) -> Judged {
+pub fn judge(comparison: &mut Comparison, candidates: &[TimerQuantity], core_ghz: Option<f64>) {
     let quantities = Quantity::all().filter(|quantity| quantity.scatter() != Scatter::Quality);
-    let (mut families, mut machine) = (Vec::new(), None);
+    let mut families = Vec::new();
     for quantity in quantities {
         let (found, shift) = JudgedFamily::all_of(quantity, candidates, core_ghz);
         families.extend(found);
         if quantity == Quantity::COST && shift.probability <= FALSE_ALARM {
-            machine = Some(in_percent(shift.by));
+            comparison.machine = Some(in_percent(shift.by));
         }
     }
     correct(&mut families);
     let mut figures: Vec<Option<ComparedFigure>> =
         candidates.iter().map(TimerQuantity::unjudged).collect();
-    let judged = families
-        .iter()
-        .filter_map(|family| family.judge(core_ghz, &mut figures))
-        .collect();
-    let mut figures: Vec<ComparedFigure> = figures.into_iter().flatten().collect();
-    judge_qualities(&mut figures);
-    Judged {
-        families: judged,
-        figures,
-        machine,
-    }
+    let judged = families.iter();
+    let judged = judged.filter_map(|family| family.judge(core_ghz, &mut figures));
+    comparison.families = judged.collect();
+    comparison.figures = figures.into_iter().flatten().collect();
+    judge_qualities(&mut comparison.figures);
 }
 
 /// A change of a logarithm, in percent.

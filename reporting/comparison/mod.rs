@@ -225,10 +225,8 @@ impl Comparison {
                 .extend(trust::changed_answers(&before, &after));
             candidates.extend(candidates_of(name, rows));
         }
-        let judged = judge::judge(&candidates, frequencies.map(|(old, _)| old));
-        comparison.families = judged.families;
-        comparison.figures = judged.figures;
-        comparison.machine = judged.machine;
+        let core_ghz = frequencies.map(|(old, _)| old);
+        judge::judge(&mut comparison, &candidates, core_ghz);
         comparison.sentences = sentence::sentences(&comparison);
         Ok(comparison)
     }

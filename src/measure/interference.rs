@@ -36,12 +36,9 @@ impl WindowWatch {
         let after = CounterSource::of_this_thread()?;
         let was_stolen = self
             .steal_ticks
-            .and_then(|(cpu, before)| Some(counts.steal_ticks(cpu)? > before));
-        let disturbance = counted_disturbance(&self.counters?, &after, 0).or_else(|| {
-            was_stolen
-                .filter(|&was_stolen| was_stolen)
-                .map(|_| Disturbance::StolenTime)
-        })?;
+            .is_some_and(|(cpu, before)| counts.steal_ticks(cpu) > Some(before));
+        let disturbance = counted_disturbance(&self.counters?, &after, 0)
+            .or(was_stolen.then_some(Disturbance::StolenTime))?;
         Some(disturbance.name().into())
     }
 }

@@ -46,11 +46,13 @@ pub struct Clocks {
     boottime: Option<ClockReader>,
     raw: Option<ClockReader>,
     realtime: Option<ClockReader>,
-    counter: Option<(&'static str, ClockReader)>,
+    /// The CPU counter with its id, if there is one.
+    pub counter: Option<(&'static str, ClockReader)>,
     cpu_time: Option<ClockReader>,
     run_queue: Option<RunDelay>,
     throttling: Throttling,
-    unreadable: Vec<String>,
+    /// The ids of the clocks that cannot be read.
+    pub unreadable: Vec<String>,
 }
 
 impl Clocks {
@@ -95,16 +97,6 @@ impl Clocks {
             cpu_time,
             unreadable,
         })
-    }
-
-    /// The ids of the clocks that cannot be read.
-    pub fn unreadable(&self) -> &[String] {
-        &self.unreadable
-    }
-
-    /// The id of the CPU counter; `None` if there is none.
-    pub fn counter_id(&self) -> Option<&'static str> {
-        self.counter.as_ref().map(|(id, _)| *id)
     }
 
     /// The CPU time of this process in seconds; `None` if it cannot be read.

@@ -144,7 +144,7 @@ impl<'a> Journal<'a> {
                     Some(series) if series.is_new => describe_series(event).unwrap_or_default(),
                     Some(_) => return String::new(),
                 };
-                format!("{}  {}\n", event_date(event), sentence)
+                format!("{}  {}\n", date_time(event.at_s as i64), sentence)
             }
             LogLine::End(end) => {
                 let events = tally(&self.events).unwrap_or_else(|| "no events".into());
@@ -189,11 +189,6 @@ fn describe_rtc(ppm: Option<Interval>) -> String {
             "The rate of the kernel's clocks differs from that of the RTC by {ppm} ppm ({low} to {high}).\n"
         )
     }
-}
-
-/// The date of an event, as RFC 3339.
-fn event_date(event: &ClockEvent) -> String {
-    date_time(event.at_s as i64)
 }
 
 /// The Allan deviations for up to four window lengths, from the shortest to the longest.

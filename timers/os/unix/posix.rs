@@ -466,11 +466,7 @@ mod here {
         }
 
         fn ticks(&self, reading: clock_t) -> Ticks {
-            // `!0` is -1 in any integer type.
-            if reading == !0 {
-                record_value::<Self>(-1);
-            }
-            unsigned(reading)
+            clock_ticks::<Self>(reading)
         }
     }
 
@@ -501,16 +497,16 @@ mod here {
         }
 
         fn ticks(&self, reading: clock_t) -> Ticks {
-            if reading == !0 {
-                record_value::<Self>(-1);
-            }
-            unsigned(reading)
+            clock_ticks::<Self>(reading)
         }
     }
 
     /// The reading as an unsigned number. With 32 bits it wraps around: on Linux `times` does so
-    /// five minutes after boot.
-    fn unsigned(reading: clock_t) -> Ticks {
+    /// five minutes after boot. The call failed if it is `!0`, which is -1 in any integer type.
+    fn clock_ticks<T: Described>(reading: clock_t) -> Ticks {
+        if reading == !0 {
+            record_value::<T>(-1);
+        }
         Ticks(reading as usize as u64)
     }
 
