@@ -140,7 +140,7 @@ impl Clocks {
         best.slept_through = CounterSource::sleeps_of_this_thread()
             .zip(sleeps_before)
             .map(|(now, before)| now.wrapping_sub(before) == 1)
-            .filter(|_| !self.throttling.may_be_hidden());
+            .filter(|_| !self.throttling.may_be_hidden);
         if best.monotonic - planned > MIN_MOVED_NS && self.throttling.refresh(&self.root) {
             // The process was moved to other control groups, which may have stopped it.
             best.slept_through = None;
