@@ -78,7 +78,6 @@ pub struct Recipe {
 }
 
 /// The runtime with the given name or alias, in any case; `None` if unknown.
-#[must_use]
 pub fn runtime(name: &str) -> Option<&'static Runtime> {
     RUNTIMES.iter().find(|runtime| {
         let mut names = runtime.aliases.iter().chain([&runtime.name]);
