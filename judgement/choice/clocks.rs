@@ -112,7 +112,10 @@ pub fn choose(report: &Report, requirement: &Requirement) -> Result<ClockChoice,
     if !all.iter().any(|contestant| contestant.eligible) {
         return Err(match all.is_empty() {
             true => missing_runtime(report, runtime),
-            false => ChoiceError::Clocks(requirement.clocks.join(", ")),
+            false => ChoiceError(format!(
+                "the report has none of the clocks that code in this language reads: {}",
+                requirement.clocks.join(", ")
+            )),
         });
     }
     for at in 0..all.len() {

@@ -31,7 +31,10 @@ pub fn check(folder: &Path, destination: &Path) -> Result<(), SiteError> {
         Ok(mut entries) => read_list(destination).is_some() || entries.next().is_none(),
     };
     if !is_usable {
-        return Err(SiteError::NotASite(destination.to_owned()));
+        return Err(SiteError(format!(
+            "'{}' exists and was not made by `timermeter publish` (it has no list of pages, {LIST_NAME}); choose another destination, or remove it",
+            destination.display()
+        )));
     }
     let real = |path: &Path| path.canonicalize();
     let (Ok(reports), Ok(parent)) = (real(folder), real(parent(destination))) else {
@@ -40,10 +43,11 @@ pub fn check(folder: &Path, destination: &Path) -> Result<(), SiteError> {
     let site = real(destination)
         .unwrap_or_else(|_| parent.join(destination.file_name().unwrap_or_default()));
     if site.starts_with(&reports) || reports.starts_with(&site) {
-        return Err(SiteError::Nested {
-            folder: folder.to_owned(),
-            destination: destination.to_owned(),
-        });
+        return Err(SiteError(format!(
+            "one of '{}' and '{}' contains the other; choose a destination outside the reports",
+            folder.display(),
+            destination.display()
+        )));
     }
     Ok(())
 }
@@ -60,7 +64,10 @@ pub fn replace(
     let old = read_list(place).unwrap_or_default();
     let foreign = |path| foreign(place, path, &old);
     if let Some(path) = files.iter().find_map(|path| foreign(path)) {
-        return Err(SiteError::Foreign(destination.join(path)));
+        return Err(SiteError(format!(
+            "'{}' was not made by `timermeter publish`, which needs the name for a page or a folder; move it away",
+            destination.join(path).display()
+        )));
     }
     let put_in_place = |new: &Path| {
         let new_list = new.join(LIST_NAME);
