@@ -119,72 +119,24 @@ macro_rules! browser {
 const CHROMIUM: &[&str] = &["chromium|chromium-browser|google-chrome|google-chrome-stable"];
 const FIREFOX: &[&str] = &["firefox-esr|firefox"];
 
-const JVM: &[&str] = &[
-    "JAVA_TOOL_OPTIONS",
-    "_JAVA_OPTIONS",
-    "JDK_JAVA_OPTIONS",
-    "CLASSPATH",
-];
-const DOTNET: &[&str] = &[
-    "DOTNET_STARTUP_HOOKS",
-    "DOTNET_ADDITIONAL_DEPS",
-    "DOTNET_SHARED_STORE",
-    "CORECLR_ENABLE_PROFILING",
-    "MSBUILDSDKSPATH",
-    "MONO_ENV_OPTIONS",
-    "MONO_OPTIONS",
-    "MONO_PATH",
-    "MONO_CONFIG",
-    "DOTNET_CLI_TELEMETRY_OPTOUT=1",
-];
-const PYTHON: &[&str] = &["PYTHONSTARTUP", "PYTHONPATH", "PYTHONHOME"];
-const NODE: &[&str] = &["NODE_OPTIONS", "NODE_PATH", "NODE_V8_COVERAGE"];
-const DENO: &[&str] = &["DENO_V8_FLAGS", "DENO_NO_PACKAGE_JSON=1"];
-const BUN: &[&str] = &["BUN_OPTIONS", "BUN_INSPECT", "BUN_INSPECT_PRELOAD"];
+const JVM: &str = "JAVA_TOOL_OPTIONS _JAVA_OPTIONS JDK_JAVA_OPTIONS CLASSPATH";
+const DOTNET: &str = "DOTNET_STARTUP_HOOKS DOTNET_ADDITIONAL_DEPS DOTNET_SHARED_STORE CORECLR_ENABLE_PROFILING \
+    MSBUILDSDKSPATH MONO_ENV_OPTIONS MONO_OPTIONS MONO_PATH MONO_CONFIG \
+    DOTNET_CLI_TELEMETRY_OPTOUT=1";
+const PYTHON: &str = "PYTHONSTARTUP PYTHONPATH PYTHONHOME";
+const NODE: &str = "NODE_OPTIONS NODE_PATH NODE_V8_COVERAGE";
+const DENO: &str = "DENO_V8_FLAGS DENO_NO_PACKAGE_JSON=1";
+const BUN: &str = "BUN_OPTIONS BUN_INSPECT BUN_INSPECT_PRELOAD";
 /// Also of compilers that call that of C to assemble and link.
-const C: &[&str] = &[
-    "CPATH",
-    "CPLUS_INCLUDE_PATH",
-    "LIBRARY_PATH",
-    "COMPILER_PATH",
-    "GCC_EXEC_PREFIX",
-    "CCC_OVERRIDE_OPTIONS",
-];
-const GO: &[&str] = &[
-    "GOFLAGS",
-    "GODEBUG",
-    "GO111MODULE=off",
-    "GOENV=off",
-    "GOWORK=off",
-    "GOTOOLCHAIN=local",
-    "GOCACHE=$here/cache",
-];
-const R: &[&str] = &[
-    "R_PROFILE",
-    "R_PROFILE_USER",
-    "R_ENVIRON",
-    "R_ENVIRON_USER",
-    "R_LIBS",
-    "R_LIBS_USER",
-    "R_LIBS_SITE",
-    "R_DEFAULT_PACKAGES",
-];
-const ERLANG: &[&str] = &[
-    "ERL_FLAGS",
-    "ERL_AFLAGS",
-    "ERL_ZFLAGS",
-    "ERL_LIBS",
-    "ERL_COMPILER_OPTIONS",
-    "ERL_INETRC",
-];
-const OCAML: &[&str] = &[
-    "OCAMLPARAM",
-    "OCAMLRUNPARAM",
-    "CAMLRUNPARAM",
-    "OCAMLLIB",
-    "CAMLLIB",
-];
-const HASKELL: &[&str] = &["GHC_ENVIRONMENT", "GHC_PACKAGE_PATH", "GHCRTS"];
+const C: &str =
+    "CPATH CPLUS_INCLUDE_PATH LIBRARY_PATH COMPILER_PATH GCC_EXEC_PREFIX CCC_OVERRIDE_OPTIONS";
+const GO: &str = "GOFLAGS GODEBUG GO111MODULE=off GOENV=off GOWORK=off GOTOOLCHAIN=local \
+    GOCACHE=$here/cache";
+const R: &str = "R_PROFILE R_PROFILE_USER R_ENVIRON R_ENVIRON_USER R_LIBS R_LIBS_USER R_LIBS_SITE \
+    R_DEFAULT_PACKAGES";
+const ERLANG: &str = "ERL_FLAGS ERL_AFLAGS ERL_ZFLAGS ERL_LIBS ERL_COMPILER_OPTIONS ERL_INETRC";
+const OCAML: &str = "OCAMLPARAM OCAMLRUNPARAM CAMLRUNPARAM OCAMLLIB CAMLLIB";
+const HASKELL: &str = "GHC_ENVIRONMENT GHC_PACKAGE_PATH GHCRTS";
 
 /// Defines all known runtimes, a row each: its name, its aliases, what it is, how to install it, the
 /// environment variables that change how it runs, and its hosts.
@@ -281,25 +233,25 @@ host!("go", "go": ["agent.go", "nanotime.s"], [recipe(
             "$here/agent"
         )])];
     "ruby", [], "Ruby",
-        "install Ruby 3.0 or later, as in `apt install ruby`", [&["RUBYOPT", "RUBYLIB"]], [host!("ruby", "ruby": ["agent.rb"], [recipe(
+        "install Ruby 3.0 or later, as in `apt install ruby`", ["RUBYOPT RUBYLIB"], [host!("ruby", "ruby": ["agent.rb"], [recipe(
             &["ruby"],
             &["$0 --disable-gems -c $here/agent.rb"],
             "$0 --disable-gems $here/agent.rb"
         )])];
     "php", [], "PHP",
-        "install PHP 8.0 or later, as in `apt install php-cli`", [&["PHPRC", "PHP_INI_SCAN_DIR"]], [host!("php", "php": ["agent.php"], [recipe(
+        "install PHP 8.0 or later, as in `apt install php-cli`", ["PHPRC PHP_INI_SCAN_DIR"], [host!("php", "php": ["agent.php"], [recipe(
             &["php"],
             &["$0 -n -l $here/agent.php"],
             "$0 -n $here/agent.php"
         )])];
     "perl", [], "Perl",
-        "install Perl with Time::HiRes, as in `apt install perl`", [&["PERL5OPT", "PERL5LIB", "PERLLIB", "PERL5DB", "PERL_UNICODE"]], [host!("perl", "perl": ["agent.pl"], [recipe(
+        "install Perl with Time::HiRes, as in `apt install perl`", ["PERL5OPT PERL5LIB PERLLIB PERL5DB PERL_UNICODE"], [host!("perl", "perl": ["agent.pl"], [recipe(
             &["perl"],
             &["$0 -c $here/agent.pl"],
             "$0 $here/agent.pl"
         )])];
     "luajit", ["lua"], "LuaJIT",
-        "install LuaJIT, as in `apt install luajit`", [&["LUA_INIT", "LUA_PATH", "LUA_CPATH"]], [
+        "install LuaJIT, as in `apt install luajit`", ["LUA_INIT LUA_PATH LUA_CPATH"], [
             host!("luajit", "luajit": ["agent.lua"], [recipe(&["luajit"], &[], "$0 $here/agent.lua")]),
         ];
     "r", ["gnu r"], "R, with the packages microbenchmark and bench if installed",
@@ -361,7 +313,7 @@ host!("haskell", "haskell": ["agent.hs"], [recipe(
             )]),
         ];
     "chromium", ["chrome"], "Chromium: a page, one that is isolated from other origins, and a worker",
-        "install Chromium, as in `apt install chromium`", [&["CHROMIUM_FLAGS"]], [
+        "install Chromium, as in `apt install chromium`", ["CHROMIUM_FLAGS"], [
             browser!("chromium", CHROMIUM, "chromium plain $0 $here"),
             browser!("chromium-isolated", CHROMIUM, "chromium isolated $0 $here"),
             browser!("chromium-worker", CHROMIUM, "chromium worker $0 $here"),
