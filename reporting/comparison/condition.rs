@@ -49,7 +49,7 @@ const GRAMMAR: &str = "write FIELD OPERATOR NUMBER, as in 'quality<-1' (points),
                        'resolution>0ns', 'spread<-0.05', 'lost>0' or 'trust<0' (a question of trust newly failed); operators are <, <=, > and >=";
 
 /// The error of a text that is not a valid condition: what is wrong with it.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Debug, thiserror::Error)]
 #[error("{0}; {GRAMMAR}")]
 pub struct BadCondition(String);
 

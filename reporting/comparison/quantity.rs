@@ -93,10 +93,6 @@ impl Quantity {
     pub const RESOLUTION: Self = Self("resolution", Scatter::Slew);
     /// The spread, a share.
     pub const SPREAD: Self = Self("spread", Scatter::Spread);
-    /// The shortest wait of a sleep primitive, in nanoseconds.
-    pub const FLOOR: Self = Self("floor", Scatter::Lateness);
-    /// The median lateness of a sleep primitive or periodic timer, in nanoseconds.
-    pub const LATENESS: Self = Self("lateness", Scatter::Lateness);
 
     /// All quantities, without duplicates.
     pub fn all() -> impl Iterator<Item = Self> {

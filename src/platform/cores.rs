@@ -26,9 +26,9 @@ use crate::model::{CoreKind, Cpu};
 
 const CPUS: &str = "/sys/devices/system/cpu";
 
-/// Describes the core of `cpu`: whether cores run more than one thread at the same time, the number
+/// Adds to what is known of `cpu` its core: whether cores run more than one thread at the same time, the number
 /// of threads in this core, and its CPUs.
-pub fn core(root: &Root, cpu: Option<u32>, facts: &MachineFacts) -> Cpu {
+pub fn core(root: &Root, cpu: Option<u32>, facts: &MachineFacts, known: Cpu) -> Cpu {
     // The second name is the older name of the same file.
     let list = cpu
         .and_then(|cpu| {
@@ -48,7 +48,7 @@ pub fn core(root: &Root, cpu: Option<u32>, facts: &MachineFacts) -> Cpu {
         smt,
         threads_per_core: threads,
         core_list: list,
-        ..Cpu::default()
+        ..known
     }
 }
 
@@ -204,7 +204,7 @@ fn kinds_by_identity(root: &Root, online: &[u32]) -> Option<Vec<CoreKind>> {
 }
 
 fn read_identity(root: &Root, cpu: u32) -> CoreIdentity {
-    let capacity = root.read_text(&format!("/sys/devices/system/cpu/cpu{cpu}/cpu_capacity"));
+    let capacity = root.read_text(&format!("{CPUS}/cpu{cpu}/cpu_capacity"));
     (
         cpu_arm::core(root, Some(cpu), "").model,
         capacity.and_then(|capacity| capacity.parse().ok()),
@@ -229,7 +229,7 @@ mod tests {
             ),
             ("sys/devices/system/cpu/smt/active", "1\n"),
         ]);
-        let found = core(&root, Some(3), &MachineFacts::default());
+        let found = core(&root, Some(3), &MachineFacts::default(), Cpu::default());
         assert_eq!(
             found,
             Cpu {
@@ -240,7 +240,7 @@ mod tests {
             }
         );
         assert_eq!(
-            core(&root, Some(4), &MachineFacts::default()),
+            core(&root, Some(4), &MachineFacts::default(), Cpu::default()),
             Cpu {
                 smt: Some(true),
                 threads_per_core: None,
@@ -250,7 +250,7 @@ mod tests {
         );
         let (_folder, nothing) = test_root(&[]);
         assert_eq!(
-            core(&nothing, Some(3), &MachineFacts::default()),
+            core(&nothing, Some(3), &MachineFacts::default(), Cpu::default()),
             Cpu::default()
         );
     }

@@ -78,8 +78,8 @@ impl<'a> Journal<'a> {
     /// When the line cannot be written.
     pub fn write(&mut self, line: LogLine) -> Result<(), CommandError> {
         let text = log::serialise(&line)
-            .map_err(|error| write_error("an event cannot be written as JSON", &error))?;
-        let text = text + "\n";
+            .map_err(|error| write_error("an event cannot be written as JSON", &error))?
+            + "\n";
         if let Some((path, file)) = &mut self.file {
             // Each line is a single write, so that lines appended by other processes are not mixed
             // with it. It begins with a newline, because the last line of the file may be unfinished.
