@@ -26,8 +26,8 @@ use crate::model::{CoreKind, Cpu};
 
 const CPUS: &str = "/sys/devices/system/cpu";
 
-/// Adds to what is known of `cpu` its core: whether cores run more than one thread at the same time, the number
-/// of threads in this core, and its CPUs.
+/// Adds to what is known of `cpu` its core: whether cores run more than one thread at the same
+/// time, the number of threads in this core, and its CPUs.
 pub fn core(root: &Root, cpu: Option<u32>, facts: &MachineFacts, known: Cpu) -> Cpu {
     // The second name is the older name of the same file.
     let list = cpu
