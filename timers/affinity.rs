@@ -78,7 +78,6 @@ pub struct Pinned {
 impl Pinned {
     /// Keeps the calling thread off a CPU on which another thread measures. `None` if the thread
     /// may run on no other CPU.
-    #[must_use]
     pub fn off(cpu: u32) -> Option<Self> {
         let before = allowed().ok()?;
         BEFORE_PINNING.get_or_init(|| before.clone());

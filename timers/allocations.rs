@@ -28,7 +28,6 @@ pub struct Allocated {
 
 /// The allocations of all threads so far; always 0 if [`CountingAllocator`] is not the global
 /// allocator.
-#[must_use]
 pub fn allocated() -> Allocated {
     Allocated {
         instances: INSTANCES.load(Ordering::Relaxed),

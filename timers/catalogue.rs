@@ -12,7 +12,7 @@ use crate::os::posix::{accounts, clocks as posix_clocks, seconds};
 use crate::os::{apple_timers, linux_ptp, windows_timers};
 #[cfg(feature = "quanta")]
 use crate::quanta_clock;
-use crate::{Described, Entry, Ticks, Timer, Unavailable, Visitor, failure, std_time};
+use crate::{Available, Described, Entry, Ticks, Timer, Visitor, failure, std_time};
 
 /// The id of the timer that reads nothing.
 pub const FLOOR_ID: &str = Null::INFO.id;
@@ -21,7 +21,6 @@ pub const FLOOR_ID: &str = Null::INFO.id;
 macro_rules! tables {
     ($($(#[$built:meta])? $table:ident),*) => {
         /// All native timers known to this build, including those that this machine does not have.
-        #[must_use]
         pub fn catalogue() -> &'static [Entry] {
             static ALL: LazyLock<Vec<Entry>> = LazyLock::new(|| [$($(#[$built])? $table::ALL),*].concat());
             &ALL
@@ -33,7 +32,7 @@ macro_rules! tables {
         ///
         /// # Errors
         /// When the timer cannot be read on this machine.
-        pub fn visit<V: Visitor>(id: &str, visitor: V) -> Option<Result<V::Output, Unavailable>> {
+        pub fn visit<V: Visitor>(id: &str, visitor: V) -> Option<Available<V::Output>> {
             $($(#[$built])?
             let visitor = match $table::visit_own(id, visitor) {
                 Ok(visited) => return Some(visited),
@@ -64,13 +63,11 @@ tables![
 ];
 
 /// The timer that reads nothing. It is not in the [`catalogue`], so that it is never selected.
-#[must_use]
 pub fn floor() -> Entry {
     Entry::of_type::<Null>()
 }
 
 /// The timer with the given id, [`floor`] included; `None` if there is none.
-#[must_use]
 pub fn find(id: &str) -> Option<Entry> {
     catalogue()
         .iter()
@@ -81,14 +78,14 @@ pub fn find(id: &str) -> Option<Entry> {
 
 /// A function that reads a clock, in ticks, or returns the reason why a read has failed. Each read
 /// costs a dynamic call in addition.
-pub type ClockReader = Box<dyn Fn() -> Result<u64, Unavailable>>;
+pub type ClockReader = Box<dyn Fn() -> Available<u64>>;
 
 /// Opens the clock with the given id for occasional reads; `None` if there is no clock with this
 /// id.
 ///
 /// # Errors
 /// When the clock cannot be read on this machine.
-pub fn reader(id: &str) -> Option<Result<ClockReader, Unavailable>> {
+pub fn reader(id: &str) -> Option<Available<ClockReader>> {
     visit(id, MakeReader)
 }
 

@@ -7,7 +7,7 @@
 
 use crate::deadline::open_with_unit;
 use crate::os::UndistortedClock;
-use crate::{Described, Timer, Unavailable, arch, failure, work};
+use crate::{Available, Described, Timer, Unavailable, arch, failure, work};
 
 /// The nanoseconds of a chain of `count` dependent additions, measured `repeat` times. `count` is
 /// rounded up to a multiple of 16.
@@ -15,7 +15,7 @@ use crate::{Described, Timer, Unavailable, arch, failure, work};
 /// # Errors
 /// When the system's clock cannot be read, or no chain with a known number of cycles is implemented
 /// for this processor.
-pub fn time_additions(count: u64, repeat: u32) -> Result<Vec<i64>, Unavailable> {
+pub fn time_additions(count: u64, repeat: u32) -> Available<Vec<i64>> {
     time(|| work::dependent_additions(count), repeat)
 }
 
@@ -24,7 +24,7 @@ pub fn time_additions(count: u64, repeat: u32) -> Result<Vec<i64>, Unavailable> 
 ///
 /// # Errors
 /// As for [`time_additions`].
-pub fn time_multiplications(count: u64, repeat: u32) -> Result<Vec<i64>, Unavailable> {
+pub fn time_multiplications(count: u64, repeat: u32) -> Available<Vec<i64>> {
     time(|| work::dependent_multiplications(count), repeat)
 }
 
@@ -61,7 +61,7 @@ impl CoreFrequencyMeter {
     ///
     /// # Errors
     /// As for [`time_additions`].
-    pub fn new() -> Result<Self, Unavailable> {
+    pub fn new() -> Available<Self> {
         let overhead_ns = median(time(|| work::dependent_additions(16), 99)?).unwrap_or(0.0);
         Ok(Self {
             overhead_ns,
@@ -71,7 +71,6 @@ impl CoreFrequencyMeter {
     }
 
     /// Takes one measurement; `None` if the clock is too coarse to time a chain.
-    #[must_use]
     pub fn measure(&self) -> Option<CoreSpeed> {
         let per_ns = |chain: fn(u64), count| {
             let count = count * self.length_factor;
@@ -93,7 +92,7 @@ pub(crate) fn median(mut ns: Vec<i64>) -> Option<f64> {
 }
 
 /// Times a chain `repeat` times, in nanoseconds.
-fn time(chain: impl Fn(), repeat: u32) -> Result<Vec<i64>, Unavailable> {
+fn time(chain: impl Fn(), repeat: u32) -> Available<Vec<i64>> {
     if !arch::ADDITION_TAKES_ONE_CYCLE {
         return Err(Unavailable::because(
             "the core frequency cannot be measured on this processor: no chain of instructions of one cycle each is implemented for it",

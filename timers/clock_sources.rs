@@ -128,26 +128,22 @@ pub const CLOCK_SOURCES: [KnownSource; 18] = [
 ];
 
 /// The clock source with the given name; `None` if unknown.
-#[must_use]
 pub fn find(name: &str) -> Option<&'static KnownSource> {
     CLOCK_SOURCES.iter().find(|source| source.name == name)
 }
 
 /// Whether the time of the named clock source is computed from the processor's counter.
-#[must_use]
 pub fn reads_counter(name: &str) -> bool {
     find(name).is_some_and(|source| source.reads_counter)
 }
 
 /// Whether the named clock source is a counter read by an instruction alone.
-#[must_use]
 pub fn is_counter(name: &str) -> bool {
     find(name).is_some_and(|source| source.reader == Reader::Instruction)
 }
 
 /// Whether a line of the kernel's log, in lower case, contains the name of a counter. Names that
 /// are common words, such as `timebase`, are not searched.
-#[must_use]
 pub fn line_names_counter(line: &str) -> bool {
     [TSC, ARM_COUNTER, RISCV_COUNTER]
         .iter()
@@ -156,7 +152,6 @@ pub fn line_names_counter(line: &str) -> bool {
 
 /// The clock source of the performance counter of Windows, inferred from its rate in hertz; `None`
 /// if unknown.
-#[must_use]
 pub fn windows_source(hertz: i64) -> Option<&'static str> {
     match hertz {
         14_318_180 => Some(HPET),

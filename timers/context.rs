@@ -312,7 +312,7 @@ mod tests {
     impl Timer for SlowRead {
         type Reading = usize;
 
-        fn open() -> Result<Self, crate::Unavailable> {
+        fn open() -> crate::Available<Self> {
             Ok(Self)
         }
 

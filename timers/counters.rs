@@ -8,7 +8,7 @@ use crate::arch::Instruction;
 use crate::deadline::{kernel_raw_time, spin};
 use crate::os::attempt;
 use crate::os::clocks::tsc_permitted;
-use crate::{Described, Ticks, Timer, Unavailable};
+use crate::{Available, Described, Ticks, Timer, Unavailable};
 
 /// A counter, given by the type of the instruction that reads it.
 pub struct Counter<I>(PhantomData<I>);
@@ -19,7 +19,7 @@ where
 {
     type Reading = u64;
 
-    fn open() -> Result<Self, Unavailable> {
+    fn open() -> Available<Self> {
         I::present().map_err(Unavailable::because)?;
         tsc_permitted()?;
         if I::MAY_FAULT {

@@ -7,7 +7,7 @@
 use std::time::Duration;
 
 use crate::os::{CommonClock, UndistortedClock, UntrimmedClock, rest};
-use crate::{Ticks, Timer, Unavailable, failure, work};
+use crate::{Available, Ticks, Timer, Unavailable, failure, work};
 
 /// A point in time, in nanoseconds of [`kernel_time`]; `None` if there is no clock.
 #[derive(Clone, Copy, Debug)]
@@ -15,7 +15,6 @@ pub struct Deadline(Option<u64>);
 
 impl Deadline {
     /// The deadline `span` from now. Without a clock it has always passed.
-    #[must_use]
     pub fn after(span: Duration) -> Self {
         Self::from(kernel_time(), span)
     }
@@ -26,7 +25,6 @@ impl Deadline {
     }
 
     /// The time until the deadline; `None` if it has passed or there is no clock.
-    #[must_use]
     pub fn remaining(&self) -> Option<Duration> {
         // Signed, because a clock may be before its zero.
         let left = self.0?.wrapping_sub(kernel_time()?) as i64;
@@ -53,14 +51,12 @@ pub(crate) fn spin(span: Duration) {
 
 /// The kernel's monotonic clock in nanoseconds: read by the system call or, if a sandbox refuses
 /// the call, in the usual way (on Linux through the vDSO). `None` if neither works.
-#[must_use]
 pub fn kernel_time() -> Option<u64> {
     read_ns::<UndistortedClock>().or_else(read_ns::<CommonClock>)
 }
 
 /// The kernel's clock whose rate no time service trims, in nanoseconds (`CLOCK_MONOTONIC_RAW` on
 /// Linux). `None` if unreadable.
-#[must_use]
 pub fn kernel_raw_time() -> Option<u64> {
     read_ns::<UntrimmedClock>()
 }
@@ -73,7 +69,7 @@ fn read_ns<T: Timer>() -> Option<u64> {
 }
 
 /// Opens a clock of the system. Returns it with its nanoseconds per tick.
-pub(crate) fn open_with_unit<T: Timer>() -> Result<(T, f64), Unavailable> {
+pub(crate) fn open_with_unit<T: Timer>() -> Available<(T, f64)> {
     let unknown = || Unavailable::because("the system does not report the unit of its clock");
     Ok((T::open()?, T::ns_per_tick().ok_or_else(unknown)?))
 }

@@ -1,7 +1,7 @@
 //! The type of a catalogue entry, and the macro `clocks!`, by which each family of clocks defines
 //! its table of entries.
 
-use crate::{Info, Native, Subject, Timer, Unavailable};
+use crate::{Available, Info, Native, Subject, Timer};
 
 /// An entry of the catalogue: a native timer.
 #[derive(Clone, Copy)]
@@ -13,9 +13,9 @@ pub struct Entry {
     /// The resolution in nanoseconds that the system declares; `None` if not declared.
     pub declared_resolution: fn() -> Option<f64>,
     /// Checks that the timer can be read on this machine.
-    pub availability: fn() -> Result<(), Unavailable>,
+    pub availability: fn() -> Available,
     /// Opens the timer for the calling thread.
-    pub open: fn() -> Result<Box<dyn Subject>, Unavailable>,
+    pub open: fn() -> Available<Box<dyn Subject>>,
 }
 
 impl Entry {
@@ -67,7 +67,7 @@ macro_rules! clocks {
         pub(crate) fn visit_own<V: $crate::Visitor>(
             id: &str,
             visitor: V,
-        ) -> Result<Result<V::Output, $crate::Unavailable>, V> {
+        ) -> Result<$crate::Available<V::Output>, V> {
             match id {
                 $(#[cfg($here)]
                 $id => Ok(<$timer as $crate::Timer>::open().map(|timer| visitor.visit(timer))),)*

@@ -7,14 +7,13 @@ use std::fmt;
 use std::sync::{Mutex, PoisonError};
 
 use crate::subject::{Answer, Fault};
-use crate::{Described, Timer, Unavailable};
+use crate::{Available, Described, Timer, Unavailable};
 
 /// The id of each timer of which a read has failed, with the reason of the first failure.
 static FAILURES: Mutex<Vec<(&str, Unavailable)>> = Mutex::new(Vec::new());
 
 /// The reason why a read of the timer with this id has failed in this process, after which its
 /// readings are worthless; `None` if none has.
-#[must_use]
 pub fn failure(id: &str) -> Option<Unavailable> {
     let failures = FAILURES.lock().unwrap_or_else(PoisonError::into_inner);
     let found = failures.iter().find(|(failed, _)| *failed == id);
@@ -50,7 +49,7 @@ pub(crate) fn wrong_value(label: &str, value: impl fmt::Display) -> Unavailable 
 ///
 /// # Errors
 /// When a read has failed.
-pub(crate) fn checked<T: Timer>(timer: T) -> Result<T, Unavailable> {
+pub(crate) fn checked<T: Timer>(timer: T) -> Available<T> {
     timer.ticks(timer.read());
     failure(T::INFO.id).map_or(Ok(timer), Err)
 }
@@ -83,7 +82,7 @@ mod tests {
     impl<const READS: u32> Timer for Failing<READS> {
         type Reading = u32;
 
-        fn open() -> Result<Self, Unavailable> {
+        fn open() -> Available<Self> {
             checked(Self(AtomicU32::new(0)))
         }
 

@@ -26,7 +26,6 @@ pub struct KernelEntry {
 
 impl KernelEntry {
     /// The minimum of two measurements, because disturbances make a call longer.
-    #[must_use]
     pub fn min(self, other: Self) -> Self {
         let min =
             |one: Option<f64>, other: Option<f64>| one.into_iter().chain(other).reduce(f64::min);
@@ -39,7 +38,6 @@ impl KernelEntry {
 }
 
 /// Measures all costs on the given CPU, in about 1 ms. `None` if the system's clock cannot be read.
-#[must_use]
 pub fn measure_kernel_entry(cpu: Option<u32>) -> Option<KernelEntry> {
     // If pinning fails, the current CPU is measured.
     let _pinned = cpu.and_then(Pinned::to);

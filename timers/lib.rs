@@ -134,6 +134,9 @@ texts! { Unavailable {
     Self { reason, .. } => "{reason}",
 } }
 
+/// What was asked for, or why the timer is unavailable.
+pub type Available<T = ()> = Result<T, Unavailable>;
+
 impl Unavailable {
     /// A cause without a remedy; [`remedy`](Self::remedy) adds one.
     pub fn because(reason: impl Into<String>) -> Self {
@@ -199,14 +202,14 @@ pub trait Timer: Described + Sized + Send + Sync {
     ///
     /// # Errors
     /// When the timer cannot be read on this machine.
-    fn open() -> Result<Self, Unavailable>;
+    fn open() -> Available<Self>;
 
     /// Checks that [`open`](Timer::open) would succeed. A timer overrides this method only if
     /// opening it is slow.
     ///
     /// # Errors
     /// As for [`open`](Timer::open).
-    fn availability() -> Result<(), Unavailable> {
+    fn availability() -> Available {
         Self::open().map(drop)
     }
 

@@ -3,7 +3,7 @@
 //! What ticks: nothing. Who may read it: any process. How it lies: not at all. Its cost is that of
 //! the loop around it, which is subtracted from the cost of the other timers.
 
-use crate::{Described, Info, Properties, Ticks, Timer, Unavailable};
+use crate::{Available, Described, Info, Properties, Ticks, Timer};
 
 /// The timer that reads nothing.
 pub(crate) struct Null;
@@ -20,7 +20,7 @@ impl Described for Null {
 impl Timer for Null {
     type Reading = u64;
 
-    fn open() -> Result<Self, Unavailable> {
+    fn open() -> Available<Self> {
         Ok(Self)
     }
 

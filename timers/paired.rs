@@ -29,7 +29,6 @@ pub struct PairedReads {
 /// Reads each of the given timers whose clock can be read in another way, `count` times: first
 /// while no other thread of this program runs, then while another CPU is busy, if there is another
 /// CPU.
-#[must_use]
 pub fn paired_reads(ids: &[&str], count: u32) -> Vec<PairedReads> {
     let mut all = posix::paired_reads(ids, count, false);
     let cpus = allowed_cpus().unwrap_or_default();

@@ -14,7 +14,6 @@ macro_rules! kinds {
 
         impl $name {
             /// The name in JSON documents.
-            #[must_use]
             pub fn name(self) -> &'static str {
                 match self {
                     $(Self::$kind => $word,)*
@@ -107,7 +106,6 @@ pub struct Properties<Id = &'static str> {
 impl<Id> Properties<Id> {
     /// Whether the kernel or a device determines the rate of the clock, for all processes alike.
     /// For other timers each process may find another rate.
-    #[must_use]
     pub fn has_shared_rate(&self) -> bool {
         matches!(self.family, Some(Family::SystemClock | Family::DeviceClock))
     }
@@ -132,7 +130,6 @@ kinds! {
 impl Counted {
     /// Whether the quantity is counted per thread, or may be, so that the readings of two threads
     /// cannot be compared.
-    #[must_use]
     pub fn is_per_thread(self) -> bool {
         matches!(
             self,
@@ -141,7 +138,6 @@ impl Counted {
     }
 
     /// The quantity in words that complete the sentence "it counts …".
-    #[must_use]
     pub fn in_words(self) -> &'static str {
         match self {
             Self::Wall => "wall time",
@@ -242,7 +238,6 @@ impl Properties {
     }
 
     /// The same properties with an owned id, as in documents.
-    #[must_use]
     pub fn into_owned(self) -> Properties<String> {
         Properties {
             family: self.family,

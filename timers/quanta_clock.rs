@@ -17,7 +17,7 @@
 
 use crate::entry::clocks;
 use crate::os::CommonClock;
-use crate::{Properties, Ticks, Timer, Unavailable};
+use crate::{Available, Properties, Ticks, Timer};
 
 clocks! { "all systems", all();
     Quanta, "quanta", "quanta::Clock::now()", Some(1.0), Properties::COUNTER;
@@ -34,7 +34,7 @@ pub(crate) struct Quanta {
 impl Timer for Quanta {
     type Reading = quanta::Instant;
 
-    fn open() -> Result<Self, Unavailable> {
+    fn open() -> Available<Self> {
         CommonClock::availability()?;
         let clock = quanta::Clock::new();
         // Documented to be the zero of all instants while quanta's upkeep thread does not run; with
@@ -45,7 +45,7 @@ impl Timer for Quanta {
 
     /// Checks that reading does not crash, without the calibration, which takes 10 to 200 ms. The
     /// calibration also reads CLOCK_MONOTONIC, and does not end if that fails.
-    fn availability() -> Result<(), Unavailable> {
+    fn availability() -> Available {
         CommonClock::availability()
     }
 
@@ -67,14 +67,14 @@ pub(crate) struct QuantaRaw {
 impl Timer for QuantaRaw {
     type Reading = u64;
 
-    fn open() -> Result<Self, Unavailable> {
+    fn open() -> Available<Self> {
         CommonClock::availability()?;
         Ok(Self {
             clock: quanta::Clock::new(),
         })
     }
 
-    fn availability() -> Result<(), Unavailable> {
+    fn availability() -> Available {
         CommonClock::availability()
     }
 

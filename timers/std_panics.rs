@@ -11,7 +11,7 @@ use std::thread;
 use std::time::Duration;
 
 use crate::os::{CalendarClock, CommonClock};
-use crate::{Deadline, Timer, Unavailable, pause};
+use crate::{Available, Deadline, Timer, Unavailable, pause};
 
 /// Whether the standard library has panicked because of a clock.
 static HAS_PANICKED: AtomicBool = AtomicBool::new(false);
@@ -42,7 +42,7 @@ fn is_clock_panic(panic: &PanicHookInfo) -> bool {
 /// # Errors
 /// When the standard library panicked because a clock failed, after [`silence_clock_panics`]. Other
 /// panics continue.
-pub fn guarded<R>(call: impl FnOnce() -> R) -> Result<R, Unavailable> {
+pub fn guarded<R>(call: impl FnOnce() -> R) -> Available<R> {
     panic::catch_unwind(AssertUnwindSafe(call)).map_err(|panic| {
         if !HAS_PANICKED.load(Ordering::Relaxed) {
             panic::resume_unwind(panic);

@@ -13,7 +13,7 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use crate::entry::clocks;
 use crate::os::{CalendarClock, CommonClock};
-use crate::{Described, Properties, Ticks, Timer, Unavailable};
+use crate::{Available, Described, Properties, Ticks, Timer};
 
 /// The properties of the clock that `Instant` reads, without the id of a timer that reads it by the
 /// system call.
@@ -29,7 +29,6 @@ clocks! { "all systems", all();
 
 /// The time of day in whole seconds since 1970, for documents; not for measurements. 0 if the clock
 /// cannot be read.
-#[must_use]
 pub fn date() -> i64 {
     let now = CalendarClock::open().map(|_| SystemTime::now());
     match now.unwrap_or(UNIX_EPOCH).duration_since(UNIX_EPOCH) {
@@ -46,7 +45,7 @@ pub struct StdInstant {
 impl Timer for StdInstant {
     type Reading = Instant;
 
-    fn open() -> Result<Self, Unavailable> {
+    fn open() -> Available<Self> {
         CommonClock::availability()?;
         // The origin is one hour in the past, because differences saturate at zero and would hide a
         // backward step right after opening.
@@ -72,7 +71,7 @@ pub(crate) struct StdSystemTime;
 impl Timer for StdSystemTime {
     type Reading = SystemTime;
 
-    fn open() -> Result<Self, Unavailable> {
+    fn open() -> Available<Self> {
         CalendarClock::availability().map(|()| Self)
     }
 

@@ -63,7 +63,6 @@ pub struct BackwardSteps {
 
 impl BackwardSteps {
     /// Counts the backward steps of these readings.
-    #[must_use]
     pub fn from_readings(readings: &[i64]) -> Self {
         let backward_step = |pair: &[i64]| pair[1].wrapping_sub(pair[0]).min(0).unsigned_abs();
         let steps = readings

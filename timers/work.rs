@@ -24,7 +24,6 @@ pub(crate) fn units(amount: u64) {
 /// memory takes three or eight cycles per step, depending on the prediction. Not inlined, so that
 /// all callers run the same machine code.
 #[inline(never)]
-#[must_use]
 pub fn run_chain(state: u64, length: u64) -> u64 {
     steps(state as usize, length) as u64
 }

@@ -1,7 +1,7 @@
 //! Defines the findings about a measured clock, for its row of a report: the text of each and the
 //! condition under which it is reported.
 
-use super::{RuleSubject, ns, number, values};
+use super::{ns, number, values};
 use crate::cost::edges;
 use crate::model::{
     Core, Counted, Cycles, Device, Hertz, Interval, Outcome, Question, Unit, Values, Verdicts,
@@ -20,10 +20,6 @@ pub struct ClockCase<'a> {
     pub device: Option<&'a Device>,
     /// The frequency of its processor that converts time to cycles.
     pub frequency: Option<Hertz>,
-}
-
-impl RuleSubject for ClockCase<'static> {
-    type Case<'a> = ClockCase<'a>;
 }
 
 rules! {
@@ -229,10 +225,6 @@ fn contradiction(case: &ClockCase<'_>) -> Option<Values> {
         .then(|| values! { alone: ns(cost), row: ns(amortised) })
 }
 
-impl RuleSubject for Verdicts {
-    type Case<'a> = Self;
-}
-
 rules! {
     /// The rules about verdicts that set the Quality to 0. Their findings precede all others of a row.
     pub static DISQUALIFYING: Verdicts;
@@ -297,10 +289,6 @@ pub struct PrecisionCase {
     /// Half the width that results from the variation between processes alone, which more processes
     /// reduce; `None` if it is unknown.
     pub scatter: Option<f64>,
-}
-
-impl RuleSubject for PrecisionCase {
-    type Case<'a> = Self;
 }
 
 rules! {

@@ -8,8 +8,8 @@ mod measured;
 pub use declared::DECLARED;
 pub use measured::MEASURED;
 
+use super::apply_rules;
 use super::machine::{EMULATED, TSC_CONFLICT};
-use super::{RuleSubject, apply_rules};
 use crate::model::{CounterFacts, Finding, Platform};
 use crate::rate::counter::CounterFindings;
 
@@ -24,10 +24,6 @@ pub struct CounterCase<'a> {
     pub facts: &'a CounterFacts,
     /// The results of the measurements.
     pub found: &'a CounterFindings,
-}
-
-impl RuleSubject for CounterCase<'static> {
-    type Case<'a> = CounterCase<'a>;
 }
 
 /// Returns all findings, the most severe first. Among findings of equal severity, a cause precedes

@@ -11,15 +11,11 @@ pub use clocks::TSC_CONFLICT;
 pub use restores::{RESTORES, RestoreCase};
 pub use timing::{DATE, DateCase, RTC, RtcCase};
 
-use super::{Rule, RuleSubject, apply_rules, ns, values};
+use super::{Condition, Rule, apply_rules, ns, values};
 use crate::model::{Finding, LibraryClocks, Platform, Severity, Values};
 
-impl RuleSubject for Platform {
-    type Case<'a> = Self;
-}
-
 /// The rules about a machine, in the order of reports.
-pub static MACHINE: [&[Rule<Platform>]; 4] =
+pub static MACHINE: [&[Rule<Condition<Platform>>]; 4] =
     [clocks::RULES, cpus::RULES, sharing::RULES, timing::RULES];
 
 rules! {
@@ -59,10 +55,6 @@ pub(super) fn is_x86(platform: &Platform) -> bool {
     platform.cpu.architecture.starts_with("x86")
 }
 
-impl RuleSubject for LibraryClocks {
-    type Case<'a> = Self;
-}
-
 rules! {
     /// The rules about the clocks as the C library reads them.
     pub static LIBRARY_CLOCKS: LibraryClocks;
@@ -100,10 +92,6 @@ pub struct WatchLogCase<'a> {
     pub damaged_lines: &'a [usize],
     /// The path of the log.
     pub path: &'a str,
-}
-
-impl RuleSubject for WatchLogCase<'static> {
-    type Case<'a> = WatchLogCase<'a>;
 }
 
 rules! {

@@ -6,7 +6,7 @@
 //! `{name:short}` by the value without trailing zeros, and a part in `<…>` is omitted if one of its
 //! values is missing. `docs/findings.md` is generated from the tables.
 
-/// A table of rules about one kind of [`RuleSubject`], by code: severity (with the reason that
+/// A table of rules about one kind of case, by code: severity (with the reason that
 /// distinguishes it from others of this severity), message, advice and condition of each finding. Of
 /// each code the first finding applies whose condition returns values; without a condition, any.
 macro_rules! rules {
@@ -17,7 +17,7 @@ macro_rules! rules {
         $($severity:ident $(($reason:literal))? $message:literal $(=> $advice:expr)? $(, $condition:expr)?;)*
      })*) => {
         $(#[$meta])*
-        $visible static $name: &[$crate::findings::Rule<$subject>] = &[$($($crate::findings::Rule {
+        $visible static $name: &[$crate::findings::Rule<fn(&$subject) -> Option<$crate::model::Values>>] = &[$($($crate::findings::Rule {
             wording: $crate::findings::Wording {
                 code: $code,
                 severity: $crate::model::Severity::$severity,
@@ -67,24 +67,21 @@ impl Wording {
     }
 }
 
-/// What findings are about, for example a clock with its figures; each table of rules is about one.
-pub trait RuleSubject: 'static {
-    /// The facts about one such thing, from which its rules decide.
-    type Case<'a>;
-}
+/// Returns, from the facts about what a finding is about, for example a clock with its figures, the
+/// values of the finding; `None` if it does not apply.
+type Condition<C> = fn(&C) -> Option<Values>;
 
 /// A rule: the texts of a finding, and the condition under which it is reported.
-pub struct Rule<S: RuleSubject> {
+pub struct Rule<F> {
     wording: Wording,
-    /// Returns the values of the finding; `None` if it does not apply.
-    condition: for<'a> fn(&S::Case<'a>) -> Option<Values>,
+    condition: F,
 }
 
 /// Returns the findings whose rules apply to a case, in the order of the table: of each code the
 /// first that applies.
-pub fn apply_rules<S: RuleSubject>(rules: &[Rule<S>], case: &S::Case<'_>) -> Vec<Finding> {
-    let same_code = |a: &Rule<S>, b: &Rule<S>| a.wording.code == b.wording.code;
-    let finding = |rule: &Rule<S>| {
+pub fn apply_rules<C>(rules: &[Rule<Condition<C>>], case: &C) -> Vec<Finding> {
+    let same_code = |a: &Rule<_>, b: &Rule<_>| a.wording.code == b.wording.code;
+    let finding = |rule: &Rule<Condition<C>>| {
         let Wording {
             code,
             severity,
@@ -128,9 +125,7 @@ pub fn wordings() -> impl Iterator<Item = &'static Wording> {
         .chain(wordings_in(counter::DECLARED))
 }
 
-fn wordings_in<S: RuleSubject>(
-    rules: &'static [Rule<S>],
-) -> impl Iterator<Item = &'static Wording> {
+fn wordings_in<F>(rules: &'static [Rule<F>]) -> impl Iterator<Item = &'static Wording> {
     rules.iter().map(|rule| &rule.wording)
 }
 

@@ -1,7 +1,7 @@
 //! Defines the findings about a whole report: conditions of the machine that affect all results.
 
 use super::clocks::SHARED_CORE;
-use super::{RuleSubject, ns, number, values};
+use super::{ns, number, values};
 use crate::model::{Interval, Platform, TimerRow, Unit, Values};
 
 /// The facts about a report from which the rules decide.
@@ -10,10 +10,6 @@ pub struct ReportCase<'a> {
     pub platform: &'a Platform,
     /// All rows of clocks.
     pub timers: &'a [TimerRow],
-}
-
-impl RuleSubject for ReportCase<'static> {
-    type Case<'a> = ReportCase<'a>;
 }
 
 rules! {
@@ -72,10 +68,6 @@ pub struct FrequencyCase {
     pub doubtful_ratio: Option<f64>,
     /// Whether cycles have to be counted at the measured frequency, which is unknown.
     pub is_missing: bool,
-}
-
-impl RuleSubject for FrequencyCase {
-    type Case<'a> = Self;
 }
 
 rules! {

@@ -1,7 +1,7 @@
 //! Defines the findings about a sleep primitive, which is a function that waits for a given time:
 //! the text of each and the condition under which it is reported.
 
-use super::{RuleSubject, ns, number, values};
+use super::{ns, number, values};
 use crate::model::{
     Granularity, Lateness, MAX_FINE_STEP_NS, MAX_RATE_PPM, PeriodFigures, Unit, Values, WaitFigures,
 };
@@ -19,10 +19,6 @@ pub struct WaitCase<'a> {
     pub trace: Option<&'a WaitTrace>,
     /// The results of a periodic timer.
     pub period: Option<&'a PeriodFigures>,
-}
-
-impl RuleSubject for WaitCase<'static> {
-    type Case<'a> = WaitCase<'a>;
 }
 
 rules! {

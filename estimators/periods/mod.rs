@@ -160,23 +160,15 @@ fn interval_deviation(runs: &[WakeupSeries]) -> Option<f64> {
 /// typical periods. Stalls without wake-ups to compare are left out.
 fn delays_after_stalls(run: &WakeupSeries) -> Vec<(f64, f64)> {
     let stall = STALL_PERIODS * run.requested_period / run.typical_period;
+    // Each wake-up counts as one period, however many expirations it reports.
+    let number: Vec<f64> = (0..run.wakeup_times.len()).map(|at| at as f64).collect();
     let segments = run.segments();
     let delay = |neighbours: &[Range<usize>]| {
         let [before, after] = [0, 1].map(|side| neighbours[side].clone());
-        Some((run.delay(before, after)?, stall))
+        let shift = run.grid_shift(&number, before, after, SETTLING_WAKEUPS)?;
+        Some((shift / run.typical_period, stall))
     };
     segments.windows(2).filter_map(delay).collect()
-}
-
-impl WakeupSeries {
-    /// Returns by how many typical periods the wake-ups in the range `after` are later than those
-    /// in the range `before` predict. Each wake-up counts as one period, however many expirations
-    /// it reports. `None` if a range is empty.
-    fn delay(&self, before: Range<usize>, after: Range<usize>) -> Option<f64> {
-        let number: Vec<f64> = (0..self.wakeup_times.len()).map(|at| at as f64).collect();
-        let shift = self.grid_shift(&number, before, after, SETTLING_WAKEUPS)?;
-        Some(shift / self.typical_period)
-    }
 }
 
 /// Returns whether wake-ups keep to a grid: a long interval is then followed by a short one more

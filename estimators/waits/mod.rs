@@ -39,6 +39,10 @@ pub fn figures(trace: &WaitTrace, hertz: Option<f64>) -> WaitFigures {
     let sleeping = awake.map(|awake| regimes::without_shorter(trace.clone(), awake.below_ns));
     let sleeping = sleeping.as_ref().unwrap_or(trace);
     let runs = || trace.runs.iter();
+    let length_of = |by_process: Vec<Vec<f64>>| {
+        let length = timed_median(&by_process, &trace.reference)?;
+        Some(length.within(0.0, f64::INFINITY))
+    };
     let median_length = |request: u64| {
         let by_process = runs().map(|run| {
             run.lengths
@@ -47,8 +51,7 @@ pub fn figures(trace: &WaitTrace, hertz: Option<f64>) -> WaitFigures {
                 .map(|wait| observed_ns(wait, &trace.reference))
                 .collect()
         });
-        timed_median(&by_process.collect::<Vec<Vec<f64>>>(), &trace.reference)
-            .map(|length| length.within(0.0, f64::INFINITY))
+        length_of(by_process.collect())
     };
     let arms_ns = |run: &WaitRun| -> Vec<f64> {
         let ns = |&arm: &i64| zero_if_not_finite(arm as f64 * trace.reference.ns_per_tick);
@@ -64,8 +67,7 @@ pub fn figures(trace: &WaitTrace, hertz: Option<f64>) -> WaitFigures {
         lateness: lateness::lateness_by_length(trace, hertz),
         proportional_ppm: lateness::lateness_slope(trace).map(|slope| slope.scaled(1e6)),
         cpu_slope: lateness::cpu_slope(sleeping),
-        arm_cancel_ns: timed_median(&runs().map(arms_ns).collect::<Vec<_>>(), &trace.reference)
-            .map(|length| length.within(0.0, f64::INFINITY)),
+        arm_cancel_ns: length_of(runs().map(arms_ns).collect()),
         staircase: staircase(trace),
         processes: trace.runs.len() as u32,
         waits: runs().map(wait_count).sum::<usize>() as u64,

@@ -86,19 +86,21 @@ impl ClockFigures {
     /// The reason why nothing can be measured with this clock.
     pub fn from_row(row: &TimerRow, platform: &Platform) -> Result<Self, Unusable> {
         if let Some(why) = refusal(row) {
-            return Err(why);
+            return Err(Unusable(why));
         }
+        let unknown = |what: &str| Unusable(format!("{what} could not be determined"));
+        let no_step = || unknown("neither its resolution nor an upper bound of it");
         let positive = |value: &f64| value.is_finite() && *value > 0.0;
         let not_negative = |value: &f64| value.is_finite() && *value >= 0.0;
-        let step = row.step_or_limit_ns().ok_or(Unusable::NoResolution)?;
+        let step = row.step_or_limit_ns().ok_or_else(no_step)?;
         let step_ns = [step.high(), Some(step.value)]
             .into_iter()
             .flatten()
             .find(positive)
-            .ok_or(Unusable::NoResolution)?;
+            .ok_or_else(no_step)?;
         let cost_ns = value_of(row.cost_ns)
             .filter(not_negative)
-            .ok_or(Unusable::NoCost)?;
+            .ok_or_else(|| unknown("the cost of a read"))?;
         let ends = row.cost_ns.and_then(|cost| cost.ends());
         let half_width = ends.map(|(low, high)| (high - cost_ns).max(cost_ns - low));
         // The 99th percentile was measured with the reference clock, so it is uncertain by one of
@@ -180,12 +182,11 @@ impl ClockFigures {
 }
 
 /// The reason why nothing can be measured with the timer of this row; `None` if it can be used.
-fn refusal(row: &TimerRow) -> Option<Unusable> {
-    let not_measured = |what| {
+fn refusal(row: &TimerRow) -> Option<String> {
+    let not_measured = |what: &str| {
         let reason = row.reason.as_deref().unwrap_or("no reason given");
         let remedy = row.remedy.iter().map(|remedy| format!("; {remedy}"));
-        let reason = reason.to_owned() + &remedy.collect::<String>();
-        Some(Unusable::NotMeasured { what, reason })
+        Some(format!("{what}: {reason}{}", remedy.collect::<String>()))
     };
     match row.status {
         Status::Unavailable => return not_measured("it cannot be read here"),
@@ -201,8 +202,8 @@ fn refusal(row: &TimerRow) -> Option<Unusable> {
     let observed = row.observations.as_ref();
     let backward = observed.is_some_and(|observed| observed.backward_steps > 0);
     failed
-        .map(|answer| Unusable::Distrusted(answer.evidence.to_owned()))
-        .or(backward.then_some(Unusable::Backwards))
+        .map(|answer| answer.evidence.to_owned())
+        .or(backward.then(|| "it went backwards".to_owned()))
 }
 
 /// Upper bound of the relative error of the rate of any clock. NTP may slew a clock of the kernel

@@ -8,7 +8,7 @@ use serde::Serialize;
 use super::ChoiceError;
 use super::clock_facts::{list_unmet, untested_between_cpus};
 use super::clock_figures::ClockFigures;
-use super::plan::{MeasuringPlan, PlanMethod, Shortfall, plan_fastest};
+use super::plan::{MeasuringPlan, PlanMethod, Planned, Shortfall, plan_fastest};
 use super::requirement::Requirement;
 use super::runtime::{missing_runtime, rows_of_runtime};
 use crate::model::{Report, TimerRow};
@@ -93,7 +93,7 @@ struct Contestant<'a> {
     /// Whether the requirement allows this clock to be picked.
     eligible: bool,
     unmet: Vec<String>,
-    plan: Result<MeasuringPlan, Shortfall>,
+    plan: Planned,
     /// The method that would suffice if the cost of a read were exactly known and never varied.
     at_best: Option<PlanMethod>,
     /// The number of clocks that are clearly better.
@@ -112,7 +112,10 @@ pub fn choose(report: &Report, requirement: &Requirement) -> Result<ClockChoice,
     if !all.iter().any(|contestant| contestant.eligible) {
         return Err(match all.is_empty() {
             true => missing_runtime(report, runtime),
-            false => ChoiceError::Clocks(requirement.clocks.join(", ")),
+            false => ChoiceError(format!(
+                "the report has none of the clocks that code in this language reads: {}",
+                requirement.clocks.join(", ")
+            )),
         });
     }
     for at in 0..all.len() {

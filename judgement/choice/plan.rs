@@ -90,7 +90,7 @@ impl MeasuringPlan {
     }
 
     /// Returns this plan if it keeps the requirement. `measured` is what one result is of.
-    fn checked(self, requirement: &Requirement, measured: &str) -> Result<Self, Shortfall> {
+    fn checked(self, requirement: &Requirement, measured: &str) -> Planned {
         // The tolerance keeps rounding from rejecting a plan that is exactly sufficient.
         let exceeds = |value: f64, most: f64| value > most * (1.0 + 1e-9);
         if exceeds(self.error, requirement.error) {
@@ -127,6 +127,9 @@ pub struct Shortfall {
     pub nearest: Option<MeasuringPlan>,
 }
 
+/// A plan, or why there is none.
+pub type Planned = Result<MeasuringPlan, Shortfall>;
+
 impl Shortfall {
     /// A shortfall without a possible plan.
     pub(super) fn because(reason: impl Into<String>) -> Self {
@@ -147,10 +150,7 @@ const FEWEST_SAMPLES: f64 = 30.0;
 ///
 /// # Errors
 /// When no method keeps the requirement: the shortfall with the smallest error.
-pub fn plan_fastest(
-    clock: &ClockFigures,
-    requirement: &Requirement,
-) -> Result<MeasuringPlan, Shortfall> {
+pub fn plan_fastest(clock: &ClockFigures, requirement: &Requirement) -> Planned {
     let outcomes = [plan_single, plan_batch, plan_edge_crossing].map(|method| {
         let plan = method(clock, requirement)?;
         if plan.campaign_ns <= LONGEST_CAMPAIGN_NS {
@@ -182,10 +182,7 @@ fn nearer(first: Shortfall, second: Shortfall) -> Shortfall {
 ///
 /// # Errors
 /// When the error of one call is larger than required.
-pub fn plan_single(
-    clock: &ClockFigures,
-    requirement: &Requirement,
-) -> Result<MeasuringPlan, Shortfall> {
+pub fn plan_single(clock: &ClockFigures, requirement: &Requirement) -> Planned {
     plan_calls(clock, requirement, 1)
 }
 
@@ -193,10 +190,7 @@ pub fn plan_single(
 ///
 /// # Errors
 /// When the operation cannot be repeated, or no number of calls is enough.
-pub fn plan_batch(
-    clock: &ClockFigures,
-    requirement: &Requirement,
-) -> Result<MeasuringPlan, Shortfall> {
+pub fn plan_batch(clock: &ClockFigures, requirement: &Requirement) -> Planned {
     if let Some(rate) = requirement.rate_hz {
         return Err(Shortfall::because(format!(
             "the operation comes by itself, {rate} times a second: it cannot be repeated between two reads"
@@ -284,11 +278,7 @@ fn cost_variation(clock: &ClockFigures, requirement: &Requirement) -> Result<f64
 }
 
 /// Plans `calls` calls between two reads.
-fn plan_calls(
-    clock: &ClockFigures,
-    requirement: &Requirement,
-    calls: u64,
-) -> Result<MeasuringPlan, Shortfall> {
+fn plan_calls(clock: &ClockFigures, requirement: &Requirement, calls: u64) -> Planned {
     let variation_ns = cost_variation(clock, requirement)?;
     let window_ns = requirement.shortest_ns() * calls as f64;
     let budget = Budget {

@@ -71,14 +71,14 @@ impl Requirement {
         let duration_ns = self.duration_ns;
         let most = 1e9 / duration_ns;
         if !(duration_ns > 0.0 && duration_ns <= LONGEST_NS) {
-            return Err(ChoiceError::Duration(duration_ns));
+            return Err(ChoiceError(format!(
+                "a duration of {duration_ns} ns cannot be measured: give one above zero and up to a day"
+            )));
         }
         match self.rate_hz {
-            Some(rate) if !(rate > 0.0 && rate <= most) => Err(ChoiceError::Rate {
-                duration_ns,
-                rate,
-                most,
-            }),
+            Some(rate) if !(rate > 0.0 && rate <= most) => Err(ChoiceError(format!(
+                "an operation of {duration_ns} ns cannot happen {rate} times a second: give a rate above zero, at most {most:.0}/s"
+            ))),
             _ => Ok(self),
         }
     }

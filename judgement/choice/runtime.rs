@@ -60,11 +60,11 @@ pub(super) fn missing_runtime(report: &Report, runtime: Option<&str>) -> ChoiceE
         ProvenanceKind::Published => "its figures were published and are not of this machine",
         _ => "`timermeter probe` with --runtime or --agent measures those of other runtimes",
     };
-    ChoiceError::Runtime {
-        runtime: runtime.unwrap_or("native").to_owned(),
-        known: known.join(", "),
-        remedy,
-    }
+    ChoiceError(format!(
+        "the report has no timers of `{}`, but those of: {} (--runtime NAME); {remedy}",
+        runtime.unwrap_or("native"),
+        known.join(", ")
+    ))
 }
 
 #[cfg(test)]

@@ -10,9 +10,9 @@ use crate::numbers::{range_ns, time};
 /// of a read matters.
 pub const USUAL_DURATION: Nanos = Nanos(250.0);
 /// Largest error for which a clock is picked by default, as a share.
-pub(super) const USUAL_ERROR: f64 = 0.01;
+pub const USUAL_ERROR: f64 = 0.01;
 /// Confidence that this error is kept.
-pub(super) const USUAL_CONFIDENCE: f64 = 0.95;
+pub const USUAL_CONFIDENCE: f64 = 0.95;
 
 /// Picks a clock for an operation of [`USUAL_DURATION`], among the native clocks if `runtime` is
 /// `None`, otherwise among those of the runtime.

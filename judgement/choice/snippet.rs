@@ -38,7 +38,7 @@ pub enum Language {
     Go,
 }
 
-/// A snippet: its language, the ids of the clocks that it reads, and the text for batches and for
+/// The snippets: the language, the ids of the clocks that it reads, and the text for batches and for
 /// single calls: lines that begin with `-` are for batches, those with `+` for single calls, which are
 /// less indented. These words in it are replaced: `CALLS`, the calls between two reads; `RUNS`, the
 /// number of runs; `CLOCK`, the name of the clock in C; `NS_PER_TICK`; `READ`, the cost of a read in
@@ -51,25 +51,11 @@ pub enum Language {
 /// used: otherwise compilers remove an operation without effects, or move it out of the loop. In
 /// Python, whose calls always differ, the medians are used, and calls stand in a row, because a turn
 /// of a loop around a call differs by up to 5 ns from an empty one.
-struct Snippet {
-    language: Language,
-    clocks: &'static [&'static str],
-    text: &'static str,
-}
-
-const SNIPPETS: [Snippet; 9] = [
-    Snippet {
-        language: Language::C,
-        clocks: &[
-            "monotonic",
-            "monotonic-raw",
-            "boottime",
-            "realtime",
-            "tai",
-            "thread-cputime",
-            "process-cputime",
-        ],
-        text: "\
+const SNIPPETS: [(Language, &str, &str); 9] = [
+    (
+        Language::C,
+        "monotonic monotonic-raw boottime realtime tai thread-cputime process-cputime",
+        "\
 #include <time.h>
 __typeof__(operation) *volatile call = operation;  // not optimised away
 -double least[] = {1e18, 1e18};  // without and with the calls
@@ -85,11 +71,11 @@ __typeof__(operation) *volatile call = operation;  // not optimised away
 -double ns = (least[1] - least[0]) / CALLS;
 +double ns = t - READ;  // less the cost of a read
 ",
-    },
-    Snippet {
-        language: Language::C,
-        clocks: &["rdtsc-lfence"],
-        text: "\
+    ),
+    (
+        Language::C,
+        "rdtsc-lfence",
+        "\
 #include <x86intrin.h>
 __typeof__(operation) *volatile call = operation;  // not optimised away
 -double least[] = {1e18, 1e18};  // without and with the calls
@@ -105,11 +91,11 @@ __typeof__(operation) *volatile call = operation;  // not optimised away
 -double ns = (least[1] - least[0]) / CALLS;
 +double ns = t - READ;  // less the cost of a read
 ",
-    },
-    Snippet {
-        language: Language::Cpp,
-        clocks: &["monotonic"],
-        text: "\
+    ),
+    (
+        Language::Cpp,
+        "monotonic",
+        "\
 #include <chrono>
 using steady = std::chrono::steady_clock;
 auto *volatile call = operation;  // not optimised away
@@ -124,11 +110,11 @@ auto *volatile call = operation;  // not optimised away
 -double ns = (least[1] - least[0]) / CALLS;
 +double ns = t.count() - READ;  // less the cost of a read
 ",
-    },
-    Snippet {
-        language: Language::Rust,
-        clocks: &["instant"],
-        text: "\
+    ),
+    (
+        Language::Rust,
+        "instant",
+        "\
 -let call = std::hint::black_box(operation as fn() -> _);
 -let mut least = [f64::INFINITY; 2]; // without and with the calls
 -for run in 0..RUNS {
@@ -143,11 +129,11 @@ auto *volatile call = operation;  // not optimised away
 -let ns = (least[1] - least[0]) / CALLS.0;
 +let ns = t - READ; // less the cost of a read
 ",
-    },
-    Snippet {
-        language: Language::Java,
-        clocks: &["nanoTime"],
-        text: "\
+    ),
+    (
+        Language::Java,
+        "nanoTime",
+        "\
 -double[] least = {1e18, 1e18};  // without and with the calls
 -double sum = 0;
 -for (int run = 0; run < RUNS; run++) {
@@ -161,11 +147,11 @@ auto *volatile call = operation;  // not optimised away
 -if (sum == 0.1) System.out.println();  // so that no call is optimised away
 +double ns = t - READ;  // less the cost of a read
 ",
-    },
-    Snippet {
-        language: Language::CSharp,
-        clocks: &["Stopwatch"],
-        text: "\
+    ),
+    (
+        Language::CSharp,
+        "Stopwatch",
+        "\
 using System.Diagnostics;
 -double[] least = {1e18, 1e18};  // without and with the calls
 -double sum = 0;
@@ -180,11 +166,11 @@ using System.Diagnostics;
 -if (sum == 0.1) System.Console.WriteLine();  // so that no call is optimised away
 +double ns = t - READ;  // less the cost of a read
 ",
-    },
-    Snippet {
-        language: Language::Python,
-        clocks: &["perf_counter_ns"],
-        text: "\
+    ),
+    (
+        Language::Python,
+        "perf_counter_ns",
+        "\
 -from statistics import median
 from time import perf_counter_ns
 -CODE = \"\"\"def {}():
@@ -199,11 +185,11 @@ from time import perf_counter_ns
 +operation()
 +ns = perf_counter_ns() - begin - READ  # less the cost of a read
 ",
-    },
-    Snippet {
-        language: Language::JavaScript,
-        clocks: &["hrtime.bigint"],
-        text: "\
+    ),
+    (
+        Language::JavaScript,
+        "hrtime.bigint",
+        "\
 -const least = [Infinity, Infinity];  // without and with the calls
 -let sum = 0;
 -for (let run = 0; run < RUNS; run++) {
@@ -217,11 +203,11 @@ from time import perf_counter_ns
 -if (sum === 0.1) console.log();  // so that no call is optimised away
 +const ns = t - READ;  // less the cost of a read
 ",
-    },
-    Snippet {
-        language: Language::Go,
-        clocks: &["monotonic"],
-        text: "\
+    ),
+    (
+        Language::Go,
+        "monotonic",
+        "\
 -least := [2]float64{math.Inf(1), math.Inf(1)} // without and with the calls
 -for run := 0; run < RUNS; run++ {
 \tbegin := time.Now()
@@ -235,7 +221,7 @@ from time import perf_counter_ns
 -ns := (least[1] - least[0]) / CALLS
 +ns := t - READ // less the cost of a read
 ",
-    },
+    ),
 ];
 
 /// Total duration of the runs with calls in nanoseconds: Java compiles a method after some ten
@@ -263,9 +249,9 @@ impl Language {
     pub fn clocks(self) -> Vec<String> {
         SNIPPETS
             .iter()
-            .filter(|snippet| snippet.language == self)
-            .flat_map(|snippet| snippet.clocks)
-            .map(|clock| (*clock).to_owned())
+            .filter(|(language, ..)| *language == self)
+            .flat_map(|(_, clocks, _)| clocks.split(' '))
+            .map(str::to_owned)
             .collect()
     }
 }
@@ -297,9 +283,9 @@ pub fn snippet(language: Language, picked: &RankedClock, row: &TimerRow) -> Opti
         Some(_) => picked.id.rsplit(':').next()?,
         None => &picked.id,
     };
-    let is_wanted =
-        |snippet: &&Snippet| snippet.language == language && snippet.clocks.contains(&id);
-    let text = lines_for(SNIPPETS.iter().find(is_wanted)?.text, plan.method);
+    let mut snippets = SNIPPETS.iter().filter(|(own, ..)| *own == language);
+    let (.., text) = snippets.find(|(_, clocks, _)| clocks.split(' ').any(|clock| clock == id))?;
+    let text = lines_for(text, plan.method);
     let name = clock_name(&picked.label);
     if text.contains("CLOCK,") && name.is_none() {
         return None;

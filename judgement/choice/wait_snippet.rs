@@ -52,87 +52,72 @@ loop {
 
 /// The code of a way to wait: the loop around it; the ids of timers; the lines before the loop; what
 /// waits, for `left` nanoseconds or until `next`.
-type Way = (
-    &'static str,
-    &'static [&'static str],
-    &'static str,
-    &'static str,
-);
-
-const WAYS: [Way; 14] = [
-    (RELATIVE, &["nanosleep"], "", "nanosleep(&wait, NULL)"),
-    (
+const WAYS: [[&str; 4]; 14] = [
+    [RELATIVE, "nanosleep", "", "nanosleep(&wait, NULL)"],
+    [
         RELATIVE,
-        &[
-            "clock-nanosleep-monotonic",
-            "clock-nanosleep-boottime",
-            "clock-nanosleep-realtime",
-        ],
+        "clock-nanosleep-monotonic clock-nanosleep-boottime clock-nanosleep-realtime",
         "",
         "clock_nanosleep(CLOCK, 0, &wait, NULL)",
-    ),
-    (
+    ],
+    [
         ABSOLUTE,
-        &[
-            "clock-nanosleep-monotonic-absolute",
-            "clock-nanosleep-boottime-absolute",
-            "clock-nanosleep-realtime-absolute",
-        ],
+        "clock-nanosleep-monotonic-absolute clock-nanosleep-boottime-absolute clock-nanosleep-realtime-absolute",
         "",
         "clock_nanosleep(CLOCK, TIMER_ABSTIME, &next, NULL)",
-    ),
-    (
+    ],
+    [
         RELATIVE,
-        &["ppoll"],
+        "ppoll",
         "#define _GNU_SOURCE\n#include <poll.h>\n",
         "ppoll(NULL, 0, &wait, NULL)",
-    ),
-    (
+    ],
+    [
         RELATIVE,
-        &["select", "pselect"],
+        "select pselect",
         "#include <sys/select.h>\n",
         "pselect(0, NULL, NULL, NULL, &wait, NULL)",
-    ),
-    (TIMERFD, &["timerfd"], "", "read(fd, &n, sizeof n) > 0"),
-    (RUST, &["std-sleep"], "", "std::thread::sleep(left)"),
-    (
+    ],
+    [TIMERFD, "timerfd", "", "read(fd, &n, sizeof n) > 0"],
+    [RUST, "std-sleep", "", "std::thread::sleep(left)"],
+    [
         RUST,
-        &["std-park-timeout"],
+        "std-park-timeout",
         "",
         "std::thread::park_timeout(left)",
-    ),
-    (
+    ],
+    [
         RUST,
-        &["std-condvar-wait-timeout"],
+        "std-condvar-wait-timeout",
         "let (mutex, none) = (std::sync::Mutex::new(()), std::sync::Condvar::new());\n",
         "drop(none.wait_timeout(mutex.lock().unwrap(), left))",
-    ),
-    (
+    ],
+    [
         RUST,
-        &["std-recv-timeout"],
+        "std-recv-timeout",
         "let (_sender, receiver) = std::sync::mpsc::channel::<()>();\n",
         "let _ = receiver.recv_timeout(left)",
-    ),
-    (
+    ],
+    [
         RUST,
-        &["spin"],
+        "spin",
         "",
         "while Instant::now() < next { std::hint::spin_loop() }",
-    ),
-    (
+    ],
+    [
         RUST,
-        &["yield"],
+        "yield",
         "",
         "while Instant::now() < next { std::thread::yield_now() }",
-    ),
-    (
+    ],
+    [
         RUST,
-        &["hybrid"],
+        "hybrid",
         "",
         "std::thread::sleep(left.saturating_sub(Duration::from_micros(120)));\n    \
          while Instant::now() < next { std::hint::spin_loop() }",
-    ),
-    (RUST, &["spin-sleep"], "", "spin_sleep::sleep(left)"),
+    ],
+    [RUST, "spin-sleep", "", "spin_sleep::sleep(left)"],
 ];
 
 /// Generates code that waits every `every_ns` nanoseconds with the picked timer, or, if there is
@@ -149,8 +134,8 @@ pub fn wait_snippet(choice: &WaitChoice, every_ns: u64) -> Option<(String, Strin
 }
 
 fn snippet_of(timer: &RankedWait, every_ns: u64) -> Option<String> {
-    let has_id = |way: &&Way| way.1.contains(&timer.id.as_str());
-    let (text, _, first, wait) = WAYS.iter().find(has_id)?;
+    let has_id = |[_, ids, ..]: &&[&str; 4]| ids.split(' ').any(|id| id == timer.id);
+    let [text, _, first, wait] = WAYS.iter().find(has_id)?;
     let clock = clock_name(&timer.label).unwrap_or("CLOCK_MONOTONIC");
     let words = [
         ("FIRST", (*first).to_owned()),

@@ -61,10 +61,11 @@ impl Punctuality {
     /// When the accepted deviation is as long as a wait.
     pub fn checked(self) -> Result<Self, ChoiceError> {
         match self.within_ns {
-            Some(within) if within >= self.every_ns => Err(ChoiceError::Within {
-                every: short_time(self.every_ns),
-                within: short_time(within),
-            }),
+            Some(within) if within >= self.every_ns => Err(ChoiceError(format!(
+                "a wait of {} that may be off by {} need not wait: give a shorter --within",
+                short_time(self.every_ns),
+                short_time(within)
+            ))),
             _ => Ok(self),
         }
     }
@@ -123,7 +124,13 @@ pub type WaitChoice = Choice<Punctuality, WaitRecord>;
 pub fn choose(report: &Report, asked: &Punctuality) -> Result<WaitChoice, ChoiceError> {
     let near = nearest_length(report, asked.every_ns)
         .filter(|late| late.distance(asked.every_ns) <= MAX_LENGTH_RATIO.ln())
-        .ok_or_else(|| ChoiceError::Waits(short_time(asked.every_ns)))?;
+        .ok_or_else(|| {
+            let length = short_time(asked.every_ns);
+            let compact = length.replace(' ', "").replace('µ', "u");
+            ChoiceError(format!(
+                "the report has no waits of about {length}: measure them with `timermeter wait --durations {compact} -o report.json`"
+            ))
+        })?;
     Ok(choose_at(report, asked, near.request_ns))
 }
 

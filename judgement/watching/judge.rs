@@ -27,7 +27,7 @@ const MAX_RATE_WANDER: f64 = 2e-6;
 const NS_PER_SECOND: f64 = 1e9;
 
 /// Derives events from successive samples.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Judge {
     /// The shortest pause that is reported, in nanoseconds.
     shortest_pause_ns: i64,
@@ -51,44 +51,32 @@ struct Observed {
 
 impl Judge {
     /// Creates a judge that reports pauses of at least `shortest_pause_ns` nanoseconds.
-    #[must_use]
     pub fn new(shortest_pause_ns: i64) -> Self {
         Self {
             shortest_pause_ns,
-            first: None,
-            last: None,
-            last_machine: None,
-            machine_rates: MachineRates::default(),
-            rtc: Rtc::default(),
-            series: SeriesFinder::default(),
-            monotonic: Observed::default(),
-            counter: Observed::default(),
+            ..Self::default()
         }
     }
 
     /// Returns whether a sample is late enough for a pause. The state of the machine, which shows
     /// the cause of the pause, should then be read.
-    #[must_use]
     pub fn is_late(&self, sample: &ClockSample) -> bool {
         sample.monotonic.saturating_sub(sample.planned) >= self.shortest_pause_ns
     }
 
     /// Returns the Allan deviation of MONOTONIC relative to RAW, and of the counter relative to
     /// RAW.
-    #[must_use]
     pub fn stability(&self) -> [Vec<AllanPoint>; 2] {
         [&self.monotonic, &self.counter].map(|clock| clock.offsets.stability())
     }
 
     /// Returns by how many ppm the kernel's clocks are faster than the RTC, since the last event that
     /// changed their offset from it; `None` without an RTC, and after a short time.
-    #[must_use]
     pub fn ppm_by_rtc(&self) -> Option<Interval> {
         self.rtc.rate_ppm()
     }
 
     /// Returns the time from the first sample to the last in seconds, including suspends.
-    #[must_use]
     pub fn watched_s(&self) -> f64 {
         self.first
             .as_ref()

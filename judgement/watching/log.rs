@@ -110,7 +110,6 @@ pub struct WatchLog {
 
 /// Parses a log, and marks the series among its events. Damaged lines are skipped: those that `read`
 /// refuses, and those that no watch writes. Of a watch whose start is damaged, nothing is known.
-#[must_use]
 pub fn parse<E>(text: &str, read: impl Fn(&str) -> Result<LogDocument, E>) -> WatchLog {
     let mut log = WatchLog::default();
     let mut series = SeriesFinder::default();

@@ -53,7 +53,6 @@ const KINDS: [(EventKind, &str, &str); 10] = [
 ];
 
 /// Returns a sentence that describes an event.
-#[must_use]
 pub fn describe(event: &ClockEvent) -> String {
     let kind = KINDS.iter().find(|(kind, ..)| *kind == event.kind);
     kind.map_or("", |(.., text)| text)
@@ -64,7 +63,6 @@ pub fn describe(event: &ClockEvent) -> String {
 
 /// Returns a sentence that describes the series to which an event belongs; `None` if it belongs to
 /// none.
-#[must_use]
 pub fn describe_series(event: &ClockEvent) -> Option<String> {
     let series = event.series?;
     let (period_s, size) = (series.period_s.value, series.mean_size);
@@ -92,7 +90,6 @@ pub fn describe_series(event: &ClockEvent) -> Option<String> {
 }
 
 /// Returns a sentence for each series among events.
-#[must_use]
 pub fn describe_all_series(events: &[ClockEvent]) -> Vec<String> {
     let begin = |event: &ClockEvent| (event.kind, event.series.map(|series| series.since_s));
     let is_last = |(at, event): &(usize, &ClockEvent)| {
@@ -170,7 +167,6 @@ fn cause_in_words(event: &ClockEvent) -> &'static str {
 
 /// Returns a text with the number of events of each kind, and for kinds whose sizes are times the
 /// largest size. `None` if there are no events.
-#[must_use]
 pub fn tally(events: &[ClockEvent]) -> Option<String> {
     let mut text = String::new();
     for (kind, word, _) in KINDS {

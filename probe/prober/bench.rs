@@ -83,6 +83,6 @@ pub trait Watcher {
 }
 
 /// Watches nothing.
-pub(super) struct Unwatched;
+pub struct Unwatched;
 
 impl Watcher for Unwatched {}

@@ -126,7 +126,7 @@ impl StepCounts {
 }
 
 /// Reads the subject once.
-pub(super) fn read_once(subject: &mut dyn Subject) -> Answer<i64> {
+pub fn read_once(subject: &mut dyn Subject) -> Answer<i64> {
     subject
         .readings(1)?
         .pop()

@@ -18,7 +18,7 @@ use std::str::FromStr;
 use super::sentence::{limit, list, percent};
 use super::{ChangeVerdict, ComparedFigure, Comparison, FamilyChange, Quantity};
 use crate::fields::FieldUnit;
-use crate::glob::{BadGlob, Glob};
+use crate::glob::Glob;
 use crate::model::Interval;
 
 /// A condition on the changes between two reports.
@@ -48,47 +48,10 @@ enum ConditionField {
 const GRAMMAR: &str = "write FIELD OPERATOR NUMBER, as in 'quality<-1' (points), 'cost>10%', 'cost[monotonic*]>5ns', \
                        'resolution>0ns', 'spread<-0.05', 'lost>0' or 'trust<0' (a question of trust newly failed); operators are <, <=, > and >=";
 
-/// The error of a text that is not a valid condition.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum BadCondition {
-    /// The glob has no end.
-    #[error("`{0}` has no `]` for its `[`; {GRAMMAR}")]
-    Unclosed(String),
-    /// The glob is invalid.
-    #[error("`{text}` has no valid glob: {why}; {GRAMMAR}")]
-    Glob {
-        /// The condition.
-        text: String,
-        /// The error of the glob.
-        why: BadGlob,
-    },
-    /// There is no operator.
-    #[error("`{0}` has no operator; {GRAMMAR}")]
-    NoOperator(String),
-    /// The number of lost timers is limited to some timers.
-    #[error("`{0}` is limited to some timers, but `lost` counts all timers; {GRAMMAR}")]
-    LostOfSome(String),
-    /// No change meets the condition.
-    #[error("`{0}` never holds, whatever changes; {GRAMMAR}")]
-    NeverHolds(String),
-    /// There is no such field.
-    #[error("`{0}` is not a field; the fields are lost, trust, {fields}; {GRAMMAR}", fields = field_names())]
-    UnknownField(String),
-    /// The limit is not a number.
-    #[error("`{0}` is not a number; {GRAMMAR}")]
-    NotANumber(String),
-    /// The field has no unit.
-    #[error("`{0}` has a unit, but its field has none; {GRAMMAR}")]
-    HasUnit(String),
-    /// The field has other units.
-    #[error("`{limit}` has none of the units of its field: {units}; {GRAMMAR}")]
-    UnknownUnit {
-        /// The limit.
-        limit: String,
-        /// The units of the field.
-        units: String,
-    },
-}
+/// The error of a text that is not a valid condition: what is wrong with it.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}; {GRAMMAR}")]
+pub struct BadCondition(String);
 
 /// The names of all quantities.
 fn field_names() -> String {
@@ -113,12 +76,13 @@ impl FromStr for ChangeCondition {
     type Err = BadCondition;
 
     fn from_str(text: &str) -> Result<Self, BadCondition> {
+        let wrong = |why: &str| BadCondition(format!("`{text}` {why}"));
         // The glob is removed first, because it can contain operators.
         let (head, glob) = match text.split_once('[') {
             Some((field, rest)) => {
                 let (glob, rest) = rest
                     .split_once(']')
-                    .ok_or_else(|| BadCondition::Unclosed(text.to_owned()))?;
+                    .ok_or_else(|| wrong("has no `]` for its `[`"))?;
                 (format!("{}{rest}", field.trim_end()), Some(glob.trim()))
             }
             None => (text.to_owned(), None),
@@ -126,14 +90,11 @@ impl FromStr for ChangeCondition {
         let parsed = glob
             .map(Glob::parse)
             .transpose()
-            .map_err(|why| BadCondition::Glob {
-                text: text.to_owned(),
-                why,
-            })?;
+            .map_err(|why| wrong(&format!("has no valid glob: {why}")))?;
         let timers = glob.map(str::to_owned).zip(parsed);
         let operator = head
             .find(['<', '>'])
-            .ok_or_else(|| BadCondition::NoOperator(text.to_owned()))?;
+            .ok_or_else(|| wrong("has no operator"))?;
         let (field, rest) = head.split_at(operator);
         let field: ConditionField = field.trim().parse()?;
         let (below, rest) = (rest.starts_with('<'), &rest[1..]);
@@ -150,14 +111,16 @@ impl FromStr for ChangeCondition {
             percent,
         };
         if field == ConditionField::Lost && condition.timers.is_some() {
-            return Err(BadCondition::LostOfSome(text.to_owned()));
+            return Err(wrong(
+                "is limited to some timers, but `lost` counts all timers",
+            ));
         }
         if !condition
             .ends()
             .into_iter()
             .any(|end| condition.is_met(end))
         {
-            return Err(BadCondition::NeverHolds(text.to_owned()));
+            return Err(wrong("never holds, whatever changes"));
         }
         Ok(condition)
     }
@@ -173,7 +136,10 @@ impl FromStr for ConditionField {
             (Some(quantity), _) => Ok(Self::Figure(quantity)),
             (None, "lost") => Ok(Self::Lost),
             (None, "trust") => Ok(Self::Trust),
-            _ => Err(BadCondition::UnknownField(name.to_owned())),
+            _ => Err(BadCondition(format!(
+                "`{name}` is not a field; the fields are lost, trust, {}",
+                field_names()
+            ))),
         }
     }
 }
@@ -215,19 +181,15 @@ impl ConditionField {
             .ok()
             .filter(|number| number.is_finite());
         let Some(number) = number else {
-            return Err(BadCondition::NotANumber(text.to_owned()));
+            return Err(BadCondition(format!("`{text}` is not a number")));
         };
         let known = self.units().iter().find(|(name, _)| *name == unit);
         let Some((_, size)) = known else {
             let all: Vec<&str> = self.units().iter().map(|(name, _)| *name).collect();
-            let limit = text.to_owned();
-            return Err(match all.join(" ").trim() {
-                "" => BadCondition::HasUnit(limit),
-                units => BadCondition::UnknownUnit {
-                    limit,
-                    units: units.to_owned(),
-                },
-            });
+            return Err(BadCondition(match all.join(" ").trim() {
+                "" => format!("`{text}` has a unit, but its field has none"),
+                units => format!("`{text}` has none of the units of its field: {units}"),
+            }));
         };
         Ok((number * size, unit == "%"))
     }

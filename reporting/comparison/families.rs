@@ -17,7 +17,7 @@ use crate::statistics::{CONFIDENCE, median};
 
 /// A family has more timers than this; of fewer, each is judged by itself, as a family of one.
 /// *Definition*: of two timers that differ, neither is known to be the changed one.
-pub(super) const FEW: usize = 2;
+pub const FEW: usize = 2;
 /// The degrees of freedom with which the scatter of single timers is known. *Judgement*: about as many
 /// as processes measure a timer in two runs.
 const DEGREES: f64 = 15.0;
@@ -30,17 +30,17 @@ const SHARED_VARIANCE: f64 = 0.3;
 
 /// The value of a timer in a run.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct RunValue {
+pub struct RunValue {
     /// The number of the run.
     pub run: usize,
     pub location: Location,
 }
 
 /// The values of a timer in the old runs, the new runs and the history.
-pub(super) type Sides = [Vec<RunValue>; 3];
+pub type Sides = [Vec<RunValue>; 3];
 
 /// Timers that are judged together.
-pub(super) struct TimerGroup<'n> {
+pub struct TimerGroup<'n> {
     /// The way in which they are read.
     pub family: &'n str,
     pub timers: Vec<Sides>,
@@ -48,14 +48,14 @@ pub(super) struct TimerGroup<'n> {
 
 /// The shift of timers, and the probability of such a shift if nothing changed.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Shift {
+pub struct Shift {
     pub by: Interval,
     pub probability: f64,
 }
 
 /// The change of a timer, without that of the machine.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct TimerChange {
+pub struct TimerChange {
     /// The mean values of the old side and the new side on the scale of the comparison.
     pub sides: [Interval; 2],
     /// The new value minus the old value.
@@ -69,7 +69,7 @@ pub(super) struct TimerChange {
 
 /// The shift of a family, and the changes of its timers.
 #[derive(Debug)]
-pub(super) struct Estimate {
+pub struct Estimate {
     pub shift: Shift,
     pub changes: Vec<TimerChange>,
 }
@@ -151,7 +151,7 @@ impl<'a> Averaged<'a> {
 }
 
 /// Estimates the changes of groups of timers, and the shift of the machine.
-pub(super) fn estimate(groups: &[TimerGroup]) -> (Vec<Estimate>, Shift) {
+pub fn estimate(groups: &[TimerGroup]) -> (Vec<Estimate>, Shift) {
     let timers = groups.iter().map(|group| &group.timers);
     let mut all: Vec<Vec<Averaged>> = timers
         .map(|timers| timers.iter().map(Averaged::new).collect())

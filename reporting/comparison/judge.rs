@@ -8,14 +8,14 @@ use super::families::{self, Estimate, FEW, RunValue, Shift, Sides, TimerGroup};
 use super::quantity::{ComparisonScale, SLEW};
 use super::rows::RunRow;
 use super::scatter::{self, Location, UNSEEN_SPREAD, UNSEEN_TAIL};
-use super::{ChangeVerdict, ComparedFigure, FigureChange, Quantity};
+use super::{ChangeVerdict, ComparedFigure, Comparison, FigureChange, Quantity};
 use crate::fields::{FieldUnit, Scatter};
 use crate::model::{Following, Interval, ProcessFigures, State, TimerRow};
 use crate::statistics::hypotheses::holm;
 
 /// The probability that a comparison reports a change although nothing changed. *Definition*: the
 /// aim that was set.
-pub(super) const FALSE_ALARM: f64 = 0.01;
+pub const FALSE_ALARM: f64 = 0.01;
 /// The shares of `FALSE_ALARM` for changes of families, of the costs of single clocks, and of all
 /// other values. *Judgement*: users mainly ask about costs, and most changes of costs are common to
 /// a family.
@@ -28,12 +28,12 @@ const MIN_VARIANCE: f64 = 1e-12;
 const MAX_LOGARITHM: f64 = 150.0;
 
 /// A quantity of a timer in all runs that contain it.
-pub(super) struct TimerQuantity<'r, 'a> {
+pub struct TimerQuantity<'a> {
     pub timer: String,
     pub quantity: Quantity,
     pub family: String,
     /// The values in the old runs, in the new runs and in the history.
-    pub sides: [Vec<(&'r RunRow<'a>, Interval)>; 3],
+    pub sides: [Vec<(&'a RunRow<'a>, Interval)>; 3],
 }
 
 /// How the timers of a family changed.
@@ -65,49 +65,34 @@ fn count<S: Serializer>(timers: &[String], serializer: S) -> Result<S::Ok, S::Er
 }
 
 /// A family whose timers are judged together; of few timers, each is a family of its own.
-struct JudgedFamily<'c, 'r, 'a> {
+struct JudgedFamily<'a> {
     quantity: Quantity,
-    name: &'c str,
+    name: &'a str,
     /// The timers with their numbers among all candidates.
-    timers: Vec<(usize, &'c TimerQuantity<'r, 'a>)>,
+    timers: Vec<(usize, &'a TimerQuantity<'a>)>,
     estimate: Estimate,
-}
-
-/// The judgement of all candidates.
-pub(super) struct Judged {
-    pub families: Vec<FamilyChange>,
-    pub figures: Vec<ComparedFigure>,
-    /// The change in percent that all costs share, if there is one: it is the machine's and not the
-    /// clocks', and `families` and `figures` are without it.
-    pub machine: Option<Interval>,
 }
 
 /// Judges all candidates. Costs are converted to core cycles, and printed at the core frequency
 /// `core_ghz` in gigahertz; in nanoseconds if it is unknown.
-pub(super) fn judge(candidates: &[TimerQuantity], core_ghz: Option<f64>) -> Judged {
+pub fn judge(comparison: &mut Comparison, candidates: &[TimerQuantity], core_ghz: Option<f64>) {
     let quantities = Quantity::all().filter(|quantity| quantity.scatter() != Scatter::Quality);
-    let (mut families, mut machine) = (Vec::new(), None);
+    let mut families = Vec::new();
     for quantity in quantities {
         let (found, shift) = JudgedFamily::all_of(quantity, candidates, core_ghz);
         families.extend(found);
         if quantity == Quantity::COST && shift.probability <= FALSE_ALARM {
-            machine = Some(in_percent(shift.by));
+            comparison.machine = Some(in_percent(shift.by));
         }
     }
     correct(&mut families);
     let mut figures: Vec<Option<ComparedFigure>> =
         candidates.iter().map(TimerQuantity::unjudged).collect();
-    let judged = families
-        .iter()
-        .filter_map(|family| family.judge(core_ghz, &mut figures))
-        .collect();
-    let mut figures: Vec<ComparedFigure> = figures.into_iter().flatten().collect();
-    judge_qualities(&mut figures);
-    Judged {
-        families: judged,
-        figures,
-        machine,
-    }
+    let judged = families.iter();
+    let judged = judged.filter_map(|family| family.judge(core_ghz, &mut figures));
+    comparison.families = judged.collect();
+    comparison.figures = figures.into_iter().flatten().collect();
+    judge_qualities(&mut comparison.figures);
 }
 
 /// A change of a logarithm, in percent.
@@ -144,11 +129,11 @@ fn correct(families: &mut [JudgedFamily]) {
     }
 }
 
-impl<'c, 'r, 'a> JudgedFamily<'c, 'r, 'a> {
+impl<'a> JudgedFamily<'a> {
     /// The families of a quantity, with their estimates, and the shift of the machine.
     fn all_of(
         quantity: Quantity,
-        candidates: &'c [TimerQuantity<'r, 'a>],
+        candidates: &'a [TimerQuantity<'a>],
         core_ghz: Option<f64>,
     ) -> (Vec<Self>, Shift) {
         let mut groups: IndexMap<&str, Vec<(usize, &TimerQuantity, Sides)>> = IndexMap::new();
@@ -259,7 +244,7 @@ fn verdict(is_changed: bool, is_better: bool) -> ChangeVerdict {
     }
 }
 
-impl TimerQuantity<'_, '_> {
+impl TimerQuantity<'_> {
     /// The state of the cores in which both sides have processes, if the quantity depends on it.
     fn state(&self) -> Option<State> {
         if !matches!(

@@ -23,7 +23,7 @@ use crate::text::numbers::short_time;
 pub use condition::{BadCondition, ChangeCondition, Decision};
 pub use judge::FamilyChange;
 use platform::cpu_differs;
-pub use platform::{PlatformChange, Remark, is_same_state, platform_changes, unlike_cpu};
+pub use platform::{FELL, PlatformChange, is_same_state, platform_changes, unlike_cpu};
 pub use quantity::Quantity;
 pub use trust::ChangedAnswer;
 
@@ -225,10 +225,8 @@ impl Comparison {
                 .extend(trust::changed_answers(&before, &after));
             candidates.extend(candidates_of(name, rows));
         }
-        let judged = judge::judge(&candidates, frequencies.map(|(old, _)| old));
-        comparison.families = judged.families;
-        comparison.figures = judged.figures;
-        comparison.machine = judged.machine;
+        let core_ghz = frequencies.map(|(old, _)| old);
+        judge::judge(&mut comparison, &candidates, core_ghz);
         comparison.sentences = sentence::sentences(&comparison);
         Ok(comparison)
     }
@@ -250,10 +248,7 @@ impl Comparison {
 }
 
 /// All quantities of a timer that both sides have.
-fn candidates_of<'r, 'a>(
-    name: &str,
-    rows: &[Vec<&'r RunRow<'a>>; 3],
-) -> Vec<TimerQuantity<'r, 'a>> {
+fn candidates_of<'a>(name: &str, rows: &[Vec<&'a RunRow<'a>>; 3]) -> Vec<TimerQuantity<'a>> {
     let mut wanted: Vec<(Quantity, Option<u64>)> = Vec::new();
     for (quantity, length, _) in rows[1].iter().flat_map(|row| &row.figures) {
         if !wanted.contains(&(*quantity, *length)) {
@@ -261,13 +256,12 @@ fn candidates_of<'r, 'a>(
         }
     }
     let candidate = |(quantity, length): (Quantity, Option<u64>)| {
-        let sides = rows
-            .each_ref()
-            .map(|side| -> Vec<(&'r RunRow<'a>, Interval)> {
-                side.iter()
-                    .filter_map(|row| Some((*row, row.figure(quantity, length)?)))
-                    .collect()
-            });
+        let of_side = |side: &Vec<&'a RunRow<'a>>| {
+            let figures = side.iter();
+            let figures = figures.filter_map(|row| Some((*row, row.figure(quantity, length)?)));
+            figures.collect()
+        };
+        let sides: [Vec<_>; 3] = rows.each_ref().map(of_side);
         let (first, _) = sides[1].first()?;
         let at = length.map_or_else(String::new, |ns| format!(" at {}", short_time(ns as f64)));
         (!sides[0].is_empty()).then(|| TimerQuantity {

@@ -3,7 +3,7 @@
 
 use std::fmt;
 
-use serde::{Serialize, Serializer};
+use serde::Serialize;
 use timers::clock_sources;
 
 use crate::fields::field;
@@ -20,34 +20,12 @@ pub struct PlatformChange {
     /// The new value; null if not reported.
     pub new: Option<String>,
     /// The consequence, if the reader has to know it before reading the results.
-    pub remark: Option<Remark>,
+    pub remark: Option<&'static str>,
 }
 
-/// The consequence of a difference between two platforms.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Remark {
-    /// The kernel changed to a clock source whose reads are more expensive.
-    Fell,
-    /// The CPU is a different model.
-    OtherCpu,
-}
-
-impl fmt::Display for Remark {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Fell => {
-                "reads through the kernel become more expensive; `dmesg | grep -i -e clocksource -e tsc` shows the reason"
-            }
-            Self::OtherCpu => "another CPU: differences may be due to the machines",
-        })
-    }
-}
-
-impl Serialize for Remark {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_str(self)
-    }
-}
+/// The remark on a change to a clock source whose reads are more expensive.
+pub const FELL: &str = "reads through the kernel become more expensive; `dmesg | grep -i -e clocksource -e tsc` shows the reason";
+const OTHER_CPU: &str = "another CPU: differences may be due to the machines";
 
 const CLOCK_SOURCE: &str = "clock source";
 const CORE_FREQUENCY: &str = "frequency";
@@ -108,11 +86,9 @@ pub fn platform_changes(old: &Report, new: &Report) -> Vec<PlatformChange> {
         };
         let [old, new] = [&before, &after].map(written);
         let remark = match (old.as_deref().zip(new.as_deref()), key) {
-            (Some((old, new)), "clock_source") if has_fallen(old, new) => Some(Remark::Fell),
+            (Some((old, new)), "clock_source") if has_fallen(old, new) => Some(FELL),
             // Reported once: if the model name differs, the model numbers add no information.
-            (Some(_), key) if OF_CPU.contains(&key) && !cpu_differs(&changes) => {
-                Some(Remark::OtherCpu)
-            }
+            (Some(_), key) if OF_CPU.contains(&key) && !cpu_differs(&changes) => Some(OTHER_CPU),
             _ => None,
         };
         changes.push(PlatformChange {
@@ -166,7 +142,7 @@ fn has_fallen(old: &str, new: &str) -> bool {
 }
 
 /// Whether one of the differences is another CPU model.
-pub(super) fn cpu_differs(changes: &[PlatformChange]) -> bool {
+pub fn cpu_differs(changes: &[PlatformChange]) -> bool {
     changes.iter().any(PlatformChange::is_other_cpu)
 }
 
@@ -178,7 +154,7 @@ impl PlatformChange {
 
     /// Whether the difference is another CPU model.
     pub fn is_other_cpu(&self) -> bool {
-        self.remark == Some(Remark::OtherCpu)
+        self.remark == Some(OTHER_CPU)
     }
 }
 

@@ -12,7 +12,7 @@ use crate::text::numbers::{significant, time};
 
 /// The kernel may speed up or slow down its clock by this share to adjust it (adjtimex(2): 500
 /// ppm), and it defines the nanoseconds that it returns. *Definition*.
-pub(super) const SLEW: f64 = 500e-6;
+pub const SLEW: f64 = 500e-6;
 
 /// Costs and resolutions that differ by less than this share count as equal: vendors, kernels and
 /// hypervisors round declared rates by as much (10.00 and 10.02 ns), and Quality changes by a
@@ -44,7 +44,7 @@ static COMPARED: LazyLock<[Vec<(Quantity, &Field)>; 3]> = LazyLock::new(|| {
 
 /// The scale on which values are compared, so that their variance does not depend on their size.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum ComparisonScale {
+pub enum ComparisonScale {
     Linear,
     Logarithmic,
     /// arcsin √*s* of a share *s*.
@@ -53,7 +53,7 @@ pub(super) enum ComparisonScale {
 
 impl ComparisonScale {
     /// The value on the scale; `None` if it has none.
-    pub(super) fn apply(self, value: f64) -> Option<f64> {
+    pub fn apply(self, value: f64) -> Option<f64> {
         let scaled = match self {
             Self::Linear => value,
             Self::Logarithmic => value.ln(),
@@ -63,7 +63,7 @@ impl ComparisonScale {
     }
 
     /// The value at a place on the scale.
-    pub(super) fn invert(self, scaled: f64) -> f64 {
+    pub fn invert(self, scaled: f64) -> f64 {
         match self {
             Self::Linear => scaled,
             Self::Logarithmic => scaled.exp(),
@@ -74,7 +74,7 @@ impl ComparisonScale {
     /// The variance on the scale of a value with a 95 % interval; `None` without an interval. Intervals
     /// from few processes are wider than those of a normal distribution, so the variance is rather
     /// too large.
-    pub(super) fn variance(self, figure: Interval) -> Option<f64> {
+    pub fn variance(self, figure: Interval) -> Option<f64> {
         let (low, high) = figure.ends()?;
         let value = self.apply(figure.value)?;
         let upper = self.apply(high)? - value;
@@ -93,10 +93,6 @@ impl Quantity {
     pub const RESOLUTION: Self = Self("resolution", Scatter::Slew);
     /// The spread, a share.
     pub const SPREAD: Self = Self("spread", Scatter::Spread);
-    /// The shortest wait of a sleep primitive, in nanoseconds.
-    pub const FLOOR: Self = Self("floor", Scatter::Lateness);
-    /// The median lateness of a sleep primitive or periodic timer, in nanoseconds.
-    pub const LATENESS: Self = Self("lateness", Scatter::Lateness);
 
     /// All quantities, without duplicates.
     pub fn all() -> impl Iterator<Item = Self> {
@@ -111,7 +107,7 @@ impl Quantity {
     }
 
     /// The quantities of one kind of rows, Quality first.
-    pub(super) fn fields_of(kind: Kind) -> Vec<Self> {
+    pub fn fields_of(kind: Kind) -> Vec<Self> {
         let mut all: Vec<Self> = COMPARED[kind as usize]
             .iter()
             .map(|(quantity, _)| *quantity)
@@ -138,28 +134,28 @@ impl Quantity {
     }
 
     /// The unit.
-    pub(super) fn unit(self) -> FieldUnit {
+    pub fn unit(self) -> FieldUnit {
         self.field().unit
     }
 
     /// The kind of scatter between runs of an unchanged machine.
-    pub(super) fn scatter(self) -> Scatter {
+    pub fn scatter(self) -> Scatter {
         self.1
     }
 
     /// Whether it is a number of core cycles, unless a device determines it.
-    pub(super) fn is_of_core(self) -> bool {
+    pub fn is_of_core(self) -> bool {
         matches!(self.1, Scatter::Cost | Scatter::Tail)
     }
 
     /// Whether clocks have the quantity; otherwise sleep primitives or periodic timers have it.
-    pub(super) fn is_of_clocks(self) -> bool {
+    pub fn is_of_clocks(self) -> bool {
         self.field_of(Kind::Clocks).is_some()
     }
 
     /// Reads the value from a row. Shares that are printed in percent are compared in percent. A p99
     /// of a clock is no value if it is not known how much processes differ in it.
-    pub(super) fn figure(self, row: Row) -> Option<Interval> {
+    pub fn figure(self, row: Row) -> Option<Interval> {
         if self.1 == Scatter::Tail && !has_tails(row.clock()?) {
             return None;
         }
@@ -175,7 +171,7 @@ impl Quantity {
     }
 
     /// Formats a value for people.
-    pub(super) fn written(self, value: f64) -> String {
+    pub fn written(self, value: f64) -> String {
         match self.unit() {
             FieldUnit::Percent => format!("{value:.2} %"),
             FieldUnit::Share => format!("{value:.3}"),
@@ -186,7 +182,7 @@ impl Quantity {
     }
 
     /// Whether the new value is better than the old one.
-    pub(super) fn is_better(self, old: f64, new: f64) -> bool {
+    pub fn is_better(self, old: f64, new: f64) -> bool {
         match self.unit() {
             FieldUnit::Percent | FieldUnit::Share => new > old,
             FieldUnit::Ppm => new.abs() < old.abs(),
@@ -195,7 +191,7 @@ impl Quantity {
     }
 
     /// The smallest difference that matters, as a share of the old value.
-    pub(super) fn smallest_share(self) -> f64 {
+    pub fn smallest_share(self) -> f64 {
         match self.unit() {
             FieldUnit::Percent => MIN_QUALITY_SHARE,
             FieldUnit::Share => MIN_SPREAD_SHARE,
@@ -206,7 +202,7 @@ impl Quantity {
 
     /// The smallest difference that matters, in the unit of the quantity. For the rate of a clock,
     /// this is the range within which the kernel slews it.
-    pub(super) fn smallest_difference(self, old: f64) -> f64 {
+    pub fn smallest_difference(self, old: f64) -> f64 {
         match (self.unit(), self.scatter()) {
             (FieldUnit::Ppm, Scatter::Slew) => 1e6 * SLEW,
             _ => self.smallest_share() * old.abs(),
@@ -214,7 +210,7 @@ impl Quantity {
     }
 
     /// The scale on which values are compared.
-    pub(super) fn scale(self) -> ComparisonScale {
+    pub fn scale(self) -> ComparisonScale {
         match self.unit() {
             FieldUnit::Nanoseconds => ComparisonScale::Logarithmic,
             FieldUnit::Share | FieldUnit::Percent => ComparisonScale::Arcsine,
@@ -224,7 +220,7 @@ impl Quantity {
 
     /// The smallest change of the logarithm that matters; 0 on other scales, where it depends on the
     /// value.
-    pub(super) fn smallest_effect(self) -> f64 {
+    pub fn smallest_effect(self) -> f64 {
         if self.scale() == ComparisonScale::Logarithmic {
             self.smallest_share()
         } else {

@@ -10,7 +10,7 @@ use crate::model::{Following, Interval, Report, State, Status, TimerRow, WaitCon
 use crate::text::numbers::short_time;
 
 /// The core frequency of a run, in gigahertz; `None` if it is unknown.
-pub(super) fn core_ghz(report: &Report) -> Option<f64> {
+pub fn core_ghz(report: &Report) -> Option<f64> {
     let ghz = report.frequency.effective_hz?.value / 1e9;
     ghz.is_finite().then_some(ghz)
 }
@@ -18,7 +18,7 @@ pub(super) fn core_ghz(report: &Report) -> Option<f64> {
 /// Identifies the same timer in different runs. `conditions` are those under which waits were
 /// measured; clocks and timers that could not be measured have none.
 #[derive(Clone, PartialEq, Eq, Hash)]
-pub(super) struct TimerKey<'a> {
+pub struct TimerKey<'a> {
     is_clock: bool,
     id: &'a str,
     period_ns: Option<u64>,
@@ -26,7 +26,7 @@ pub(super) struct TimerKey<'a> {
 }
 
 /// A row of a report with its values.
-pub(super) struct RunRow<'a> {
+pub struct RunRow<'a> {
     row: fields::Row<'a>,
     /// The number of the run among those of its side.
     pub run: usize,
@@ -40,13 +40,13 @@ pub(super) struct RunRow<'a> {
 }
 
 /// The rows of one side by timer, one row for each run.
-type RowsByTimer<'a, 'b> = IndexMap<TimerKey<'a>, Vec<&'b RunRow<'a>>>;
+type RowsByTimer<'a> = IndexMap<TimerKey<'a>, Vec<&'a RunRow<'a>>>;
 
 /// Rows that both sides contain, and timers that only one side contains.
 #[derive(Default)]
-pub(super) struct Matched<'a, 'b> {
+pub struct Matched<'a> {
     /// The name of each timer, with its old rows, new rows and history rows.
-    pub pairs: Vec<(String, [Vec<&'b RunRow<'a>>; 3])>,
+    pub pairs: Vec<(String, [Vec<&'a RunRow<'a>>; 3])>,
     pub one_sided: Vec<OneSided>,
     /// The names of all timers of both sides.
     pub names: Vec<String>,
@@ -54,7 +54,7 @@ pub(super) struct Matched<'a, 'b> {
 
 impl<'a> RunRow<'a> {
     /// All rows of the report with this number.
-    pub(super) fn all_of(run: usize, report: &'a Report) -> Vec<Self> {
+    pub fn all_of(run: usize, report: &'a Report) -> Vec<Self> {
         let rows: Vec<fields::Row> = Kind::ALL
             .map(|kind| fields::rows(report, kind))
             .into_iter()
@@ -113,12 +113,12 @@ impl<'a> RunRow<'a> {
     }
 
     /// The clock; `None` for rows of other kinds.
-    pub(super) fn clock(&self) -> Option<&'a TimerRow> {
+    pub fn clock(&self) -> Option<&'a TimerRow> {
         self.row.clock()
     }
 
     /// The name of the family of timers that change together.
-    pub(super) fn family(&self) -> &'a str {
+    pub fn family(&self) -> &'a str {
         match self.row.kind() {
             Kind::Clocks => self.clock().map_or("", family_of),
             kind => kind.in_words(),
@@ -127,7 +127,7 @@ impl<'a> RunRow<'a> {
 
     /// A value of the row; `length` is the length of the wait in nanoseconds, if each length has
     /// its own value.
-    pub(super) fn figure(&self, quantity: Quantity, length: Option<u64>) -> Option<Interval> {
+    pub fn figure(&self, quantity: Quantity, length: Option<u64>) -> Option<Interval> {
         self.figures
             .iter()
             .find(|(other, at, _)| (*other, *at) == (quantity, length))
@@ -136,12 +136,12 @@ impl<'a> RunRow<'a> {
 
     /// The logarithm of the cost of a clock, in core cycles or in nanoseconds; `None` if the report
     /// does not hold the costs of its processes in this state.
-    pub(super) fn cost(&self, in_cycles: bool, state: State) -> Option<Location> {
+    pub fn cost(&self, in_cycles: bool, state: State) -> Option<Location> {
         self.costs[usize::from(in_cycles)][state as usize]
     }
 
     /// What the cost follows: its device, or else according to the report.
-    pub(super) fn follows(&self) -> Option<Following> {
+    pub fn follows(&self) -> Option<Following> {
         match self.row.device() {
             Some(_) => Some(Following::Device),
             None => self.clock()?.cost.as_ref()?.follows,
@@ -150,7 +150,7 @@ impl<'a> RunRow<'a> {
 
     /// Whether the value depends on a single process. Clocks have a finding in that case; the
     /// absence of an interval is not sufficient, because published values have none either.
-    pub(super) fn is_of_single_process(&self, figure: Interval) -> bool {
+    pub fn is_of_single_process(&self, figure: Interval) -> bool {
         match self.clock() {
             Some(_) => self
                 .row
@@ -172,7 +172,7 @@ impl TimerKey<'_> {
 }
 
 /// Matches the rows of the old runs, the new runs and the history.
-pub(super) fn match_rows<'a, 'b>(sides: [&'b [RunRow<'a>]; 3]) -> Matched<'a, 'b> {
+pub fn match_rows<'a>(sides: [&'a [RunRow<'a>]; 3]) -> Matched<'a> {
     // The CPU of a wait is ignored if no side measured on several CPUs.
     let has_several_cpus = |rows: &[RunRow]| {
         let mut cpus = rows
@@ -205,7 +205,7 @@ pub(super) fn match_rows<'a, 'b>(sides: [&'b [RunRow<'a>]; 3]) -> Matched<'a, 'b
 }
 
 /// RowsByTimer the rows of one side by timer. The CPU is a part of the conditions only if `by_cpu`.
-fn group_rows<'a, 'b>(rows: &'b [RunRow<'a>], by_cpu: bool) -> RowsByTimer<'a, 'b> {
+fn group_rows<'a>(rows: &'a [RunRow<'a>], by_cpu: bool) -> RowsByTimer<'a> {
     let mut groups = RowsByTimer::new();
     for row in rows {
         let mut key = row.key();
@@ -219,10 +219,10 @@ fn group_rows<'a, 'b>(rows: &'b [RunRow<'a>], by_cpu: bool) -> RowsByTimer<'a, '
 
 /// Finds the rows of the same timer under the same conditions on the other side. A timer that could
 /// not be measured has no conditions, and matches by its id.
-fn counterpart<'g, 'a, 'b>(
-    side: &'g RowsByTimer<'a, 'b>,
+fn counterpart<'g, 'a>(
+    side: &'g RowsByTimer<'a>,
     key: &TimerKey<'a>,
-) -> Option<&'g Vec<&'b RunRow<'a>>> {
+) -> Option<&'g Vec<&'a RunRow<'a>>> {
     let bare = key.without_conditions();
     side.get(key).or_else(|| side.get(&bare)).or_else(|| {
         let is_unmeasured_wait = key.conditions.is_none() && !key.is_clock;
@@ -248,7 +248,7 @@ fn one_sided(
     });
     let status = |row: Option<&RunRow>| row.map(|row| row.row.status());
     let (fate, row) = match (status(old), status(new)) {
-        (Some(Status::Ok), Some(Status::Ok)) | (None, None) => return None,
+        (Some(Status::Ok), Some(Status::Ok)) => return None,
         // A clock of long steps may show none in a short run.
         (Some(Status::Ok), Some(Status::Unresolved)) => (Fate::Unresolved, new),
         (Some(Status::Ok), Some(_)) => (Fate::Lost, new),

@@ -12,7 +12,7 @@ use crate::model::{Core, Family, ProcessFigures, ReadsBy, State, TimerRow};
 use crate::statistics::{median, midmean, quantile, sorted};
 
 /// The family whose costs follow the core alone: no change of a kernel or a library changes them.
-pub(super) const REFERENCE: &str = "instructions";
+pub const REFERENCE: &str = "instructions";
 const VDSO: &str = "vDSO";
 /// The cycles that a cost may differ by between runs although its processes agree, where they had their
 /// core to themselves and otherwise: the loop around a read competes for the core, too. *Seen*: reads of
@@ -25,10 +25,10 @@ const LOOP_CYCLES: [f64; 2] = [0.4, 2.0];
 /// whose comparisons show it.
 const UNSEEN: [[f64; 2]; 2] = [[0.002, 0.004], [0.008, 0.012]];
 /// The same of a spread *s*, for arcsin √*s*. *Seen*: as `UNSEEN`.
-pub(super) const UNSEEN_SPREAD: f64 = 0.1;
+pub const UNSEEN_SPREAD: f64 = 0.1;
 /// The same of the logarithm of a p99. *Seen*: 11 runs of a Zen 3 guest with neighbours, which differ by
 /// 0.10 to 0.22; their processes show most of it.
-pub(super) const UNSEEN_TAIL: f64 = 0.1;
+pub const UNSEEN_TAIL: f64 = 0.1;
 /// The quantiles between which the pooled deviations of a family are measured, and their distance for
 /// a normal distribution in standard deviations. *Computed*: wide enough for several states, and
 /// without the processes that were interrupted.
@@ -37,7 +37,7 @@ const POOLED_DEVIATIONS: f64 = 2.073;
 
 /// A mean over processes with its variances.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Location {
+pub struct Location {
     /// The mean on the scale of the comparison.
     pub value: f64,
     /// The variance of this timer between runs.
@@ -47,7 +47,7 @@ pub(super) struct Location {
 }
 
 /// The cost of a clock by its processes in each [`State`]; `None` where they are too few or unknown.
-pub(super) type Costs = [Option<Location>; 3];
+pub type Costs = [Option<Location>; 3];
 
 /// The values of the processes of one timer.
 struct ProcessValues {
@@ -102,7 +102,7 @@ impl ProcessValues {
 }
 
 /// The logarithms of the costs of all clocks of a run, in core cycles or in nanoseconds.
-pub(super) fn costs(rows: &[Option<&TimerRow>], in_cycles: bool) -> Vec<Costs> {
+pub fn costs(rows: &[Option<&TimerRow>], in_cycles: bool) -> Vec<Costs> {
     let states = State::ALL.map(|state| costs_in(state, rows, in_cycles));
     let numbers = 0..rows.len();
     numbers
@@ -168,7 +168,7 @@ fn costs_in(state: State, rows: &[Option<&TimerRow>], in_cycles: bool) -> Vec<Op
 
 /// A figure of a clock on the scale of the comparison, which runs differ in by the standard deviation
 /// `unseen` although no process shows it; `None` if the report does not hold it of the processes.
-pub(super) fn by_processes(
+pub fn by_processes(
     row: &TimerRow,
     state: State,
     unseen: f64,
@@ -196,7 +196,7 @@ fn pooled_deviation(clocks: &[&ProcessValues]) -> Option<f64> {
 }
 
 /// The name of the family of a clock: clocks that are read in the same way.
-pub(super) fn family_of(row: &TimerRow) -> &str {
+pub fn family_of(row: &TimerRow) -> &str {
     let properties = row.properties.as_ref();
     let family = properties.and_then(|properties| properties.family);
     let reads_by = properties.and_then(|properties| properties.reads_by);

@@ -22,12 +22,11 @@ impl Comparison {
     /// summary, because it affects all results. `all` also adds differences within noise.
     pub fn add_to<'a, T: Serialize>(
         &self,
-        document: Document<'a, T>,
+        mut document: Document<'a, T>,
         all: bool,
     ) -> Document<'a, T> {
         let (loud, quiet): (Vec<&PlatformChange>, Vec<&PlatformChange>) =
             self.platform.iter().partition(|change| change.is_loud());
-        let mut document = document;
         for change in loud {
             let codes = change.remark.map_or(BOLD, |_| ALARM);
             document = document.painted(codes, format!("{}: {change}", change.what));
@@ -38,12 +37,15 @@ impl Comparison {
         if self.platform.is_empty() {
             document = document.paragraph("same platform and settings");
         }
-        let quiet = quiet.into_iter();
         let shown = visible(self, all);
         let of_figures = shown.iter().map(|compared| in_words(compared.verdict).1);
         let of_answers = self.answers.iter().map(|answer| in_words(answer.verdict).1);
         document = document
-            .facts(quiet.map(|change| (change.what, change.to_string())))
+            .facts(
+                quiet
+                    .into_iter()
+                    .map(|change| (change.what, change.to_string())),
+            )
             .paragraph(summary(self))
             .facts(one_sided(self));
         for (table, codes) in [
@@ -203,14 +205,13 @@ fn by_runtime(timers: &[&str]) -> String {
 
 /// The number of values with each verdict, and the rules of the comparison.
 fn summary(comparison: &Comparison) -> String {
-    let count = |verdict| comparison.count(verdict);
     let [worse, better, noise, unjudged] = [
         ChangeVerdict::Worse,
         ChangeVerdict::Better,
         ChangeVerdict::Noise,
         ChangeVerdict::Unjudged,
     ]
-    .map(count);
+    .map(|verdict| comparison.count(verdict));
     let unjudged = match unjudged {
         0 => String::new(),
         some => format!("; {some} without intervals are not judged"),

@@ -13,7 +13,7 @@ const MOST_LISTED: usize = 3;
 
 /// The sentence for clocks and the sentence for all other timers; a kind without values has no
 /// sentence.
-pub(super) fn sentences(comparison: &Comparison) -> Vec<String> {
+pub fn sentences(comparison: &Comparison) -> Vec<String> {
     let mut sentences = Vec::new();
     let same = if cpu_differs(&comparison.platform) {
         "alike"
@@ -175,7 +175,7 @@ fn described(family: &FamilyChange) -> String {
 }
 
 /// The limit within which a family is unchanged.
-pub(super) fn limit(family: &FamilyChange) -> String {
+pub fn limit(family: &FamilyChange) -> String {
     format!("{} within {}", name(family), percent(family.limit_percent))
 }
 
@@ -188,7 +188,7 @@ fn name(family: &FamilyChange) -> String {
 }
 
 /// Formats a list of names; of many names, the first ones and the number of the others.
-pub(super) fn list(names: &[String]) -> String {
+pub fn list(names: &[String]) -> String {
     let first = names[..names.len().min(MOST_LISTED)].join(", ");
     match names.len() {
         ..=MOST_LISTED => first,
@@ -220,7 +220,7 @@ fn by(quantity: Quantity, by: Interval) -> String {
 }
 
 /// Formats a percentage; above 200 % it is written as a factor, which has no bound if it is infinite.
-pub(super) fn percent(percent: f64) -> String {
+pub fn percent(percent: f64) -> String {
     if percent > MOST_PERCENT {
         return "any factor".into();
     }

@@ -25,7 +25,7 @@ pub struct ChangedAnswer {
 
 /// The changed answers for one timer. A question that one of the sides did not ask is ignored, and
 /// so is a change between passed and not tested.
-pub(super) fn changed_answers(old: &[&TimerRow], new: &[&TimerRow]) -> Vec<ChangedAnswer> {
+pub fn changed_answers(old: &[&TimerRow], new: &[&TimerRow]) -> Vec<ChangedAnswer> {
     Question::ALL
         .into_iter()
         .filter_map(|question| {
@@ -55,7 +55,7 @@ pub(super) fn changed_answers(old: &[&TimerRow], new: &[&TimerRow]) -> Vec<Chang
 }
 
 /// Whether both sides answered a trust question.
-pub(super) fn both_answered(old: &[&TimerRow], new: &[&TimerRow]) -> bool {
+pub fn both_answered(old: &[&TimerRow], new: &[&TimerRow]) -> bool {
     let answered = |rows: &[&TimerRow], question| {
         majority_answer(rows, question).is_some_and(|answer| answer.outcome != Outcome::NotTested)
     };

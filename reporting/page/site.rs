@@ -4,13 +4,12 @@
 mod destination;
 mod report_page;
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::{fs, io};
 
 use askama::Template;
 use timers::os::files::find;
 
-use self::destination::LIST_NAME;
 use super::{Extent, INDEX_TITLE, WebPage};
 use crate::report::{Collection, ReadError, files};
 use crate::scratch::ScratchFolder;
@@ -24,48 +23,19 @@ const MAX_REPORTS_WITH_PLOTS: usize = 100;
 /// The name of the index.
 const INDEX: &str = "index.html";
 
-/// The reason why a site could not be published.
+/// The reason why a site cannot be published.
 #[derive(Debug, thiserror::Error)]
-pub enum SiteError {
-    /// There is no folder of this name.
-    #[error("'{}' is not a folder; name the folder that contains the reports", .0.display())]
-    NoFolder(PathBuf),
-    /// The destination contains files, but no site.
-    #[error("'{}' exists and was not made by `timermeter publish` (it has no list of pages, {LIST_NAME}); choose another destination, or remove it", .0.display())]
-    NotASite(PathBuf),
-    /// The reports are in the destination, or the destination is among them.
-    #[error("one of '{}' and '{}' contains the other; choose a destination outside the reports", .folder.display(), .destination.display())]
-    Nested {
-        /// The folder that contains the reports.
-        folder: PathBuf,
-        /// The destination.
-        destination: PathBuf,
-    },
-    /// A user put something in the place of a page or of its folder.
-    #[error("'{}' was not made by `timermeter publish`, which needs the name for a page or a folder; move it away", .0.display())]
-    Foreign(PathBuf),
-    /// No report could be read.
-    #[error("no report could be read in '{}'; {reason}", .folder.display())]
-    NoReports {
-        /// The folder that contains the reports.
-        folder: PathBuf,
-        /// The reason for the first file.
-        reason: String,
-    },
-    /// A file could not be written.
-    #[error("cannot write '{}': {source}; choose another destination, or free disk space", .path.display())]
-    Write {
-        /// The path of the file.
-        path: PathBuf,
-        /// The error of the system.
-        source: io::Error,
-    },
-}
+#[error("{0}")]
+pub struct SiteError(String);
 
 impl SiteError {
     fn write(path: &Path) -> impl FnOnce(io::Error) -> Self {
-        let path = path.to_owned();
-        |source| Self::Write { path, source }
+        |why| {
+            Self(format!(
+                "cannot write '{}': {why}; choose another destination, or free disk space",
+                path.display()
+            ))
+        }
     }
 }
 
@@ -92,7 +62,10 @@ pub fn publish(
     on_report: &(dyn Fn() + Sync),
 ) -> Result<PublishedSite, SiteError> {
     if !folder.is_dir() {
-        return Err(SiteError::NoFolder(folder.to_owned()));
+        return Err(SiteError(format!(
+            "'{}' is not a folder; name the folder that contains the reports",
+            folder.display()
+        )));
     }
     destination::check(folder, destination)?;
     let found = find(destination, true).map_err(SiteError::write(destination));
@@ -119,10 +92,11 @@ pub fn publish(
     let (runs, pages): (Vec<_>, Vec<_>) = runs.collect::<Result<_, _>>()?;
     let reports = runs.len();
     if runs.is_empty() {
-        return Err(SiteError::NoReports {
-            folder: folder.to_owned(),
-            reason: left_out.into_iter().next().unwrap_or_default(),
-        });
+        return Err(SiteError(format!(
+            "no report could be read in '{}'; {}",
+            folder.display(),
+            left_out.first().map_or("", String::as_str)
+        )));
     }
     let platforms = Platforms::group(runs);
     let lead = platforms.summary();

@@ -13,7 +13,7 @@ use crate::table::CellValue;
 use crate::text::numbers::{NOTHING, percent};
 
 /// A report on a page.
-pub(super) struct ReportView<'a> {
+pub struct ReportView<'a> {
     /// The prefix of all anchors of this report.
     pub key: String,
     pub heading: String,
@@ -31,7 +31,7 @@ pub(super) struct ReportView<'a> {
 
 /// A timer on a page.
 #[derive(Clone)]
-pub(super) struct TimerView<'a> {
+pub struct TimerView<'a> {
     pub row: Row<'a>,
     /// The target of links to the timer on its page.
     pub anchor: String,
@@ -41,7 +41,7 @@ pub(super) struct TimerView<'a> {
 
 /// The properties by which reports of the same machine differ: the date, the kernel and the clock
 /// source.
-pub(super) fn about(report: &Report) -> String {
+pub fn about(report: &Report) -> String {
     let platform = &report.platform;
     let is_published = report.provenance.kind == ProvenanceKind::Published;
     let parts = [
@@ -55,7 +55,7 @@ pub(super) fn about(report: &Report) -> String {
 }
 
 /// The number of timers of each kind by status, and the clock of the highest Quality.
-pub(super) fn describe_timers(report: &Report) -> String {
+pub fn describe_timers(report: &Report) -> String {
     let mut parts = Vec::new();
     for kind in Kind::ALL {
         let rows = rows(report, kind);
@@ -148,7 +148,7 @@ fn columns(clocks: &[TimerView]) -> Vec<&'static Field> {
 }
 
 /// The 95 % interval of the figure of a row in the column with this key; empty if it is unknown.
-pub(super) fn interval(row: &Row, key: &str) -> String {
+pub fn interval(row: &Row, key: &str) -> String {
     let interval = field(key).and_then(|field| field.interval_in_words(*row));
     interval.unwrap_or_default()
 }
@@ -185,7 +185,7 @@ impl TimerView<'_> {
 
 /// The text by which a page sorts a cell: all digits of a number; empty if the value was not
 /// determined.
-pub(super) fn sort_key(value: &CellValue) -> String {
+pub fn sort_key(value: &CellValue) -> String {
     match value.number() {
         Some(number) => number.to_string(),
         None => value.as_text().to_owned(),

@@ -7,7 +7,7 @@ use crate::model::{
 };
 use crate::text::numbers::time;
 
-pub(super) fn plots(row: &TimerRow) -> Vec<Plot> {
+pub fn plots(row: &TimerRow) -> Vec<Plot> {
     let Some(figures) = &row.figures else {
         return Vec::new();
     };
@@ -73,8 +73,9 @@ fn staircase(row: &TimerRow, figure: &Staircase) -> Option<Plot> {
     );
     let points = figure.work.iter().zip(intervals());
     shapes.extend(
-        points
-            .map(|(work, interval)| PlotShape::Point(*work as f64 * figure.ns_per_work, interval)),
+        points.map(|(work, interval)| {
+            PlotShape::Point((*work as f64 * figure.ns_per_work, interval))
+        }),
     );
     let axes = [across, up];
     Some(Plot::new(

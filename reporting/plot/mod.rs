@@ -56,22 +56,25 @@ enum AxisScale {
     LogNumber,
 }
 
+/// A point: across and up, in the units of the axes.
+type PlotPoint = (f64, f64);
+
 /// A shape, at coordinates in the units of the axes.
 #[derive(Clone, Debug, PartialEq)]
 enum PlotShape {
     /// The shaded range between two positions on the horizontal axis.
     Band(f64, f64),
     /// A grey line between two points: a multiple of the step, or clocks of equal Quality.
-    Level((f64, f64), (f64, f64)),
+    Level(PlotPoint, PlotPoint),
     /// A bar of a histogram: left end, right end and height.
     Bar(f64, f64, f64),
-    Point(f64, f64),
+    Point(PlotPoint),
     /// A vertical line at the median of the horizontal axis.
     Median(f64),
     /// A ring around a point.
-    Ring((f64, f64)),
+    Ring(PlotPoint),
     /// A text next to a point.
-    Label((f64, f64), String),
+    Label(PlotPoint, String),
 }
 
 impl Axis {

@@ -1,6 +1,6 @@
 //! Plots all clocks of a report: the cost of a read over the step, with lines of equal Quality.
 
-use super::{Axis, AxisScale, Plot, PlotShape};
+use super::{Axis, AxisScale, Plot, PlotPoint, PlotShape};
 use crate::model::{Report, ResolutionKind, TimerRow};
 use crate::quality::{COST_EXPONENT, RESOLUTION_EXPONENT};
 
@@ -16,14 +16,14 @@ const MIN_LABEL_DISTANCE: f64 = 0.1;
 pub fn ranking(report: &Report, recommended: Option<&str>) -> Option<Plot> {
     // Cycles of different processors are not compared.
     let of_devices = report.is_of_devices();
-    let mut known: Vec<(&str, (f64, f64))> = report
+    let mut known: Vec<(&str, PlotPoint)> = report
         .timers
         .iter()
         .filter(|row| row.device.is_some() == of_devices)
         .filter_map(|row| Some((row.id.as_str(), position(row)?)))
         .collect();
     known.sort_by_key(|(id, _)| Some(*id) != recommended);
-    let mut labels: Vec<((f64, f64), String)> = Vec::new();
+    let mut labels: Vec<(PlotPoint, String)> = Vec::new();
     let mut points = Vec::new();
     let ring = known
         .first()
@@ -34,7 +34,7 @@ pub fn ranking(report: &Report, recommended: Option<&str>) -> Option<Plot> {
         });
     for (id, at) in known {
         points.push(at);
-        let is_near = |other: &(f64, f64)| {
+        let is_near = |other: &PlotPoint| {
             (other.0 - at.0).abs() < MIN_LABEL_DISTANCE
                 && (other.1 - at.1).abs() < MIN_LABEL_DISTANCE
         };
@@ -51,7 +51,7 @@ pub fn ranking(report: &Report, recommended: Option<&str>) -> Option<Plot> {
     });
     let mut shapes: Vec<PlotShape> = lines.collect();
     let has_ring = ring.is_some();
-    shapes.extend(points.iter().map(|(x, y)| PlotShape::Point(*x, *y)));
+    shapes.extend(points.iter().copied().map(PlotShape::Point));
     shapes.extend(ring);
     shapes.extend(labels.into_iter().map(|(at, id)| PlotShape::Label(at, id)));
     let caption = format!(
@@ -71,7 +71,7 @@ pub fn ranking(report: &Report, recommended: Option<&str>) -> Option<Plot> {
 
 /// The decimal logarithms of the step and the cost of a clock in cycles, each at least one cycle as
 /// in formula (1) of the paper; `None` if one of the two is unknown.
-fn position(row: &TimerRow) -> Option<(f64, f64)> {
+fn position(row: &TimerRow) -> Option<PlotPoint> {
     let step = row
         .resolution
         .filter(|step| step.kind == ResolutionKind::Resolved)?
@@ -89,7 +89,7 @@ fn axis(label: &str, values: impl Iterator<Item = f64> + Clone) -> Option<Axis> 
 
 /// The ends of the line of a Quality; `None` if the line is outside the plot. Along the line the
 /// product of step and cost is constant.
-fn line(percent: f64, across: &Axis, up: &Axis) -> Option<((f64, f64), (f64, f64))> {
+fn line(percent: f64, across: &Axis, up: &Axis) -> Option<(PlotPoint, PlotPoint)> {
     // The line is straight only if both exponents are equal.
     const { assert!(RESOLUTION_EXPONENT == COST_EXPONENT) };
     // The decimal logarithm of the product.

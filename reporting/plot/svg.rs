@@ -3,7 +3,7 @@
 
 use std::fmt::Write;
 
-use super::{Plot, PlotShape};
+use super::{Plot, PlotPoint, PlotShape};
 use crate::table::escape_html;
 use crate::text::{plain, wrap};
 
@@ -66,7 +66,7 @@ impl Plot {
         );
         let x = |at: f64| Some(left + self.across.position(at)? * (right - left));
         let y = |at: f64| Some(bottom - self.up.position(at)? * (bottom - top));
-        let position = |(across, up): (f64, f64)| Some((x(across)?, y(up)?));
+        let position = |(across, up): PlotPoint| Some((x(across)?, y(up)?));
         let mut drawing = Drawing::default();
         for shape in &self.shapes {
             // Shapes outside the plot are not drawn.
@@ -87,9 +87,7 @@ impl Plot {
                             drawing.rectangle((from, above), (to, bottom), DATA);
                         })
                 }
-                PlotShape::Point(across, up) => {
-                    position((*across, *up)).map(|at| drawing.point(at))
-                }
+                PlotShape::Point(at) => position(*at).map(|at| drawing.point(at)),
                 PlotShape::Ring(at) => position(*at).map(|at| drawing.ring(at)),
                 PlotShape::Median(at) => x(*at).map(|at| {
                     drawing.line((at, top), (at, bottom), MEDIAN, 2);
@@ -131,13 +129,13 @@ impl Plot {
 struct Drawing {
     out: String,
     /// The positions of the points, in pixels.
-    points: Vec<(f64, f64)>,
+    points: Vec<PlotPoint>,
     /// The left end, right end and height of each label, in pixels.
     labels: Vec<(f64, f64, f64)>,
 }
 
 impl Drawing {
-    fn rectangle(&mut self, (left, top): (f64, f64), (right, bottom): (f64, f64), colour: &str) {
+    fn rectangle(&mut self, (left, top): PlotPoint, (right, bottom): PlotPoint, colour: &str) {
         let (width, height) = (right - left, bottom - top);
         let _ = write!(
             self.out,
@@ -145,7 +143,7 @@ impl Drawing {
         );
     }
 
-    fn line(&mut self, from: (f64, f64), to: (f64, f64), colour: &str, width: u32) {
+    fn line(&mut self, from: PlotPoint, to: PlotPoint, colour: &str, width: u32) {
         let _ = write!(
             self.out,
             "<line x1=\"{:.1}\" y1=\"{:.1}\" x2=\"{:.1}\" y2=\"{:.1}\" stroke=\"{colour}\" stroke-width=\"{width}\"/>",
@@ -153,14 +151,14 @@ impl Drawing {
         );
     }
 
-    fn ring(&mut self, (x, y): (f64, f64)) {
+    fn ring(&mut self, (x, y): PlotPoint) {
         let _ = write!(
             self.out,
             "<circle cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"7\" fill=\"none\" stroke=\"{MEDIAN}\" stroke-width=\"2\"/>"
         );
     }
 
-    fn point(&mut self, (x, y): (f64, f64)) {
+    fn point(&mut self, (x, y): PlotPoint) {
         self.points.push((x, y));
         let _ = write!(
             self.out,
@@ -168,7 +166,7 @@ impl Drawing {
         );
     }
 
-    fn text(&mut self, (x, y): (f64, f64), anchor: &str, text: &str) {
+    fn text(&mut self, (x, y): PlotPoint, anchor: &str, text: &str) {
         let _ = write!(
             self.out,
             "<text x=\"{x:.1}\" y=\"{y:.1}\" text-anchor=\"{anchor}\" font-size=\"13\" fill=\"{INK}\">{}</text>",
@@ -179,22 +177,22 @@ impl Drawing {
     /// Draws a text next to a point: to its right or left, level with it, below or above. Prefers
     /// places without points; omits the text if at all six it would cover another label, or leave
     /// the plot, which ends at `right_end`.
-    fn label(&mut self, (x, y): (f64, f64), text: &str, right_end: f64) {
+    fn label(&mut self, (x, y): PlotPoint, text: &str, right_end: f64) {
         let length = LETTER_WIDTH * text.chars().count() as f64;
         // The start of a label to the right, and of a label to the left.
         let starts = [x + LETTER_WIDTH, x - LETTER_WIDTH - length];
         let heights = [0.0, 1.0, -1.0].map(|lines| y + lines * (LINE_HEIGHT - 4.0));
-        let covers = |(left, at): (f64, f64), (from, to, height): (f64, f64, f64), room: f64| {
+        let covers = |(left, at): PlotPoint, (from, to, height): (f64, f64, f64), room: f64| {
             left < to + LABEL_GAP && from < left + length + LABEL_GAP && (at - height).abs() < room
         };
-        let is_free = |place: &(f64, f64)| {
+        let is_free = |place: &PlotPoint| {
             let is_taken = |label: &(f64, f64, f64)| covers(*place, *label, LINE_HEIGHT - 4.0);
             place.0 > MARGINS[0]
                 && place.0 + length < right_end
                 && !self.labels.iter().any(is_taken)
         };
-        let points_covered = |place: &(f64, f64)| {
-            let is_covered = |(x, y): &&(f64, f64)| covers(*place, (*x, *x, *y), LINE_HEIGHT / 2.0);
+        let points_covered = |place: &PlotPoint| {
+            let is_covered = |(x, y): &&PlotPoint| covers(*place, (*x, *x, *y), LINE_HEIGHT / 2.0);
             self.points.iter().filter(is_covered).count()
         };
         let places = heights.iter().flat_map(|at| starts.map(|left| (left, *at)));
@@ -217,7 +215,7 @@ mod tests {
     #[test]
     fn title_is_above_plot() {
         let axis = || Axis::new("n", AxisScale::Number, 0.0, 10.0);
-        let points = vec![PlotShape::Point(5.0, 5.0), PlotShape::Point(50.0, 5.0)];
+        let points = vec![PlotShape::Point((5.0, 5.0)), PlotShape::Point((50.0, 5.0))];
         let plot = Plot::new("points", "Points", String::new(), [axis(), axis()], points);
         let document = plot.svg("Cost of a & b on a machine");
         assert!(

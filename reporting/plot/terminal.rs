@@ -56,7 +56,7 @@ impl Plot {
         let y = |at: f64| Some(index(self.up.position(at)?, 4 * HEIGHT));
         for shape in &self.shapes {
             match shape {
-                PlotShape::Point(across, up) => {
+                PlotShape::Point((across, up)) => {
                     if let Some((x, y)) = x(*across).zip(y(*up)) {
                         grid.dot(x, y);
                     }

@@ -7,7 +7,7 @@ use crate::model::{
 };
 use crate::text::numbers::short_time;
 
-pub(super) fn plots(row: &WaitRow) -> Vec<Plot> {
+pub fn plots(row: &WaitRow) -> Vec<Plot> {
     let Some(figures) = &row.figures else {
         return Vec::new();
     };
@@ -67,7 +67,7 @@ fn staircase(figures: &WaitFigures) -> Option<Plot> {
     shapes.extend(
         points
             .iter()
-            .map(|[requested, observed]| PlotShape::Point(*requested, *observed)),
+            .map(|[requested, observed]| PlotShape::Point((*requested, *observed))),
     );
     let title = "Observed over requested time";
     Some(Plot::new("staircase", title, caption, [across, up], shapes))

@@ -20,7 +20,6 @@ const MAX_LABEL_CHARS: usize = 100;
 const UNITS: [&str; 3] = ["seconds", "ratio", "hertz"];
 
 /// The document. Values that were not determined are omitted.
-#[must_use]
 pub fn render(report: &Report) -> String {
     let mut metrics = Metrics::default();
     // The label `report` distinguishes files in one folder, because no two samples of a folder may
@@ -84,7 +83,6 @@ impl Metrics {
     }
 
     /// The text of the document.
-    #[must_use]
     pub fn text(&self) -> String {
         let mut out = String::new();
         for (name, family) in &self.0 {
@@ -107,7 +105,6 @@ impl Metrics {
 }
 
 /// Formats labels with escaped values of bounded length.
-#[must_use]
 pub fn labels(labels: &[(&str, &str)]) -> String {
     let written = labels.iter().map(|(name, value)| {
         let value = clipped(&plain(value), MAX_LABEL_CHARS)

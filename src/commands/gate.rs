@@ -6,7 +6,7 @@ use super::changes::{Judgement, ReadReport, native_clocks, probe_again, read};
 use super::{CommandError, emit, failed, prepare_outputs};
 use crate::choice::choose_usual;
 use crate::cli::GateArgs;
-use crate::comparison::{ChangeCondition, Remark, unlike_cpu};
+use crate::comparison::{ChangeCondition, FELL, unlike_cpu};
 use crate::document::Document;
 use crate::model::{ProvenanceKind, Report, TimerRow};
 use crate::platform;
@@ -159,7 +159,7 @@ fn conditions_on_usual_clock(baseline: &Report) -> Result<Vec<ChangeCondition>, 
 /// Adds the condition that the kernel changed to a more expensive clock source.
 fn judge_clock_source(judgement: &mut Judgement) {
     let changes = judgement.comparison.iter().flat_map(|all| &all.platform);
-    let mut falls = changes.filter(|change| change.remark == Some(Remark::Fell));
+    let mut falls = changes.filter(|change| change.remark == Some(FELL));
     if let Some(fall) = falls.next() {
         judgement
             .conditions
@@ -194,7 +194,7 @@ mod tests {
             judge_clock_source(&mut judgement);
             judgement
         };
-        let fell = judged(Some(Remark::Fell));
+        let fell = judged(Some(FELL));
         assert_eq!((fell.exit_status, fell.conditions.len()), (3, 1));
         let sentence = &fell.conditions[0];
         assert!(

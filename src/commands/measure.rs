@@ -15,8 +15,7 @@ use crate::document::Document;
 use crate::measure::operations::{self, BuiltIn};
 use crate::measure::worker::{WorkerOutcome, WorkerRequest};
 use crate::measure::{Goal, Instrument, MeasuredOperation};
-use crate::messages::Progress;
-use crate::messages::print_message;
+use crate::messages::{Progress, print_message};
 use crate::model::{Counted, Platform, Report};
 use crate::report::machine::in_a_line;
 use crate::report::read;
@@ -301,40 +300,34 @@ const COLUMNS: [MeasuredColumn; 18] = [
         row.operation.as_str().into()
     }),
     ("size", "size", Significant, |row| row.size.into()),
-    ("calls", "calls", Significant, |row| {
-        row.cell(|figures| figures.calls)
-    }),
+    ("calls", "calls", Significant, |row| row.cell(|it| it.calls)),
     ("mean_ns", "mean", Time, |row| {
-        row.cell(|figures| figures.mean_ns.value)
+        row.cell(|it| it.mean_ns.value)
     }),
     ("mean_low_ns", "", Time, |row| {
-        row.cell(|figures| figures.mean_ns.low())
+        row.cell(|it| it.mean_ns.low())
     }),
     ("mean_high_ns", "", Time, |row| {
-        row.cell(|figures| figures.mean_ns.high())
+        row.cell(|it| it.mean_ns.high())
     }),
     ("error_percent", "±%", Fixed(2), |row| {
-        row.cell(|figures| 100.0 * figures.error)
+        row.cell(|it| 100.0 * it.error)
     }),
     ("deviation_ns", "SD", Time, |row| {
-        row.cell(|figures| figures.deviation_ns)
+        row.cell(|it| it.deviation_ns)
     }),
-    ("min_ns", "min", Time, |row| {
-        row.cell(|figures| figures.min_ns)
-    }),
+    ("min_ns", "min", Time, |row| row.cell(|it| it.min_ns)),
     ("median_ns", "median", Time, |row| {
-        row.cell(|figures| figures.median_ns.value)
+        row.cell(|it| it.median_ns.value)
     }),
-    ("max_ns", "max", Time, |row| {
-        row.cell(|figures| figures.max_ns)
-    }),
+    ("max_ns", "max", Time, |row| row.cell(|it| it.max_ns)),
     ("per_second", "per second", Count, |row| {
-        row.cell(|figures| 1e9 / figures.mean_ns.value)
+        row.cell(|it| 1e9 / it.mean_ns.value)
     }),
     ("user_ns", "user", Time, |row| row.user_ns.into()),
     ("system_ns", "system", Time, |row| row.system_ns.into()),
     ("samples", "", Significant, |row| {
-        row.cell(|figures| figures.valid as u64)
+        row.cell(|it| it.valid as u64)
     }),
     ("allocations", "allocations", Significant, |row| {
         match row.outcome {

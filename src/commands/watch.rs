@@ -21,8 +21,8 @@ use crate::limits::explain_shortage;
 use crate::messages::print_message;
 use crate::platform::{Root, quietest_cpu};
 use crate::text::plain;
-use crate::watching::Judge;
 use crate::watching::log::{Begin, End, LogLine};
+use crate::watching::{ClockEvent, Judge};
 use clocks::Clocks;
 use journal::Journal;
 pub(super) use journal::{read_log, saved_log_path};
@@ -128,11 +128,16 @@ fn watch(args: &WatchArgs, lines: &Sender<LogLine>) -> CommandResult {
         shortest_pause_s: args.pause,
         cpu,
         clock_source,
-        counter: clocks.counter_id().map(str::to_owned),
-        unread: clocks.unreadable().to_vec(),
+        counter: clocks.counter.as_ref().map(|(id, _)| (*id).to_owned()),
+        unread: clocks.unreadable.clone(),
     }))?;
     let mut judge = Judge::new((args.pause * NS_PER_SECOND) as i64);
     let mut events = 0;
+    let mut report = |found: Vec<ClockEvent>| {
+        events += found.len();
+        let mut found = found.into_iter().map(LogLine::Event);
+        found.try_for_each(send)
+    };
     let period_ns = (args.period * NS_PER_SECOND) as i64;
     let machine_period_ns = (MACHINE_PERIOD_S * NS_PER_SECOND) as i64;
     let began = clocks.monotonic().map_err(clock_failed)?;
@@ -154,17 +159,9 @@ fn watch(args: &WatchArgs, lines: &Sender<LogLine>) -> CommandResult {
             next_machine_ns = sample.monotonic.saturating_add(machine_period_ns);
         }
         planned = sample.monotonic.saturating_add(period_ns);
-        let found = judge.add(sample);
-        events += found.len();
-        found
-            .into_iter()
-            .try_for_each(|event| send(LogLine::Event(event)))?;
+        report(judge.add(sample))?;
     }
-    let found = judge.finish();
-    events += found.len();
-    found
-        .into_iter()
-        .try_for_each(|event| send(LogLine::Event(event)))?;
+    report(judge.finish())?;
     let [monotonic_stability, counter_stability] = judge.stability();
     let watched_s = judge.watched_s();
     let cpu_share = clocks

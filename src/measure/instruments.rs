@@ -6,8 +6,8 @@ use rand::{RngExt, SeedableRng};
 use serde::{Deserialize, Serialize};
 
 use super::interference::WindowWatch;
-use super::summary::{CallSample, MeasuredOperation, mean_valid_ns};
-use super::trial::{Goal, Trial, TrialError};
+use super::summary::{CallSample, mean_valid_ns};
+use super::trial::{Goal, Trial, TrialError, TrialResult};
 use super::window::TimedOperation;
 use crate::choice::clock_figures::DRIFT;
 use crate::choice::plan::{self, plan_within};
@@ -45,7 +45,7 @@ pub fn measure(
     timed: &mut dyn TimedOperation,
     clock: &ClockFigures,
     goal: &Goal,
-) -> Result<MeasuredOperation, TrialError> {
+) -> TrialResult {
     let mut trial = Trial::new(timed, clock, goal)?;
     let measured = match instrument {
         Instrument::Macro => measure_single_calls(&mut trial),
@@ -64,7 +64,7 @@ pub fn measure(
 
 /// Measures with adaptive batches (Sestoft). The number of calls between two reads doubles until a
 /// batch is long enough for the error budget of the clock; then samples are taken.
-fn measure_adaptive_batches(trial: &mut Trial) -> Result<MeasuredOperation, TrialError> {
+fn measure_adaptive_batches(trial: &mut Trial) -> TrialResult {
     let target_ns = trial.shortest_ns();
     let (mut calls, _) = trial.calibrate(target_ns)?;
     loop {
@@ -85,7 +85,7 @@ fn measure_adaptive_batches(trial: &mut Trial) -> Result<MeasuredOperation, Tria
 /// span by more than the sum of 2 %, one step of the clock and one call. Only three runs are
 /// repeated; later runs count whatever their length is, and their variation shows in the standard
 /// deviation.
-fn measure_throughput(trial: &mut Trial) -> Result<MeasuredOperation, TrialError> {
+fn measure_throughput(trial: &mut Trial) -> TrialResult {
     /// Largest number of runs that are repeated because of their length.
     const MAX_REPEATS: u32 = 3;
     /// Largest difference between the length of a run and the span, relative to the span.
@@ -133,7 +133,7 @@ fn measure_throughput(trial: &mut Trial) -> Result<MeasuredOperation, TrialError
 /// crossing an edge of the clock is proportional to it. Subtracts the mean of empty intervals.
 /// Makes as many calls as the goal needs, or as fit into the time limit; the reported error is that
 /// of the calls that were made. The calls are divided into groups, each of which is a sample.
-fn measure_edge_crossing(trial: &mut Trial) -> Result<MeasuredOperation, TrialError> {
+fn measure_edge_crossing(trial: &mut Trial) -> TrialResult {
     /// Length of a group, in nanoseconds, above which disturbed groups are not rejected, because
     /// every such group contains interruptions.
     /// *Judgement*: some ticks of the scheduler.
@@ -258,7 +258,7 @@ fn estimate_call_ns(trial: &mut Trial, random: &mut StdRng) -> Result<f64, Trial
 
 /// Measures batches whose number of calls varies at random; each sample is weighted by its number
 /// of calls (micro trials of Caliper).
-fn measure_varied_batches(trial: &mut Trial) -> Result<MeasuredOperation, TrialError> {
+fn measure_varied_batches(trial: &mut Trial) -> TrialResult {
     /// Standard deviation of the number of calls, relative to its mean.
     const LENGTH_DEVIATION: f64 = 0.2;
     // The shortest batches, half as long as the target, must still be long enough for the clock.
@@ -292,7 +292,7 @@ fn draw_gaussian(random: &mut StdRng) -> f64 {
 }
 
 /// Measures single calls, each after its set-up; each call is a sample (macro trials of Caliper).
-fn measure_single_calls(trial: &mut Trial) -> Result<MeasuredOperation, TrialError> {
+fn measure_single_calls(trial: &mut Trial) -> TrialResult {
     let samples = trial.collect_samples(|trial| {
         trial.timed.set_up();
         trial.take_sample(1)

@@ -17,7 +17,6 @@ pub struct WindowWatch {
 
 impl WindowWatch {
     /// Reads the counters at the start of a window.
-    #[must_use]
     pub fn begin() -> Self {
         let counts = CounterSource::of_system();
         let counters = CounterSource::of_this_thread();
@@ -32,18 +31,14 @@ impl WindowWatch {
 
     /// Reads the counters at the end of a window. Returns the cause of a disturbance; `None` if
     /// there was none or the system has no such counters.
-    #[must_use]
     pub fn end(self) -> Option<String> {
         let counts = CounterSource::of_system();
         let after = CounterSource::of_this_thread()?;
         let was_stolen = self
             .steal_ticks
-            .and_then(|(cpu, before)| Some(counts.steal_ticks(cpu)? > before));
-        let disturbance = counted_disturbance(&self.counters?, &after, 0).or_else(|| {
-            was_stolen
-                .filter(|&was_stolen| was_stolen)
-                .map(|_| Disturbance::StolenTime)
-        })?;
+            .is_some_and(|(cpu, before)| counts.steal_ticks(cpu) > Some(before));
+        let disturbance = counted_disturbance(&self.counters?, &after, 0)
+            .or(was_stolen.then_some(Disturbance::StolenTime))?;
         Some(disturbance.name().into())
     }
 }

@@ -53,7 +53,6 @@ impl MeasuredOperation {
     /// Computes the result from the samples; `calls` becomes the field of that name. `None` if all
     /// samples are disturbed, or if their mean is not above zero, which means that the clock did
     /// not move.
-    #[must_use]
     pub fn from_samples(
         calls: u64,
         samples: Vec<CallSample>,

@@ -54,6 +54,9 @@ impl Default for Goal {
 #[error("{0}")]
 pub struct TrialError(pub(super) String);
 
+/// The result of a measurement.
+pub type TrialResult = Result<MeasuredOperation, TrialError>;
+
 impl TrialError {
     /// Returns the error for a clock that did not move during the operation.
     pub(super) fn clock_did_not_move() -> Self {
@@ -143,14 +146,9 @@ impl<'a> Trial<'a> {
         self.deadline.remaining().is_none() || timers::failure(&self.clock.id).is_some()
     }
 
-    /// Starts watching for disturbances, unless the goal disables it.
-    pub(super) fn watch(&self) -> Option<WindowWatch> {
-        self.goal.watched.then(WindowWatch::begin)
-    }
-
     /// Takes a sample: one window with this number of calls.
     pub(super) fn take_sample(&mut self, calls: u64) -> CallSample {
-        let watch = self.watch();
+        let watch = self.goal.watched.then(WindowWatch::begin);
         // Single calls are not warmed up, because the first call after a set-up may be the one to
         // measure.
         self.timed.warm_up(if calls == 1 { 0 } else { calls });
@@ -205,7 +203,7 @@ impl<'a> Trial<'a> {
         calls: u64,
         samples: Vec<CallSample>,
         budget: &Budget,
-    ) -> Result<MeasuredOperation, TrialError> {
+    ) -> TrialResult {
         MeasuredOperation::from_samples(calls, samples, budget, self.goal.confidence)
             .ok_or_else(TrialError::clock_did_not_move)
     }

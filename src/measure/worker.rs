@@ -1,9 +1,10 @@
 //! Defines the request that a process for the measurement of one operation gets, and carries it
 //! out.
 
+use std::error::Error;
+
 use serde::{Deserialize, Serialize};
 
-use super::clock::ClockError;
 use super::instruments::{Instrument, measure};
 use super::operations;
 use super::summary::MeasuredOperation;
@@ -61,7 +62,6 @@ impl WorkerOutcome {
 }
 
 /// Carries out a request.
-#[must_use]
 pub fn answer(request: &WorkerRequest) -> WorkerOutcome {
     let measured = timers::guarded(|| measure_request(request));
     let failed = |reason| WorkerOutcome::Failed { reason };
@@ -71,29 +71,16 @@ pub fn answer(request: &WorkerRequest) -> WorkerOutcome {
     )
 }
 
-/// The reason why a request cannot be carried out.
-#[derive(Debug, thiserror::Error)]
-enum RequestError {
-    #[error(transparent)]
-    Cpu(#[from] timers::AffinityError),
-    #[error("there is no operation `{0}`")]
-    NoOperation(String),
-    #[error("this program has no timer `{0}`")]
-    NoTimer(String),
-    #[error(transparent)]
-    Clock(#[from] ClockError),
-}
-
-fn measure_request(request: &WorkerRequest) -> Result<WorkerOutcome, RequestError> {
+fn measure_request(request: &WorkerRequest) -> Result<WorkerOutcome, Box<dyn Error>> {
     if let Some(cpu) = request.cpu {
         timers::pin_to(cpu)?;
     }
     let name = &request.operation;
     let mut operation = operations::create(name, request.size)
-        .ok_or_else(|| RequestError::NoOperation(name.clone()))?;
+        .ok_or_else(|| format!("there is no operation `{name}`"))?;
     let id = &request.clock.id;
-    let mut timed =
-        open_timed(id, &mut *operation).ok_or_else(|| RequestError::NoTimer(id.clone()))??;
+    let mut timed = open_timed(id, &mut *operation)
+        .ok_or_else(|| format!("this program has no timer `{id}`"))??;
     #[cfg(feature = "allocations")]
     if request.instrument == Instrument::Allocations {
         let [instances, bytes] = super::allocations::measure_per_call(&mut *timed);

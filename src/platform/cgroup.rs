@@ -77,13 +77,13 @@ fn container(root: &Root, groups: &str) -> Option<String> {
 }
 
 /// The control groups of the process, and the mounts.
-pub(super) struct VisibleGroups {
-    pub(super) groups: String,
+pub struct VisibleGroups {
+    pub groups: String,
     mounts: String,
 }
 
 /// The control groups that limit this process, for one controller.
-pub(super) struct Hierarchy {
+pub struct Hierarchy {
     version: u32,
     /// Whether the outermost visible group is that of the whole machine, if the namespace of the
     /// process is the first one.
@@ -94,7 +94,7 @@ pub(super) struct Hierarchy {
 
 impl VisibleGroups {
     /// Reads the groups and the mounts of this process.
-    pub(super) fn read(root: &Root) -> Self {
+    pub fn read(root: &Root) -> Self {
         Self {
             groups: root.read_text("/proc/self/cgroup").unwrap_or_default(),
             mounts: root
@@ -105,7 +105,7 @@ impl VisibleGroups {
 
     /// Whether the quotas of all groups of the process are visible, if its namespace is the first
     /// one: the group of the whole machine has none.
-    pub(super) fn has_all_quotas(&self) -> bool {
+    pub fn has_all_quotas(&self) -> bool {
         let version = 2 - u32::from(own_group(&self.groups, 1, "cpu").is_some());
         own_group(&self.groups, version, "cpu") == Some("/")
             || self
@@ -114,12 +114,12 @@ impl VisibleGroups {
     }
 
     /// Whether the process is in a group of the freezer of version 1.
-    pub(super) fn has_old_freezer(&self) -> bool {
+    pub fn has_old_freezer(&self) -> bool {
         own_group(&self.groups, 1, "freezer").is_some_and(|group| group != "/")
     }
 
     /// Finds the groups of a controller: its version 1 hierarchy if mounted, otherwise version 2.
-    pub(super) fn find_hierarchy(&self, controller: &str) -> Option<Hierarchy> {
+    pub fn find_hierarchy(&self, controller: &str) -> Option<Hierarchy> {
         let mounts = || self.mounts.lines().filter_map(Mount::parse);
         let (version, mount) = mounts()
             .find(|mount| {
@@ -206,7 +206,7 @@ fn unescape(path: &str) -> String {
 
 impl Hierarchy {
     /// The groups with a CPU quota.
-    pub(super) fn folders_with_quota(&self, root: &Root) -> Vec<String> {
+    pub fn folders_with_quota(&self, root: &Root) -> Vec<String> {
         let has_quota = |folder: &&String| self.quota_in(root, folder).flatten().is_some();
         self.folders.iter().filter(has_quota).cloned().collect()
     }

@@ -26,9 +26,9 @@ use crate::model::{CoreKind, Cpu};
 
 const CPUS: &str = "/sys/devices/system/cpu";
 
-/// Describes the core of `cpu`: whether cores run more than one thread at the same time, the number
-/// of threads in this core, and its CPUs.
-pub(super) fn core(root: &Root, cpu: Option<u32>, facts: &MachineFacts) -> Cpu {
+/// Adds to what is known of `cpu` its core: whether cores run more than one thread at the same
+/// time, the number of threads in this core, and its CPUs.
+pub fn core(root: &Root, cpu: Option<u32>, facts: &MachineFacts, known: Cpu) -> Cpu {
     // The second name is the older name of the same file.
     let list = cpu
         .and_then(|cpu| {
@@ -48,14 +48,14 @@ pub(super) fn core(root: &Root, cpu: Option<u32>, facts: &MachineFacts) -> Cpu {
         smt,
         threads_per_core: threads,
         core_list: list,
-        ..Cpu::default()
+        ..known
     }
 }
 
 /// Reads a list of CPUs: `isolated`, to which the scheduler moves no tasks, or `nohz_full`, without a
 /// timer interrupt while they run only one thread. `None` if the file is missing, as the latter is if
 /// the kernel does not support it, or malformed.
-pub(super) fn read_cpu_list(root: &Root, name: &str) -> Option<String> {
+pub fn read_cpu_list(root: &Root, name: &str) -> Option<String> {
     // Before Linux 6.7 the kernel prints "(null)" for a mask that was never set.
     let list = root.read_line(&format!("{CPUS}/{name}"))?;
     let list = if list == "(null)" {
@@ -67,13 +67,13 @@ pub(super) fn read_cpu_list(root: &Root, name: &str) -> Option<String> {
 }
 
 /// Reads a file of cpufreq for a CPU.
-pub(super) fn read_frequency_file(root: &Root, cpu: u32, name: &str) -> Option<String> {
+pub fn read_frequency_file(root: &Root, cpu: u32, name: &str) -> Option<String> {
     root.read_name(&format!("{CPUS}/cpu{cpu}/cpufreq/{name}"))
 }
 
 /// Whether a CPU may run above its nominal frequency, according to the first driver that reports
 /// it.
-pub(super) fn turbo(root: &Root, cpu: Option<u32>) -> Option<bool> {
+pub fn turbo(root: &Root, cpu: Option<u32>) -> Option<bool> {
     let read = |path: String| root.read_text(&path).as_deref().and_then(parse_switch);
     let turbo_off = read(format!("{CPUS}/intel_pstate/no_turbo"));
     turbo_off
@@ -101,11 +101,7 @@ const X86_KINDS: [(&str, &str); 3] = [
 
 /// The kinds of cores among the CPUs `online`, the most capable kind first; `None` if neither files
 /// nor the system report kinds.
-pub(super) fn kinds(
-    root: &Root,
-    online: Option<&str>,
-    facts: &MachineFacts,
-) -> Option<Vec<CoreKind>> {
+pub fn kinds(root: &Root, online: Option<&str>, facts: &MachineFacts) -> Option<Vec<CoreKind>> {
     x86_kinds(root)
         .or_else(|| kinds_by_identity(root, &online.and_then(parse_cpus)?))
         .or_else(|| {
@@ -131,17 +127,13 @@ fn cpus_of(kind: &CoreKind) -> Vec<u32> {
 }
 
 /// The kind of core to which `cpu` belongs.
-pub(super) fn kind_of_cpu(kinds: &[CoreKind], cpu: u32) -> Option<&CoreKind> {
+pub fn kind_of_cpu(kinds: &[CoreKind], cpu: u32) -> Option<&CoreKind> {
     kinds.iter().find(|kind| cpus_of(kind).contains(&cpu))
 }
 
 /// The CPUs among `allowed` that belong to the most capable kind; all of `allowed` if no kinds are
 /// known.
-pub(super) fn cpus_of_most_capable_kind(
-    root: &Root,
-    allowed: &[u32],
-    facts: &MachineFacts,
-) -> Vec<u32> {
+pub fn cpus_of_most_capable_kind(root: &Root, allowed: &[u32], facts: &MachineFacts) -> Vec<u32> {
     let kinds = kinds(root, Some(&format_cpus(allowed)), facts).unwrap_or_default();
     let allowed_of_kind = |kind: &CoreKind| -> Vec<u32> {
         let cpus = cpus_of(kind);
@@ -212,7 +204,7 @@ fn kinds_by_identity(root: &Root, online: &[u32]) -> Option<Vec<CoreKind>> {
 }
 
 fn read_identity(root: &Root, cpu: u32) -> CoreIdentity {
-    let capacity = root.read_text(&format!("/sys/devices/system/cpu/cpu{cpu}/cpu_capacity"));
+    let capacity = root.read_text(&format!("{CPUS}/cpu{cpu}/cpu_capacity"));
     (
         cpu_arm::core(root, Some(cpu), "").model,
         capacity.and_then(|capacity| capacity.parse().ok()),
@@ -237,7 +229,7 @@ mod tests {
             ),
             ("sys/devices/system/cpu/smt/active", "1\n"),
         ]);
-        let found = core(&root, Some(3), &MachineFacts::default());
+        let found = core(&root, Some(3), &MachineFacts::default(), Cpu::default());
         assert_eq!(
             found,
             Cpu {
@@ -248,7 +240,7 @@ mod tests {
             }
         );
         assert_eq!(
-            core(&root, Some(4), &MachineFacts::default()),
+            core(&root, Some(4), &MachineFacts::default(), Cpu::default()),
             Cpu {
                 smt: Some(true),
                 threads_per_core: None,
@@ -258,7 +250,7 @@ mod tests {
         );
         let (_folder, nothing) = test_root(&[]);
         assert_eq!(
-            core(&nothing, Some(3), &MachineFacts::default()),
+            core(&nothing, Some(3), &MachineFacts::default(), Cpu::default()),
             Cpu::default()
         );
     }

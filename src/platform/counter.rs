@@ -82,14 +82,16 @@ fn message(line: &str) -> &str {
 /// The declared properties of the counter. The kernel's flags are preferred, because the kernel
 /// knows models of processors; CPUID is used if `/proc` is missing.
 pub fn identify_tsc(cpuinfo: &str) -> Tsc {
-    let (flags, cpuid) = (tsc_from_flags(cpuinfo), tsc_from_cpuid());
+    let (flags, cpuid) = (tsc_from_flags(cpuinfo), timers::arch::identity());
+    // An invariant TSC is constant and does not stop; a TSC that is not invariant may still be
+    // constant.
+    let invariant = cpuid.invariant_tsc.filter(|yes| *yes);
     Tsc {
-        constant: flags.constant.or(cpuid.constant),
-        nonstop: flags.nonstop.or(cpuid.nonstop),
-        adjust: flags.adjust.or(cpuid.adjust),
-        scaling: flags.scaling.or(cpuid.scaling),
-        known_frequency: flags.known_frequency,
-        reliable: flags.reliable,
+        constant: flags.constant.or(invariant),
+        nonstop: flags.nonstop.or(invariant),
+        adjust: flags.adjust.or(cpuid.tsc_adjust),
+        scaling: flags.scaling.or(cpuid.tsc_scaling),
+        ..flags
     }
 }
 
@@ -121,21 +123,6 @@ fn tsc_from_flags(cpuinfo: &str) -> Tsc {
 
 fn has_flag(flags: &str, flag: &str) -> bool {
     flags.split_whitespace().any(|word| word == flag)
-}
-
-/// The properties by CPUID.
-fn tsc_from_cpuid() -> Tsc {
-    let cpuid = timers::arch::identity();
-    // An invariant TSC is constant and does not stop; a TSC that is not invariant may still be
-    // constant.
-    let invariant = cpuid.invariant_tsc.filter(|yes| *yes);
-    Tsc {
-        constant: invariant,
-        nonstop: invariant,
-        adjust: cpuid.tsc_adjust,
-        scaling: cpuid.tsc_scaling,
-        ..Tsc::default()
-    }
 }
 
 #[cfg(test)]

@@ -20,7 +20,7 @@ pub fn identify(root: &Root, cpu: Option<u32>, facts: &MachineFacts) -> Cpu {
         .filter(|list| cpu_count(list).is_some());
     let allowed = allowed_list.as_deref().and_then(parse_cpus);
     let cpu = cpu.or_else(|| allowed.as_ref()?.first().copied());
-    let core = cores::core(root, cpu, facts);
+    let declared = declared_identity(root, cpu, &cpuinfo);
     let core_kinds = cores::kinds(root, online_list.as_deref(), facts);
     Cpu {
         architecture: std::env::consts::ARCH.to_owned(),
@@ -31,9 +31,6 @@ pub fn identify(root: &Root, cpu: Option<u32>, facts: &MachineFacts) -> Cpu {
         online_list,
         allowed: allowed.map(|cpus| cpus.len() as u32),
         allowed_list,
-        smt: core.smt,
-        threads_per_core: core.threads_per_core,
-        core_list: core.core_list,
         core_kind: core_kinds
             .as_deref()
             .zip(cpu)
@@ -47,7 +44,7 @@ pub fn identify(root: &Root, cpu: Option<u32>, facts: &MachineFacts) -> Cpu {
             .and_then(|cpu| cores::read_frequency_file(root, cpu, "scaling_driver")),
         turbo: cores::turbo(root, cpu),
         power_plan: facts.power_plan.clone(),
-        ..declared_identity(root, cpu, &cpuinfo)
+        ..cores::core(root, cpu, facts, declared)
     }
 }
 

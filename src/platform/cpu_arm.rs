@@ -5,78 +5,42 @@ use super::Root;
 use super::root::field;
 use crate::model::Cpu;
 
-/// The number of a part, and its name.
-type ArmPart = (u32, &'static str);
-
 /// Implementer codes with their names (Arm Architecture Reference Manual, MIDR_EL1.Implementer), each
-/// with part numbers (MIDR_EL1.PartNum in technical reference manuals; Linux,
+/// with its parts: number and name (MIDR_EL1.PartNum in technical reference manuals; Linux,
 /// arch/arm64/include/asm/cputype.h).
-const VENDORS: &[(u32, &str, &[ArmPart])] = &[
+const VENDORS: &[(u32, &str, &str)] = &[
     (
         0x41,
         "Arm",
-        &[
-            (0xc05, "Cortex-A5"),
-            (0xc07, "Cortex-A7"),
-            (0xc08, "Cortex-A8"),
-            (0xc09, "Cortex-A9"),
-            (0xc0e, "Cortex-A17"),
-            (0xc0f, "Cortex-A15"),
-            (0xd03, "Cortex-A53"),
-            (0xd04, "Cortex-A35"),
-            (0xd05, "Cortex-A55"),
-            (0xd07, "Cortex-A57"),
-            (0xd08, "Cortex-A72"),
-            (0xd09, "Cortex-A73"),
-            (0xd0a, "Cortex-A75"),
-            (0xd0b, "Cortex-A76"),
-            (0xd0c, "Neoverse-N1"),
-            (0xd0d, "Cortex-A77"),
-            (0xd40, "Neoverse-V1"),
-            (0xd41, "Cortex-A78"),
-            (0xd44, "Cortex-X1"),
-            (0xd46, "Cortex-A510"),
-            (0xd47, "Cortex-A710"),
-            (0xd48, "Cortex-X2"),
-            (0xd49, "Neoverse-N2"),
-            (0xd4d, "Cortex-A715"),
-            (0xd4e, "Cortex-X3"),
-            (0xd4f, "Neoverse-V2"),
-            (0xd80, "Cortex-A520"),
-            (0xd81, "Cortex-A720"),
-            (0xd82, "Cortex-X4"),
-            (0xd84, "Neoverse-V3"),
-            (0xd85, "Cortex-X925"),
-            (0xd87, "Cortex-A725"),
-            (0xd8e, "Neoverse-N3"),
-        ],
+        "c05 Cortex-A5, c07 Cortex-A7, c08 Cortex-A8, c09 Cortex-A9, c0e Cortex-A17, \
+         c0f Cortex-A15, d03 Cortex-A53, d04 Cortex-A35, d05 Cortex-A55, d07 Cortex-A57, \
+         d08 Cortex-A72, d09 Cortex-A73, d0a Cortex-A75, d0b Cortex-A76, d0c Neoverse-N1, \
+         d0d Cortex-A77, d40 Neoverse-V1, d41 Cortex-A78, d44 Cortex-X1, d46 Cortex-A510, \
+         d47 Cortex-A710, d48 Cortex-X2, d49 Neoverse-N2, d4d Cortex-A715, d4e Cortex-X3, \
+         d4f Neoverse-V2, d80 Cortex-A520, d81 Cortex-A720, d82 Cortex-X4, d84 Neoverse-V3, \
+         d85 Cortex-X925, d87 Cortex-A725, d8e Neoverse-N3",
     ),
-    (0x42, "Broadcom", &[]),
-    (0x43, "Cavium", &[(0x0a1, "ThunderX"), (0x0af, "ThunderX2")]),
-    (0x46, "Fujitsu", &[(0x001, "A64FX")]),
-    (0x48, "HiSilicon", &[(0xd01, "TaiShan v110")]),
-    (0x4e, "NVIDIA", &[]),
-    (0x50, "Applied Micro", &[]),
-    (0x51, "Qualcomm", &[]),
-    (0x53, "Samsung", &[]),
-    (0x56, "Marvell", &[]),
+    (0x42, "Broadcom", ""),
+    (0x43, "Cavium", "0a1 ThunderX, 0af ThunderX2"),
+    (0x46, "Fujitsu", "001 A64FX"),
+    (0x48, "HiSilicon", "d01 TaiShan v110"),
+    (0x4e, "NVIDIA", ""),
+    (0x50, "Applied Micro", ""),
+    (0x51, "Qualcomm", ""),
+    (0x53, "Samsung", ""),
+    (0x56, "Marvell", ""),
     (
         0x61,
         "Apple",
-        &[
-            (0x022, "M1 (Icestorm)"),
-            (0x023, "M1 (Firestorm)"),
-            (0x032, "M2 (Blizzard)"),
-            (0x033, "M2 (Avalanche)"),
-        ],
+        "022 M1 (Icestorm), 023 M1 (Firestorm), 032 M2 (Blizzard), 033 M2 (Avalanche)",
     ),
-    (0x6d, "Microsoft", &[(0xd49, "Azure Cobalt 100")]),
-    (0xc0, "Ampere", &[(0xac3, "Ampere-1"), (0xac4, "Ampere-1A")]),
+    (0x6d, "Microsoft", "d49 Azure Cobalt 100"),
+    (0xc0, "Ampere", "ac3 Ampere-1, ac4 Ampere-1A"),
 ];
 
 /// Vendor and model of `cpu`, else of the first core. A machine may have cores with different
 /// names. A part without a name in this table is shown by its number.
-pub(super) fn core(root: &Root, cpu: Option<u32>, cpuinfo: &str) -> Cpu {
+pub fn core(root: &Root, cpu: Option<u32>, cpuinfo: &str) -> Cpu {
     let midr = cpu.and_then(|cpu| midr(root, cpu));
     let number = |name| field(cpuinfo, name).and_then(parse_hexadecimal);
     let implementer = midr
@@ -94,8 +58,13 @@ pub(super) fn core(root: &Root, cpu: Option<u32>, cpuinfo: &str) -> Cpu {
     };
     let model = |part| {
         known
-            .and_then(|known| known.2.iter().find(|(known, _)| *known == part))
-            .map_or_else(|| format!("part {part:#05x}"), |(_, name)| (*name).into())
+            .and_then(|(.., parts)| {
+                let number = format!("{part:03x} ");
+                parts
+                    .split(", ")
+                    .find_map(|part| part.strip_prefix(&number))
+            })
+            .map_or_else(|| format!("part {part:#05x}"), str::to_owned)
     };
     Cpu {
         vendor: implementer.map(vendor),
@@ -105,7 +74,7 @@ pub(super) fn core(root: &Root, cpu: Option<u32>, cpuinfo: &str) -> Cpu {
 }
 
 /// Whether the processor is emulated: no implementer has the code 0.
-pub(super) fn is_emulated(root: &Root, cpuinfo: &str) -> bool {
+pub fn is_emulated(root: &Root, cpuinfo: &str) -> bool {
     core(root, Some(0), cpuinfo).vendor.as_deref() == Some("implementer 0x00")
 }
 
@@ -118,7 +87,7 @@ fn midr(root: &Root, cpu: u32) -> Option<u32> {
 }
 
 /// The name of the board, used if nothing else identifies the processor.
-pub(super) fn board(root: &Root) -> Option<String> {
+pub fn board(root: &Root) -> Option<String> {
     let board = root.read_text("/sys/firmware/devicetree/base/model")?;
     Some(board.trim_end_matches('\0').to_owned())
 }

@@ -4,7 +4,7 @@
 use std::fs::File;
 use std::io::Read;
 use std::ops::RangeInclusive;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use timers::os::MachineFacts;
 
@@ -42,11 +42,7 @@ impl Root {
 
     /// The path, below this root, of the file that has the absolute path `path` on a machine.
     pub fn file(&self, path: &str) -> Option<PathBuf> {
-        Some(
-            self.0
-                .as_ref()?
-                .join(Path::new(path.trim_start_matches('/'))),
-        )
+        Some(self.0.as_ref()?.join(path.trim_start_matches('/')))
     }
 
     /// Whether the file or folder exists.

@@ -70,22 +70,18 @@ pub fn advice(current: &str, all: &[SourceFigures]) -> String {
             "keep {current}: it could not be measured, so no other source is known to be better"
         );
     };
-    let better = all.iter().filter(|measured| {
-        measured
+    let better = all.iter().filter_map(|measured| {
+        let other = measured
             .cost_ns
-            .is_some_and(|other| other < cost * MAX_COST_RATIO)
-            && measured.step_ns.is_some_and(|other| other <= step * 1.01)
+            .filter(|other| *other < cost * MAX_COST_RATIO)?;
+        let is_fine = measured.step_ns? <= step * 1.01;
+        is_fine.then_some((other, &measured.name))
     });
-    let best = better.min_by(|one, other| {
-        one.cost_ns
-            .unwrap_or(f64::INFINITY)
-            .total_cmp(&other.cost_ns.unwrap_or(f64::INFINITY))
-    });
-    match best {
+    match better.min_by(|one, other| one.0.total_cmp(&other.0)) {
         None => format!(
             "keep {current}: no available source is at least a tenth cheaper to read and as fine"
         ),
-        Some(SourceFigures { name, .. }) => format!(
+        Some((_, name)) => format!(
             "{name} is cheaper to read: as root, `echo {name} > /sys/devices/system/clocksource/clocksource0/current_clocksource`, if the \
              kernel's log gives no reason against it; permanently with clocksource={name} on the kernel's command line"
         ),

@@ -28,8 +28,10 @@ pub struct Throttling {
     /// The sum of the counts of `stats` when they were read last.
     last_ns: u64,
     total_ns: u64,
-    /// Whether a freezer or a quota may stop this process although nothing here shows it.
-    may_be_hidden: bool,
+    /// Whether a freezer or a quota may stop this process although nothing here shows it: the
+    /// groups of a container are not all visible, and since Linux 6.1 the freezer of version 1
+    /// freezes a thread that sleeps without waking it.
+    pub may_be_hidden: bool,
 }
 
 impl Throttling {
@@ -54,13 +56,6 @@ impl Throttling {
         let is_moved = self.groups != visible.groups;
         self.groups = visible.groups;
         is_moved
-    }
-
-    /// Whether a freezer or a quota may stop this process although nothing here shows it: the
-    /// groups of a container are not all visible, and since Linux 6.1 the freezer of version 1
-    /// freezes a thread that sleeps without waking it.
-    pub fn may_be_hidden(&self) -> bool {
-        self.may_be_hidden
     }
 
     /// The time, in nanoseconds since the first call of `refresh`, for which quotas kept the groups from
@@ -136,7 +131,7 @@ mod tests {
             assert!(throttling.refresh(&root), "version {}", version + 1);
             assert_eq!(throttling.count(), 0);
             // A namespace that is not the first one may hide quotas.
-            assert!(throttling.may_be_hidden());
+            assert!(throttling.may_be_hidden);
             let stat = root.file("/sys/fs/cgroup/box/cpu.stat").expect("a root");
             std::fs::write(stat, format!("nr_throttled 3\n{unit} {count}\n")).expect("it is there");
             let expected_ns = if version == 0 { 4_993_000 } else { 4_999_993 };
@@ -174,7 +169,7 @@ mod tests {
             std::os::unix::fs::symlink(FIRST_NAMESPACE, link).expect("a link");
             let mut throttling = Throttling::default();
             throttling.refresh(&root);
-            assert_eq!(throttling.may_be_hidden(), is_hidden, "{mount} {groups}");
+            assert_eq!(throttling.may_be_hidden, is_hidden, "{mount} {groups}");
         }
     }
 }

@@ -119,82 +119,44 @@ macro_rules! browser {
 const CHROMIUM: &[&str] = &["chromium|chromium-browser|google-chrome|google-chrome-stable"];
 const FIREFOX: &[&str] = &["firefox-esr|firefox"];
 
-const JVM: &[&str] = &[
-    "JAVA_TOOL_OPTIONS",
-    "_JAVA_OPTIONS",
-    "JDK_JAVA_OPTIONS",
-    "CLASSPATH",
-];
-const DOTNET: &[&str] = &[
-    "DOTNET_STARTUP_HOOKS",
-    "DOTNET_ADDITIONAL_DEPS",
-    "DOTNET_SHARED_STORE",
-    "CORECLR_ENABLE_PROFILING",
-    "MSBUILDSDKSPATH",
-    "MONO_ENV_OPTIONS",
-    "MONO_OPTIONS",
-    "MONO_PATH",
-    "MONO_CONFIG",
-    "DOTNET_CLI_TELEMETRY_OPTOUT=1",
-];
-const PYTHON: &[&str] = &["PYTHONSTARTUP", "PYTHONPATH", "PYTHONHOME"];
-const NODE: &[&str] = &["NODE_OPTIONS", "NODE_PATH", "NODE_V8_COVERAGE"];
-const DENO: &[&str] = &["DENO_V8_FLAGS", "DENO_NO_PACKAGE_JSON=1"];
-const BUN: &[&str] = &["BUN_OPTIONS", "BUN_INSPECT", "BUN_INSPECT_PRELOAD"];
+const JVM: &str = "JAVA_TOOL_OPTIONS _JAVA_OPTIONS JDK_JAVA_OPTIONS CLASSPATH";
+const DOTNET: &str = "DOTNET_STARTUP_HOOKS DOTNET_ADDITIONAL_DEPS DOTNET_SHARED_STORE CORECLR_ENABLE_PROFILING \
+    MSBUILDSDKSPATH MONO_ENV_OPTIONS MONO_OPTIONS MONO_PATH MONO_CONFIG \
+    DOTNET_CLI_TELEMETRY_OPTOUT=1";
+const PYTHON: &str = "PYTHONSTARTUP PYTHONPATH PYTHONHOME";
+const NODE: &str = "NODE_OPTIONS NODE_PATH NODE_V8_COVERAGE";
+const DENO: &str = "DENO_V8_FLAGS DENO_NO_PACKAGE_JSON=1";
+const BUN: &str = "BUN_OPTIONS BUN_INSPECT BUN_INSPECT_PRELOAD";
 /// Also of compilers that call that of C to assemble and link.
-const C: &[&str] = &[
-    "CPATH",
-    "CPLUS_INCLUDE_PATH",
-    "LIBRARY_PATH",
-    "COMPILER_PATH",
-    "GCC_EXEC_PREFIX",
-    "CCC_OVERRIDE_OPTIONS",
-];
-const GO: &[&str] = &[
-    "GOFLAGS",
-    "GODEBUG",
-    "GO111MODULE=off",
-    "GOENV=off",
-    "GOWORK=off",
-    "GOTOOLCHAIN=local",
-    "GOCACHE=$here/cache",
-];
-const R: &[&str] = &[
-    "R_PROFILE",
-    "R_PROFILE_USER",
-    "R_ENVIRON",
-    "R_ENVIRON_USER",
-    "R_LIBS",
-    "R_LIBS_USER",
-    "R_LIBS_SITE",
-    "R_DEFAULT_PACKAGES",
-];
-const ERLANG: &[&str] = &[
-    "ERL_FLAGS",
-    "ERL_AFLAGS",
-    "ERL_ZFLAGS",
-    "ERL_LIBS",
-    "ERL_COMPILER_OPTIONS",
-    "ERL_INETRC",
-];
-const OCAML: &[&str] = &[
-    "OCAMLPARAM",
-    "OCAMLRUNPARAM",
-    "CAMLRUNPARAM",
-    "OCAMLLIB",
-    "CAMLLIB",
-];
-const HASKELL: &[&str] = &["GHC_ENVIRONMENT", "GHC_PACKAGE_PATH", "GHCRTS"];
+const C: &str =
+    "CPATH CPLUS_INCLUDE_PATH LIBRARY_PATH COMPILER_PATH GCC_EXEC_PREFIX CCC_OVERRIDE_OPTIONS";
+const GO: &str = "GOFLAGS GODEBUG GO111MODULE=off GOENV=off GOWORK=off GOTOOLCHAIN=local \
+    GOCACHE=$here/cache";
+const R: &str = "R_PROFILE R_PROFILE_USER R_ENVIRON R_ENVIRON_USER R_LIBS R_LIBS_USER R_LIBS_SITE \
+    R_DEFAULT_PACKAGES";
+const ERLANG: &str = "ERL_FLAGS ERL_AFLAGS ERL_ZFLAGS ERL_LIBS ERL_COMPILER_OPTIONS ERL_INETRC";
+const OCAML: &str = "OCAMLPARAM OCAMLRUNPARAM CAMLRUNPARAM OCAMLLIB CAMLLIB";
+const HASKELL: &str = "GHC_ENVIRONMENT GHC_PACKAGE_PATH GHCRTS";
 
-/// All known runtimes.
-pub const RUNTIMES: &[Runtime] = &[
-    Runtime {
-        name: "java",
-        aliases: &["openjdk"],
-        about: "The Java platform",
-        remedy: "install a JDK, 11 or later, as in `apt install openjdk-17-jdk-headless`",
-        variables: &[JVM],
-        hosts: &[host!(
+/// Defines all known runtimes, a row each: its name, its aliases, what it is, how to install it, the
+/// environment variables that change how it runs, and its hosts.
+macro_rules! runtimes {
+    ($($name:literal, $aliases:expr, $about:literal, $remedy:literal, $variables:expr, [$($host:expr),+ $(,)?];)*) => {
+        /// All known runtimes.
+        pub const RUNTIMES: &[Runtime] = &[$(Runtime {
+            name: $name,
+            aliases: &$aliases,
+            about: $about,
+            remedy: $remedy,
+            variables: &$variables,
+            hosts: &[$($host),+],
+        }),*];
+    };
+}
+
+runtimes! {
+    "java", ["openjdk"], "The Java platform",
+        "install a JDK, 11 or later, as in `apt install openjdk-17-jdk-headless`", [JVM], [host!(
             "java",
             "java": ["Agent.java", "Clock.java", "Clocks.java", "HighResCounter.java", "Json.java", "Loops.java",
                 "ClockUnavailable.java", "Pairs.java", "Questions.java", "TwoThreads.java", "Waiter.java", "Waits.java"],
@@ -211,15 +173,9 @@ pub const RUNTIMES: &[Runtime] = &[
                     JAVA
                 )
             ]
-        )],
-    },
-    Runtime {
-        name: "dotnet",
-        aliases: &[".net", "c#", "csharp", "cs"],
-        about: ".NET, or Mono",
-        remedy: "install Mono, as in `apt install mono-mcs mono-runtime`, or the .NET SDK",
-        variables: &[DOTNET],
-        hosts: &[
+        )];
+    "dotnet", [".net", "c#", "csharp", "cs"], ".NET, or Mono",
+        "install Mono, as in `apt install mono-mcs mono-runtime`, or the .NET SDK", [DOTNET], [
             host!(
                 "dotnet",
                 "dotnet": ["Agent.cs", "Clocks.cs", "Json.cs", "Loops.cs", "Waits.cs", "agent.csproj", "global.json", "NuGet.config"],
@@ -244,15 +200,9 @@ pub const RUNTIMES: &[Runtime] = &[
                     "$0 $here/agent.exe"
                 )]
             ),
-        ],
-    },
-    Runtime {
-        name: "python",
-        aliases: &["cpython", "python3", "py"],
-        about: "Python",
-        remedy: "install Python 3.8 or later, as in `apt install python3`",
-        variables: &[PYTHON],
-        hosts: &[
+        ];
+    "python", ["cpython", "python3", "py"], "Python",
+        "install Python 3.8 or later, as in `apt install python3`", [PYTHON], [
             host!("python", "python": ["agent.py", "waits.py"], None, [recipe(
                 &["python3|python"],
                 // The command on the path may be a script that searches for the interpreter at each
@@ -260,191 +210,97 @@ pub const RUNTIMES: &[Runtime] = &[
                 &["$0 -I -S -c \"import sys; assert sys.version_info >= (3, 8), 'this is ' + sys.version.split()[0]; print(sys.executable)\""],
                 "$said -I -S -B $here/agent.py"
             )]),
-        ],
-    },
-    Runtime {
-        name: "node",
-        aliases: &["node.js", "nodejs", "javascript", "js"],
-        about: "Node",
-        remedy: "install Node 16.9 or later, as in `apt install nodejs`",
-        variables: &[NODE],
-        hosts: &[
+        ];
+    "node", ["node.js", "nodejs", "javascript", "js"], "Node",
+        "install Node 16.9 or later, as in `apt install nodejs`", [NODE], [
             host!("node", "node": ["agent.js", "waits.js", "package.json"], None, [
                 node!("--expose-gc --no-concurrent-recompilation --single-threaded-gc --min-semi-space-size=64 --max-semi-space-size=64"),
                 node!("")
             ]),
-        ],
-    },
-    Runtime {
-        name: "cpp",
-        aliases: &["c++", "c", "gcc", "g++", "clang", "libstdc++", "libc++"],
-        about: "C and C++, with the installed compiler",
-        remedy: "install a compiler, as in `apt install g++`; `libopenmpi-dev` brings MPI_Wtime",
-        variables: &[C],
-        hosts: &[host!("cpp", "cpp": ["agent.cpp"], [
+        ];
+    "cpp", ["c++", "c", "gcc", "g++", "clang", "libstdc++", "libc++"], "C and C++, with the installed compiler",
+        "install a compiler, as in `apt install g++`; `libopenmpi-dev` brings MPI_Wtime", [C], [host!("cpp", "cpp": ["agent.cpp"], [
             cpp!("mpicxx", "-fopenmp -DWITH_MPI"),
             cpp!("g++|c++|clang++", "-fopenmp"),
             cpp!("g++|c++|clang++", "")
-        ])],
-    },
-    Runtime {
-        name: "go",
-        aliases: &["golang"],
-        about: "Go",
-        remedy: "install Go, as in `apt install golang-go`",
-        variables: &[GO],
+        ])];
+    "go", ["golang"], "Go",
+        "install Go, as in `apt install golang-go`", [GO], [
         // Go builds a folder that contains a file in another language only from within that folder.
-        hosts: &[host!("go", "go": ["agent.go", "nanotime.s"], [recipe(
+host!("go", "go": ["agent.go", "nanotime.s"], [recipe(
             &["go"],
             &["$0 build -o agent ."],
             "$here/agent"
-        )])],
-    },
-    Runtime {
-        name: "ruby",
-        aliases: &[],
-        about: "Ruby",
-        remedy: "install Ruby 3.0 or later, as in `apt install ruby`",
-        variables: &[&["RUBYOPT", "RUBYLIB"]],
-        hosts: &[host!("ruby", "ruby": ["agent.rb"], [recipe(
+        )])];
+    "ruby", [], "Ruby",
+        "install Ruby 3.0 or later, as in `apt install ruby`", ["RUBYOPT RUBYLIB"], [host!("ruby", "ruby": ["agent.rb"], [recipe(
             &["ruby"],
             &["$0 --disable-gems -c $here/agent.rb"],
             "$0 --disable-gems $here/agent.rb"
-        )])],
-    },
-    Runtime {
-        name: "php",
-        aliases: &[],
-        about: "PHP",
-        remedy: "install PHP 8.0 or later, as in `apt install php-cli`",
-        variables: &[&["PHPRC", "PHP_INI_SCAN_DIR"]],
-        hosts: &[host!("php", "php": ["agent.php"], [recipe(
+        )])];
+    "php", [], "PHP",
+        "install PHP 8.0 or later, as in `apt install php-cli`", ["PHPRC PHP_INI_SCAN_DIR"], [host!("php", "php": ["agent.php"], [recipe(
             &["php"],
             &["$0 -n -l $here/agent.php"],
             "$0 -n $here/agent.php"
-        )])],
-    },
-    Runtime {
-        name: "perl",
-        aliases: &[],
-        about: "Perl",
-        remedy: "install Perl with Time::HiRes, as in `apt install perl`",
-        variables: &[&["PERL5OPT", "PERL5LIB", "PERLLIB", "PERL5DB", "PERL_UNICODE"]],
-        hosts: &[host!("perl", "perl": ["agent.pl"], [recipe(
+        )])];
+    "perl", [], "Perl",
+        "install Perl with Time::HiRes, as in `apt install perl`", ["PERL5OPT PERL5LIB PERLLIB PERL5DB PERL_UNICODE"], [host!("perl", "perl": ["agent.pl"], [recipe(
             &["perl"],
             &["$0 -c $here/agent.pl"],
             "$0 $here/agent.pl"
-        )])],
-    },
-    Runtime {
-        name: "luajit",
-        aliases: &["lua"],
-        about: "LuaJIT",
-        remedy: "install LuaJIT, as in `apt install luajit`",
-        variables: &[&["LUA_INIT", "LUA_PATH", "LUA_CPATH"]],
-        hosts: &[
+        )])];
+    "luajit", ["lua"], "LuaJIT",
+        "install LuaJIT, as in `apt install luajit`", ["LUA_INIT LUA_PATH LUA_CPATH"], [
             host!("luajit", "luajit": ["agent.lua"], [recipe(&["luajit"], &[], "$0 $here/agent.lua")]),
-        ],
-    },
-    Runtime {
-        name: "r",
-        aliases: &["gnu r"],
-        about: "R, with the packages microbenchmark and bench if installed",
-        remedy: "install R, as in `apt install r-base-core`",
-        variables: &[R],
-        hosts: &[
+        ];
+    "r", ["gnu r"], "R, with the packages microbenchmark and bench if installed",
+        "install R, as in `apt install r-base-core`", [R], [
             host!("r", "r": ["agent.R"], [recipe(&["Rscript"], &[], "$0 --vanilla $here/agent.R")]),
-        ],
-    },
-    Runtime {
-        name: "erlang",
-        aliases: &["beam", "otp"],
-        about: "Erlang, in the default time warp mode and with multi-time warp",
-        remedy: "install Erlang, as in `apt install erlang-base`",
-        variables: &[ERLANG],
-        hosts: &[
+        ];
+    "erlang", ["beam", "otp"], "Erlang, in the default time warp mode and with multi-time warp",
+        "install Erlang, as in `apt install erlang-base`", [ERLANG], [
             host!("erlang", "erlang": ["agent.erl"], [erlang!("")]),
             host!("erlang-warp", "erlang": ["agent.erl"], [erlang!("+C multi_time_warp")]),
-        ],
-    },
-    Runtime {
-        name: "ocaml",
-        aliases: &[],
-        about: "OCaml",
-        remedy: "install OCaml 4.12 or later, as in `apt install ocaml-nox`",
-        variables: &[C, OCAML],
-        hosts: &[host!("ocaml", "ocaml": ["agent.ml"], [recipe(
+        ];
+    "ocaml", [], "OCaml",
+        "install OCaml 4.12 or later, as in `apt install ocaml-nox`", [C, OCAML], [host!("ocaml", "ocaml": ["agent.ml"], [recipe(
             &["ocamlopt.opt|ocamlopt"],
             &["$0 -w -a -I +unix unix.cmxa $here/agent.ml -o $here/agent"],
             "$here/agent"
-        )])],
-    },
-    Runtime {
-        name: "haskell",
-        aliases: &["ghc"],
-        about: "Haskell, by GHC",
-        remedy: "install GHC, as in `apt install ghc`",
-        variables: &[C, HASKELL],
+        )])];
+    "haskell", ["ghc"], "Haskell, by GHC",
+        "install GHC, as in `apt install ghc`", [C, HASKELL], [
         // The young generation is larger than the memory for an answer.
-        hosts: &[host!("haskell", "haskell": ["agent.hs"], [recipe(
+host!("haskell", "haskell": ["agent.hs"], [recipe(
             &["ghc"],
             &["$0 -package-env - -v0 -O1 -threaded -with-rtsopts=-A64m $here/agent.hs -o $here/agent"],
             "$here/agent"
-        )])],
-    },
-    Runtime {
-        name: "sbcl",
-        aliases: &["common lisp", "lisp"],
-        about: "Common Lisp, by SBCL",
-        remedy: "install SBCL, as in `apt install sbcl`",
-        variables: &[],
-        hosts: &[host!("sbcl", "sbcl": ["agent.lisp"], [recipe(
+        )])];
+    "sbcl", ["common lisp", "lisp"], "Common Lisp, by SBCL",
+        "install SBCL, as in `apt install sbcl`", [], [host!("sbcl", "sbcl": ["agent.lisp"], [recipe(
             &["sbcl"],
             &[],
             "$0 --noinform --script $here/agent.lisp"
-        )])],
-    },
-    Runtime {
-        name: "deno",
-        aliases: &[],
-        about: "Deno",
-        remedy: "install Deno 2 or later, as in `npm install -g deno`",
-        variables: &[NODE, DENO],
-        hosts: &[
+        )])];
+    "deno", [], "Deno",
+        "install Deno 2 or later, as in `npm install -g deno`", [NODE, DENO], [
             host!("deno", "js": ["main.mjs", "agent.js", "package.json"], clocks!("deno"), [recipe(
                 &["deno"],
                 &[],
                 "$0 run --quiet --no-config --no-lock --no-remote $here/main.mjs"
             )]),
-        ],
-    },
-    Runtime {
-        name: "bun",
-        aliases: &[],
-        about: "Bun",
-        remedy: "install Bun, as in `npm install -g bun`",
-        variables: &[NODE, BUN],
-        hosts: &[
+        ];
+    "bun", [], "Bun",
+        "install Bun, as in `npm install -g bun`", [NODE, BUN], [
             host!("bun", "js": ["main.mjs", "agent.js", "package.json", "tsconfig.json", "bunfig.toml"], clocks!("bun"), [recipe(
                 &["bun"],
                 &[],
                 "$0 run $here/main.mjs"
             )]),
-        ],
-    },
-    Runtime {
-        name: "wasi",
-        aliases: &[
-            "webassembly",
-            "wasm",
-            "wasmtime",
-            "wasi of node",
-            "wasi of wasmtime",
-        ],
-        about: "WASI of WebAssembly, by Node and by wasmtime",
-        remedy: "install Node 20 or later and wabt, as in `apt install nodejs wabt`, or wasmtime for Python, as in `pip install wasmtime`",
-        variables: &[NODE, PYTHON],
-        hosts: &[
+        ];
+    "wasi", ["webassembly", "wasm", "wasmtime", "wasi of node", "wasi of wasmtime"], "WASI of WebAssembly, by Node and by wasmtime",
+        "install Node 20 or later and wabt, as in `apt install nodejs wabt`, or wasmtime for Python, as in `pip install wasmtime`", [NODE, PYTHON], [
             host!("wasi-node", "wasi": ["agent.wat", "main.mjs", "../js/package.json"], [recipe(
                 &["node|nodejs", "wat2wasm"],
                 &["$1 $here/agent.wat -o $here/agent.wasm"],
@@ -455,27 +311,15 @@ pub const RUNTIMES: &[Runtime] = &[
                 &["$0 -I -c 'import sys, wasmtime; print(sys.executable)'"],
                 "$said -I -B $here/main.py $here/agent.wat"
             )]),
-        ],
-    },
-    Runtime {
-        name: "chromium",
-        aliases: &["chrome"],
-        about: "Chromium: a page, one that is isolated from other origins, and a worker",
-        remedy: "install Chromium, as in `apt install chromium`",
-        variables: &[&["CHROMIUM_FLAGS"]],
-        hosts: &[
+        ];
+    "chromium", ["chrome"], "Chromium: a page, one that is isolated from other origins, and a worker",
+        "install Chromium, as in `apt install chromium`", ["CHROMIUM_FLAGS"], [
             browser!("chromium", CHROMIUM, "chromium plain $0 $here"),
             browser!("chromium-isolated", CHROMIUM, "chromium isolated $0 $here"),
             browser!("chromium-worker", CHROMIUM, "chromium worker $0 $here"),
-        ],
-    },
-    Runtime {
-        name: "firefox",
-        aliases: &["mozilla firefox"],
-        about: "Firefox: a page, one that is isolated from other origins, and a worker",
-        remedy: "install Firefox, as in `apt install firefox-esr`",
-        variables: &[],
-        hosts: &[
+        ];
+    "firefox", ["mozilla firefox"], "Firefox: a page, one that is isolated from other origins, and a worker",
+        "install Firefox, as in `apt install firefox-esr`", [], [
             browser!("firefox", FIREFOX, "firefox plain $0 $here $settings"),
             browser!(
                 "firefox-isolated",
@@ -487,6 +331,5 @@ pub const RUNTIMES: &[Runtime] = &[
                 FIREFOX,
                 "firefox worker $0 $here $settings"
             ),
-        ],
-    },
-];
+        ];
+}

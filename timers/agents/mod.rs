@@ -31,8 +31,8 @@ pub struct Runtime {
     pub remedy: &'static str,
     /// Environment variables by which a shell changes what code the runtime, or its compiler, runs.
     /// They are removed from the environment of hosts; those of the form `NAME=VALUE` are set, where
-    /// `$here/` stands for the folder with the sources.
-    pub variables: &'static [&'static [&'static str]],
+    /// `$here/` stands for the folder with the sources. Each text has several, separated by spaces.
+    pub variables: &'static [&'static str],
     /// The hosts; at least one has to work.
     pub hosts: &'static [RuntimeHost],
 }
@@ -41,10 +41,10 @@ impl Runtime {
     /// The variables that differ in the environment of the hosts, with the values to which they are
     /// set; those without a value are removed.
     pub fn variable_changes(&self) -> impl Iterator<Item = (&'static str, Option<&'static str>)> {
-        let variables = self.variables.iter().copied().flatten();
+        let variables = self.variables.iter().flat_map(|names| names.split(' '));
         variables.map(|variable| match variable.split_once('=') {
             Some((name, value)) => (name, Some(value)),
-            None => (*variable, None),
+            None => (variable, None),
         })
     }
 }
@@ -78,7 +78,6 @@ pub struct Recipe {
 }
 
 /// The runtime with the given name or alias, in any case; `None` if unknown.
-#[must_use]
 pub fn runtime(name: &str) -> Option<&'static Runtime> {
     RUNTIMES.iter().find(|runtime| {
         let mut names = runtime.aliases.iter().chain([&runtime.name]);

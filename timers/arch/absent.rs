@@ -8,20 +8,17 @@ pub(crate) fn trapping_instruction() -> Option<fn() -> u64> {
 }
 
 /// The identity reported by the processor; empty, because user mode has no instruction for it.
-#[must_use]
 pub fn identity() -> Identity {
     Identity::default()
 }
 
 /// The counter rate that the processor declares, and the source of that value. Always `None` here;
 /// rates that firmware declares are defined in the counter modules.
-#[must_use]
 pub(crate) fn declared_rate() -> Option<(f64, &'static str)> {
     None
 }
 
 /// The hypervisor reported by the processor; always `None` here.
-#[must_use]
 pub fn hypervisor() -> Option<Hypervisor> {
     None
 }

@@ -187,13 +187,11 @@ impl Trim {
     pub const UNTRIMMED_TICK_US: i64 = 10_000;
 
     /// The frequency correction in ppm.
-    #[must_use]
     pub fn frequency_ppm(&self) -> f64 {
         self.scaled_ppm as f64 / 65_536.0
     }
 
     /// The additional correction by the length of the tick, in ppm.
-    #[must_use]
     pub fn tick_ppm(&self) -> f64 {
         let difference_us = self.tick_us.saturating_sub(Self::UNTRIMMED_TICK_US);
         difference_us as f64 / Self::UNTRIMMED_TICK_US as f64 * 1e6
@@ -283,19 +281,16 @@ pub struct Pid(u32);
 
 impl Pid {
     /// The id of a child.
-    #[must_use]
     pub fn from_child(child: &Child) -> Self {
         Self(child.id())
     }
 
     /// The id of this process.
-    #[must_use]
     pub fn own() -> Self {
         Self(std::process::id())
     }
 
     /// Parses an id: a positive number of at most 31 bits.
-    #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
         text.parse()
             .ok()

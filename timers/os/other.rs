@@ -9,37 +9,37 @@
 
 use std::io;
 
-use crate::Unavailable;
+use crate::{Available, Unavailable};
 
 const REASON: &str = "timermeter does not support this operation on this operating system";
 
-pub(super) fn unsupported<T>() -> io::Result<T> {
+pub fn unsupported<T>() -> io::Result<T> {
     Err(io::Error::new(io::ErrorKind::Unsupported, REASON))
 }
 
-pub(super) fn unavailable<T>(call: &str) -> Result<T, Unavailable> {
+pub fn unavailable<T>(call: &str) -> Available<T> {
     Err(Unavailable::elsewhere(format!(
         "{call}: not available on this operating system, or not supported by timermeter on it"
     )))
 }
 
 pub mod clocks {
-    use crate::Unavailable;
+    use crate::Available;
 
     /// Always permitted: no process can be forbidden to read the counter.
-    pub fn tsc_permitted() -> Result<(), Unavailable> {
+    pub fn tsc_permitted() -> Available {
         Ok(())
     }
 
     /// Always permitted, as [`tsc_permitted`].
     #[cfg(unix)]
-    pub fn vdso_permitted() -> Result<(), Unavailable> {
+    pub fn vdso_permitted() -> Available {
         Ok(())
     }
 }
 
 /// Always succeeds without executing the instruction: faults are caught on Linux only.
-pub(crate) fn attempt(_label: &str, _instruction: fn() -> u64) -> Result<(), Unavailable> {
+pub fn attempt(_label: &str, _instruction: fn() -> u64) -> Available {
     Ok(())
 }
 
@@ -47,13 +47,11 @@ pub mod emulator {
     use std::ffi::OsString;
 
     /// Always `None`: emulators are detected on Linux only.
-    #[must_use]
     pub fn emulator() -> Option<String> {
         None
     }
 
     /// The command that starts programs under the emulator; empty without an emulator.
-    #[must_use]
     pub fn runner() -> Vec<OsString> {
         Vec::new()
     }
@@ -119,7 +117,7 @@ pub mod machine {
     pub fn regain_counter() {}
 
     /// Always readable, as [`super::clocks::tsc_permitted`].
-    pub fn check_time_is_readable() -> Result<(), crate::Unavailable> {
+    pub fn check_time_is_readable() -> crate::Available {
         Ok(())
     }
 
@@ -131,23 +129,22 @@ pub mod machine {
 pub mod scheduling {
     use std::fs::File;
 
-    use crate::Unavailable;
+    use crate::Available;
     use crate::os::Policy;
 
-    pub fn timer_slack() -> Result<u64, Unavailable> {
+    pub fn timer_slack() -> Available<u64> {
         super::unavailable("timer slack")
     }
 
-    pub fn set_timer_slack(_nanoseconds: u64) -> Result<(), Unavailable> {
+    pub fn set_timer_slack(_nanoseconds: u64) -> Available {
         super::unavailable("timer slack")
     }
 
-    #[must_use]
     pub fn policy() -> Option<Policy> {
         None
     }
 
-    pub fn set_policy(_policy: Policy) -> Result<(), Unavailable> {
+    pub fn set_policy(_policy: Policy) -> Available {
         super::unavailable("policies of the scheduler")
     }
 

@@ -9,7 +9,7 @@ use crate::deadline::{nanoseconds, open_with_unit};
 use crate::native::{Native, handoffs_unfenced, pass};
 use crate::os::{CommonClock, UntrimmedClock};
 use crate::subject::{Activity, Answer, BackwardSteps, Subject};
-use crate::{Described, Timer, Unavailable, arch, os};
+use crate::{Available, Described, Timer, arch, os};
 
 /// This machine. Dropping it lets the thread run on all CPUs again.
 pub struct ThisMachine {
@@ -27,7 +27,7 @@ impl ThisMachine {
     ///
     /// # Errors
     /// When the counter or a clock cannot be read.
-    pub fn open() -> Result<Self, Unavailable> {
+    pub fn open() -> Available<Self> {
         Ok(Self {
             counter: Timer::open()?,
             fenced_counter: Native::from_timer(Counter::<arch::FencedInstruction>::open()?),
@@ -37,13 +37,11 @@ impl ThisMachine {
     }
 
     /// The ids of the clocks that the counter is compared with.
-    #[must_use]
     pub fn clock_ids() -> [&'static str; 2] {
         [CommonClock::INFO.id, UntrimmedClock::INFO.id]
     }
 
     /// The ids of the counter in the catalogue: read by the bare instruction, and behind a fence.
-    #[must_use]
     pub fn ids() -> [&'static str; 2] {
         [
             Counter::<arch::BareInstruction>::INFO.id,
@@ -135,7 +133,6 @@ fn named_mhz(name: &str) -> Option<u64> {
 
 /// The ticks per second in a line of the kernel log: `tsc: Detected 2600.000 MHz processor`, or the
 /// line that the kernel logs later with a refined rate. `None` for other lines.
-#[must_use]
 pub fn logged_rate(line: &str) -> Option<f64> {
     let lower = line.to_lowercase();
     let rest = ["tsc: detected ", "refined tsc clocksource calibration: "]
@@ -156,7 +153,6 @@ pub struct DeclaredRate {
 
 /// The rate that the hypervisor or the processor declares (by CPUID, on x86), else the rate that
 /// the firmware declares (on ARM and RISC-V). `None` if not declared.
-#[must_use]
 pub fn declared_rate() -> Option<DeclaredRate> {
     arch::declared_rate()
         .or_else(|| {

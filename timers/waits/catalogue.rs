@@ -7,7 +7,6 @@ use super::{WaitEntry, spinning, standard, tokio_time};
 use crate::os;
 
 /// Every sleep primitive and periodic timer known to this build, available on this machine or not.
-#[must_use]
 pub fn catalogue() -> &'static [WaitEntry] {
     static ALL: LazyLock<Vec<WaitEntry>> = LazyLock::new(|| {
         let windows = os::windows_waits::ALL;
@@ -19,13 +18,11 @@ pub fn catalogue() -> &'static [WaitEntry] {
 
 /// The entry that does not wait, which measures the overhead of the measuring loop. It is not part
 /// of the [`catalogue`], so that it is never selected.
-#[must_use]
 pub fn floor() -> WaitEntry {
     standard::FLOOR
 }
 
 /// The entry with the given id, [`floor`] included; `None` if there is none.
-#[must_use]
 pub fn find(id: &str) -> Option<WaitEntry> {
     catalogue()
         .iter()

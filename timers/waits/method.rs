@@ -1,7 +1,7 @@
 //! The interface that a sleep primitive or periodic timer implements, and its row in a list.
 
 use super::{WaitActivity, WaitInfo};
-use crate::Unavailable;
+use crate::Available;
 use crate::subject::Answer;
 
 /// A wait method. Its row in the list declares which measurements it supports; the measuring loops
@@ -11,7 +11,7 @@ pub(crate) trait WaitMethod: 'static {
     ///
     /// # Errors
     /// The reason why the method is unavailable on this machine.
-    fn open(label: &'static str) -> Result<Self, Unavailable>
+    fn open(label: &'static str) -> Available<Self>
     where
         Self: Sized;
 
@@ -46,7 +46,7 @@ pub(crate) trait WaitMethod: 'static {
 }
 
 /// Opens a method, given its type.
-pub(crate) fn open<T: WaitMethod>(label: &'static str) -> Result<Box<dyn WaitMethod>, Unavailable> {
+pub(crate) fn open<T: WaitMethod>(label: &'static str) -> Available<Box<dyn WaitMethod>> {
     Ok(Box::new(T::open(label)?))
 }
 

@@ -12,7 +12,7 @@ mod standard;
 mod tokio_time;
 
 use crate::os::CommonClock;
-use crate::{Described, Subject, Unavailable};
+use crate::{Available, Described, Subject};
 pub use catalogue::{catalogue, find, floor};
 use method::WaitMethod;
 
@@ -66,7 +66,7 @@ pub struct WaitEntry {
     /// The supported measurements.
     pub supports: Supported,
     /// Opens the method; the argument is the label used in error messages.
-    pub(crate) method: fn(&'static str) -> Result<Box<dyn WaitMethod>, Unavailable>,
+    pub(crate) method: fn(&'static str) -> Available<Box<dyn WaitMethod>>,
 }
 
 impl WaitEntry {
@@ -74,7 +74,7 @@ impl WaitEntry {
     ///
     /// # Errors
     /// The reason why the method is unavailable.
-    pub fn availability(&self) -> Result<(), Unavailable> {
+    pub fn availability(&self) -> Available {
         (self.method)(self.info.label).map(drop)
     }
 
@@ -82,7 +82,7 @@ impl WaitEntry {
     ///
     /// # Errors
     /// The reason why the method is unavailable.
-    pub fn open(&self) -> Result<Box<dyn Subject>, Unavailable> {
+    pub fn open(&self) -> Available<Box<dyn Subject>> {
         let (entry, method) = (*self, (self.method)(self.info.label)?);
         Ok(Box::new(observe::MeasuredMethod { entry, method }))
     }
@@ -157,7 +157,6 @@ pub struct Wait {
 impl Wait {
     /// The lateness: duration minus requested length, in nanoseconds. The subtraction of readings
     /// wraps, because the reference may be a counter that has passed its largest value.
-    #[must_use]
     pub fn late_ns(&self, ns_per_tick: f64) -> f64 {
         self.after.wrapping_sub(self.before) as f64 * ns_per_tick - self.request_ns as f64
     }

@@ -19,7 +19,7 @@ use crate::deadline::open_with_unit;
 use crate::os::CommonClock;
 use crate::os::linux_waits::check_thread_sleep;
 use crate::subject::Answer;
-use crate::{Ticks, Timer, Unavailable};
+use crate::{Available, Ticks, Timer};
 
 /// The length of the busy loop at the end of a `hybrid` wait, in nanoseconds. The sleep before the
 /// loop is shorter by this length, so that a late wake-up rarely makes the wait late: sleeps are 60
@@ -77,7 +77,7 @@ impl<const MARGIN_NS: u64, const YIELDS: bool> Spinning<MARGIN_NS, YIELDS> {
 }
 
 impl<const MARGIN_NS: u64, const YIELDS: bool> WaitMethod for Spinning<MARGIN_NS, YIELDS> {
-    fn open(label: &'static str) -> Result<Self, Unavailable> {
+    fn open(label: &'static str) -> Available<Self> {
         if MARGIN_NS != NEVER_SLEEP {
             check_thread_sleep(label)?;
         }

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use super::method::{BLOCKING, WaitMethod, methods, open};
 use super::{FLOOR_ID, Supported, WaitEntry, WaitInfo};
-use crate::Unavailable;
+use crate::Available;
 use crate::os::linux_waits::{check_thread_deadlines, check_thread_sleep};
 
 methods! { "all systems", all();
@@ -37,7 +37,7 @@ macro_rules! stateless_methods {
         struct $name;
 
         impl WaitMethod for $name {
-            fn open(_label: &'static str) -> Result<Self, Unavailable> {
+            fn open(_label: &'static str) -> Available<Self> {
                 $($check(_label)?;)?
                 Ok(Self)
             }
@@ -69,7 +69,7 @@ struct CondvarWaitTimeout {
 }
 
 impl WaitMethod for CondvarWaitTimeout {
-    fn open(label: &'static str) -> Result<Self, Unavailable> {
+    fn open(label: &'static str) -> Available<Self> {
         check_thread_deadlines(label).map(|()| Self::default())
     }
 
@@ -86,7 +86,7 @@ impl WaitMethod for CondvarWaitTimeout {
 struct RecvTimeout((Sender<()>, Receiver<()>));
 
 impl WaitMethod for RecvTimeout {
-    fn open(label: &'static str) -> Result<Self, Unavailable> {
+    fn open(label: &'static str) -> Available<Self> {
         check_thread_deadlines(label).map(|()| Self(channel()))
     }
 

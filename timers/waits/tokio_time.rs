@@ -16,13 +16,13 @@ methods! { "all systems", all();
 
 #[cfg(not(feature = "tokio"))]
 mod this_build {
-    use crate::Unavailable;
     use crate::waits::method::WaitMethod;
+    use crate::{Available, Unavailable};
 
     pub(super) enum Tokio {}
 
     impl WaitMethod for Tokio {
-        fn open(_label: &'static str) -> Result<Self, Unavailable> {
+        fn open(_label: &'static str) -> Available<Self> {
             let why = Unavailable::because("built without the feature `tokio`");
             Err(why.remedy("build it with `--features tokio`"))
         }
@@ -41,9 +41,9 @@ mod this_build {
     use tokio::runtime::{Builder, Runtime};
     use tokio::time::{Instant, Interval, interval_at, sleep};
 
-    use crate::Unavailable;
     use crate::subject::Answer;
     use crate::waits::method::WaitMethod;
+    use crate::{Available, Unavailable};
 
     /// A single-threaded runtime, and the interval if one is running.
     pub(super) struct Tokio {
@@ -52,7 +52,7 @@ mod this_build {
     }
 
     impl WaitMethod for Tokio {
-        fn open(_label: &'static str) -> Result<Self, Unavailable> {
+        fn open(_label: &'static str) -> Available<Self> {
             let built = Builder::new_current_thread().enable_all().build();
             let refused = |error| Unavailable::because(format!("tokio's runtime: {error}"));
             Ok(Self {

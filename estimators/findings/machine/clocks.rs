@@ -12,7 +12,7 @@ const SYNCHRONISE: &str = "wait until the clock is synchronised (`chronyc tracki
                            measure with monotonic-raw or rdtsc, whose rate is not corrected";
 
 rules! {
-    pub(super) static RULES: Platform;
+    pub static RULES: Platform;
     "clock-source" {
         Problem("no-vdso") "the clock source is {current}, but there is no vDSO, so that every read of a kernel clock is a system call"
             => "remove vdso=0 from the kernel's command line if it is there; under an emulator, which has no vDSO, measure on the host instead",

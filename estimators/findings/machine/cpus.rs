@@ -9,7 +9,7 @@ const NO_SMT: &str = "keep the other CPUs of the core idle, or switch simultaneo
                       /sys/devices/system/cpu/smt/control`)";
 
 rules! {
-    pub(super) static RULES: Platform;
+    pub static RULES: Platform;
     "governor" {
         Ok "the governor is performance< ({driver})>",
             |machine| (machine.cpu.governor.as_deref()? == "performance").then(|| driver(machine));

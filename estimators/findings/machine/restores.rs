@@ -8,15 +8,11 @@
 
 use timers::clock_sources;
 
-use crate::findings::{RuleSubject, values};
+use crate::findings::values;
 use crate::model::Platform;
 
 /// A machine, with the names of its clock sources, each followed by its cost if that was measured.
 pub struct RestoreCase<'a>(pub &'a Platform, pub &'a [String]);
-
-impl RuleSubject for RestoreCase<'static> {
-    type Case<'a> = RestoreCase<'a>;
-}
 
 rules! {
     /// The rule about virtual machines that may be restored from a snapshot.

@@ -11,7 +11,7 @@ const MAX_STEAL_SHARE: f64 = 0.01;
 const MAX_LOAD_ONE_CPU: f64 = 0.5;
 
 rules! {
-    pub(super) static RULES: Platform;
+    pub static RULES: Platform;
     "load" {
         Problem "{load} threads wanted to run, as the mean of the last minute, on {cpus} CPUs: too few are left for the measurement"
             => "end what runs (`top` shows it), and wait a minute",

@@ -2,7 +2,7 @@
 //! idle states, the power plan.
 
 use super::on_linux;
-use crate::findings::{RuleSubject, ns, number, values};
+use crate::findings::{ns, number, values};
 use crate::model::{MAX_SLEW, Platform, Tickless, Unit, Values};
 
 /// The highest `perf_event_paranoid` level at which unprivileged programs may count their own
@@ -15,7 +15,7 @@ const MAX_SLACK_NS: u64 = 1_000;
 const MAX_EXIT_LATENCY_US: u64 = 20;
 
 rules! {
-    pub(super) static RULES: Platform;
+    pub static RULES: Platform;
     "tick" {
         Ok "CPUs {list} have no timer interrupt while one thread runs; measure on one of them with --cpu",
             |machine| {
@@ -108,13 +108,9 @@ const FIRST_YEAR: &str = "2026";
 /// The time of day as RFC 3339, with a sign if its year has more than four digits.
 pub struct DateCase<'a>(pub &'a str);
 
-impl RuleSubject for DateCase<'static> {
-    type Case<'a> = DateCase<'a>;
-}
-
 rules! {
     /// The rule about the time of day.
-    pub static DATE: DateCase<'static>;
+    pub static DATE: DateCase;
     "date" {
         Note "the time of day, {date}, is not plausible: the date of a report says nothing, other figures do not depend on it"
             => "set the time of day (`timedatectl set-ntp true`), or find what shifts it: a preloaded library (LD_PRELOAD, /etc/ld.so.preload, faketime)",
@@ -130,10 +126,6 @@ const RTC_ERROR_S: f64 = 2.0;
 /// By how many seconds the RTC is ahead of the time of day, which no time service has synchronised
 /// since the kernel took it from the RTC, and how many seconds ago that was.
 pub struct RtcCase(pub f64, pub f64);
-
-impl RuleSubject for RtcCase {
-    type Case<'a> = Self;
-}
 
 rules! {
     /// The rules about the RTC as a witness of the rate of the kernel's clocks.

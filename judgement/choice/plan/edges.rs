@@ -2,7 +2,7 @@
 //! readings are equal, in some they differ by one step; the mean difference estimates the duration.
 
 use super::{
-    DRIFT, FEWEST_SAMPLES, LONGEST_CAMPAIGN_NS, MeasuringPlan, PIPELINE_CAUSE, PlanMethod,
+    DRIFT, FEWEST_SAMPLES, LONGEST_CAMPAIGN_NS, MeasuringPlan, PIPELINE_CAUSE, PlanMethod, Planned,
     Shortfall, cost_variation, plan_within, remaining_error,
 };
 use crate::choice::clock_figures::{Budget, ClockFigures};
@@ -13,10 +13,7 @@ use crate::statistics::normal_quantile;
 ///
 /// # Errors
 /// When only an upper bound of the resolution is known, or no number of samples is enough.
-pub fn plan_edge_crossing(
-    clock: &ClockFigures,
-    requirement: &Requirement,
-) -> Result<MeasuringPlan, Shortfall> {
+pub fn plan_edge_crossing(clock: &ClockFigures, requirement: &Requirement) -> Planned {
     if !clock.resolved {
         return Err(Shortfall::because(
             "only an upper bound of its resolution is known",
@@ -46,9 +43,9 @@ pub fn plan_edge_crossing(
 }
 
 /// The variance of one sample, and how the samples are divided into calls and empty intervals.
-pub(super) struct Spread {
+pub struct Spread {
     /// Length of a measured interval in nanoseconds: the call and a read.
-    pub(super) gap_ns: f64,
+    pub gap_ns: f64,
     /// Variance of one measured call, in ns².
     call_variance: f64,
     /// Variance of one empty interval, in ns².
@@ -58,7 +55,7 @@ pub(super) struct Spread {
     step_variances: [f64; 2],
     /// Number of empty intervals for each measured call: the ratio with the smallest variance in a
     /// given time (Neyman allocation).
-    pub(super) ratio: f64,
+    pub ratio: f64,
 }
 
 impl Spread {
@@ -66,10 +63,7 @@ impl Spread {
     ///
     /// # Errors
     /// When the variation of the cost of a read is unknown.
-    pub(super) fn for_clock(
-        clock: &ClockFigures,
-        requirement: &Requirement,
-    ) -> Result<Self, Shortfall> {
+    pub fn for_clock(clock: &ClockFigures, requirement: &Requirement) -> Result<Self, Shortfall> {
         let variation_ns = cost_variation(clock, requirement)?;
         let gap_ns = requirement.shortest_ns() + clock.read_ns();
         let step_variances =
@@ -109,7 +103,7 @@ fn edge_variance(length_ns: f64, step_ns: f64) -> f64 {
 /// Mean time between the starts of two samples in nanoseconds: two reads, the call, and a random
 /// delay of up to the shorter of the step and the sum of reads and call. The delay keeps the loop
 /// from synchronising with the clock.
-pub(super) fn spacing_ns(clock: &ClockFigures, call_ns: f64) -> f64 {
+pub fn spacing_ns(clock: &ClockFigures, call_ns: f64) -> f64 {
     let busy = call_ns + 2.0 * clock.read_ns();
     busy + busy.min(clock.step_ns) / 2.0
 }
@@ -118,12 +112,12 @@ pub(super) fn spacing_ns(clock: &ClockFigures, call_ns: f64) -> f64 {
 ///
 /// # Errors
 /// When reading the clock takes a larger share of the time than allowed.
-pub(super) fn plan_samples(
+pub fn plan_samples(
     clock: &ClockFigures,
     requirement: &Requirement,
     samples: f64,
     spread: &Spread,
-) -> Result<MeasuringPlan, Shortfall> {
+) -> Planned {
     let floor_samples = (samples * spread.ratio).max(FEWEST_SAMPLES).ceil();
     let z = normal_quantile(requirement.confidence);
     let deviation = |[call, floor]: [f64; 2]| {

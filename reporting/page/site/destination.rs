@@ -12,7 +12,7 @@ use crate::report::parent;
 use crate::scratch::{self, ScratchFolder};
 
 /// The name of the list of files; a folder without this list is not replaced.
-pub(super) const LIST_NAME: &str = ".timermeter-site";
+pub const LIST_NAME: &str = ".timermeter-site";
 /// The first line of the list, which tells users what it is for.
 const LIST_HEADING: &str =
     "Made by `timermeter publish`, which replaces what is listed here, and keeps the rest.";
@@ -20,7 +20,7 @@ const LIST_HEADING: &str =
 /// Rejects a destination that contains files but no site, because they might be lost. Rejects a
 /// destination inside `folder`, because the data of its pages would be read as reports, and one
 /// that contains `folder`, because replacing the site could delete reports.
-pub(super) fn check(folder: &Path, destination: &Path) -> Result<(), SiteError> {
+pub fn check(folder: &Path, destination: &Path) -> Result<(), SiteError> {
     // In an empty folder, a run that was killed can have left temporary files.
     if let Ok((open, None)) = find(destination, false) {
         scratch::remove_stale(&open.path());
@@ -31,7 +31,10 @@ pub(super) fn check(folder: &Path, destination: &Path) -> Result<(), SiteError> 
         Ok(mut entries) => read_list(destination).is_some() || entries.next().is_none(),
     };
     if !is_usable {
-        return Err(SiteError::NotASite(destination.to_owned()));
+        return Err(SiteError(format!(
+            "'{}' exists and was not made by `timermeter publish` (it has no list of pages, {LIST_NAME}); choose another destination, or remove it",
+            destination.display()
+        )));
     }
     let real = |path: &Path| path.canonicalize();
     let (Ok(reports), Ok(parent)) = (real(folder), real(parent(destination))) else {
@@ -40,10 +43,11 @@ pub(super) fn check(folder: &Path, destination: &Path) -> Result<(), SiteError> 
     let site = real(destination)
         .unwrap_or_else(|_| parent.join(destination.file_name().unwrap_or_default()));
     if site.starts_with(&reports) || reports.starts_with(&site) {
-        return Err(SiteError::Nested {
-            folder: folder.to_owned(),
-            destination: destination.to_owned(),
-        });
+        return Err(SiteError(format!(
+            "one of '{}' and '{}' contains the other; choose a destination outside the reports",
+            folder.display(),
+            destination.display()
+        )));
     }
     Ok(())
 }
@@ -51,7 +55,7 @@ pub(super) fn check(folder: &Path, destination: &Path) -> Result<(), SiteError> 
 /// Moves the `files` of the site in `scratch` to `place`, the path of `destination` for this process.
 /// If it contains a site, files are moved one by one, the index last. Fails before moving anything
 /// if something in the place of a file is foreign.
-pub(super) fn replace(
+pub fn replace(
     scratch: ScratchFolder,
     files: &BTreeSet<PathBuf>,
     place: &Path,
@@ -60,7 +64,10 @@ pub(super) fn replace(
     let old = read_list(place).unwrap_or_default();
     let foreign = |path| foreign(place, path, &old);
     if let Some(path) = files.iter().find_map(|path| foreign(path)) {
-        return Err(SiteError::Foreign(destination.join(path)));
+        return Err(SiteError(format!(
+            "'{}' was not made by `timermeter publish`, which needs the name for a page or a folder; move it away",
+            destination.join(path).display()
+        )));
     }
     let put_in_place = |new: &Path| {
         let new_list = new.join(LIST_NAME);

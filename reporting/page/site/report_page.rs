@@ -14,7 +14,7 @@ use crate::report::machine::name;
 
 /// Writes the page of the report at `path` to `site`, next to a copy of the report. Returns the
 /// address of the page relative to the site.
-pub(super) fn write(
+pub fn write(
     path: &Path,
     report: &Report,
     folder: &Path,

@@ -6,7 +6,7 @@ use std::time::Duration;
 use timers::os::CpuTime;
 
 use super::Measurement;
-use super::runner::Runner;
+use super::runner::run_once;
 use crate::choice::ClockFigures;
 use crate::cli::MeasureArgs;
 use crate::commands::{CommandResult, failed};
@@ -30,16 +30,19 @@ const SPAN_NS: f64 = 3e9;
 ///
 /// # Errors
 /// When the command cannot be run or fails, or the clock cannot be used.
-pub(super) fn measure(args: &MeasureArgs, clock: &ClockFigures) -> CommandResult<Measurement> {
+pub fn measure(args: &MeasureArgs, clock: &ClockFigures) -> CommandResult<Measurement> {
     let limit = Duration::from_secs(args.limit);
-    let runner = Runner::new(args.cpu, limit)?;
+    // The commands inherit the CPU of this thread.
+    if let Some(cpu) = args.cpu {
+        timers::pin_to(cpu).map_err(|error| failed(format!("--cpu {cpu}: {error}")))?;
+    }
     let operation = clipped(&shell_words::join(&args.command), 60);
     let progress: RefCell<Option<Progress>> = RefCell::default();
     let runs: RefCell<Vec<CommandResult<Option<CpuTime>>>> = RefCell::default();
     // After a failed run no further run is started.
     let mut run = || {
         if runs.borrow().last().is_none_or(Result::is_ok) {
-            let result = runner.run_once(&args.command);
+            let result = run_once(&args.command, limit);
             runs.borrow_mut().push(result);
             if let Some(progress) = &*progress.borrow() {
                 progress.finish_step();

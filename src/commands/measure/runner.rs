@@ -9,58 +9,39 @@ use crate::commands::{CommandResult, failed};
 use crate::hosts::children;
 use crate::text::clipped;
 
-/// Runs commands with a time limit.
-pub(super) struct Runner {
-    limit: Duration,
-}
-
-impl Runner {
-    /// Binds this thread, and with it the commands, to a CPU, if any.
-    ///
-    /// # Errors
-    /// When the CPU cannot be used.
-    pub(super) fn new(cpu: Option<u32>, limit: Duration) -> CommandResult<Self> {
-        if let Some(cpu) = cpu {
-            timers::pin_to(cpu).map_err(|error| failed(format!("--cpu {cpu}: {error}")))?;
-        }
-        Ok(Self { limit })
+/// Runs a command once and discards its output. Returns its CPU time if the system reports it.
+///
+/// # Errors
+/// When the command cannot be started, fails, or exceeds the time limit.
+pub fn run_once(command: &[String], limit: Duration) -> CommandResult<Option<CpuTime>> {
+    let (program, arguments) = command
+        .split_first()
+        .ok_or_else(|| failed("there is no command after `--`"))?;
+    let mut process = Command::new(program);
+    process
+        .args(arguments)
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null());
+    let mut run = children::start_timed(&mut process)
+        .map_err(|error| failed(format!("`{}` cannot be run: {error}", clipped(program, 60))))?;
+    let exited = run.wait_for_exit(limit);
+    let status = run.end_group();
+    let run_failed = |why: String| {
+        let command = clipped(&shell_words::join(command), 80);
+        Err(failed(format!("`{command}` {why}")))
+    };
+    if !exited {
+        let limit = limit.as_secs();
+        return run_failed(format!(
+            "ran for longer than the limit of {limit} s: allow more time with --limit"
+        ));
     }
-
-    /// Runs a command once and discards its output. Returns its CPU time if the system reports it.
-    ///
-    /// # Errors
-    /// When the command cannot be started, fails, or exceeds the time limit.
-    pub(super) fn run_once(&self, command: &[String]) -> CommandResult<Option<CpuTime>> {
-        let (program, arguments) = command
-            .split_first()
-            .ok_or_else(|| failed("there is no command after `--`"))?;
-        let mut process = Command::new(program);
-        process
-            .args(arguments)
-            .stdin(Stdio::null())
-            .stdout(Stdio::null())
-            .stderr(Stdio::null());
-        let mut run = children::start_timed(&mut process).map_err(|error| {
-            failed(format!("`{}` cannot be run: {error}", clipped(program, 60)))
-        })?;
-        let exited = run.wait_for_exit(self.limit);
-        let status = run.end_group();
-        let run_failed = |why: String| {
-            let command = clipped(&shell_words::join(command), 80);
-            Err(failed(format!("`{command}` {why}")))
-        };
-        if !exited {
-            let limit = self.limit.as_secs();
-            return run_failed(format!(
-                "ran for longer than the limit of {limit} s: allow more time with --limit"
-            ));
-        }
-        let status = status.ok_or_else(|| failed("its exit status is unknown"))?;
-        if !status.success() {
-            return run_failed(format!(
-                "failed ({status}): run it without timermeter to see why"
-            ));
-        }
-        Ok(run.cpu_time())
+    let status = status.ok_or_else(|| failed("its exit status is unknown"))?;
+    if !status.success() {
+        return run_failed(format!(
+            "failed ({status}): run it without timermeter to see why"
+        ));
     }
+    Ok(run.cpu_time())
 }

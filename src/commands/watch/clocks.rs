@@ -40,17 +40,19 @@ const MAX_RTC_DELAY_NS: i64 = 50_000_000;
 const CONTINUATION_WAIT: Duration = Duration::from_millis(20);
 
 /// The observed clocks.
-pub(super) struct Clocks {
+pub struct Clocks {
     root: Root,
     monotonic: ClockReader,
     boottime: Option<ClockReader>,
     raw: Option<ClockReader>,
     realtime: Option<ClockReader>,
-    counter: Option<(&'static str, ClockReader)>,
+    /// The CPU counter with its id, if there is one.
+    pub counter: Option<(&'static str, ClockReader)>,
     cpu_time: Option<ClockReader>,
     run_queue: Option<RunDelay>,
     throttling: Throttling,
-    unreadable: Vec<String>,
+    /// The ids of the clocks that cannot be read.
+    pub unreadable: Vec<String>,
 }
 
 impl Clocks {
@@ -58,7 +60,7 @@ impl Clocks {
     ///
     /// # Errors
     /// When CLOCK_MONOTONIC cannot be read.
-    pub(super) fn open(root: Root) -> CommandResult<Self> {
+    pub fn open(root: Root) -> CommandResult<Self> {
         let mut unreadable = Vec::new();
         let mut open = |id: &str| {
             let unknown = || Err(Unavailable::elsewhere("there is no such clock"));
@@ -97,18 +99,8 @@ impl Clocks {
         })
     }
 
-    /// The ids of the clocks that cannot be read.
-    pub(super) fn unreadable(&self) -> &[String] {
-        &self.unreadable
-    }
-
-    /// The id of the CPU counter; `None` if there is none.
-    pub(super) fn counter_id(&self) -> Option<&'static str> {
-        self.counter.as_ref().map(|(id, _)| *id)
-    }
-
     /// The CPU time of this process in seconds; `None` if it cannot be read.
-    pub(super) fn cpu_time_s(&self) -> Option<f64> {
+    pub fn cpu_time_s(&self) -> Option<f64> {
         Some(self.cpu_time.as_ref()?().ok()? as f64 / 1e9)
     }
 
@@ -116,7 +108,7 @@ impl Clocks {
     ///
     /// # Errors
     /// When the clock cannot be read any more.
-    pub(super) fn monotonic(&self) -> Result<i64, Unavailable> {
+    pub fn monotonic(&self) -> Result<i64, Unavailable> {
         Ok((self.monotonic)()? as i64)
     }
 
@@ -125,7 +117,7 @@ impl Clocks {
     ///
     /// # Errors
     /// When one of the clocks cannot be read any more.
-    pub(super) fn sample(&mut self, planned: i64) -> Result<ClockSample, Unavailable> {
+    pub fn sample(&mut self, planned: i64) -> Result<ClockSample, Unavailable> {
         let mut sleeps_before = None;
         while let wait @ 1.. = planned.saturating_sub(self.monotonic()?)
             && signals::end_request().is_none()
@@ -148,7 +140,7 @@ impl Clocks {
         best.slept_through = CounterSource::sleeps_of_this_thread()
             .zip(sleeps_before)
             .map(|(now, before)| now.wrapping_sub(before) == 1)
-            .filter(|_| !self.throttling.may_be_hidden());
+            .filter(|_| !self.throttling.may_be_hidden);
         if best.monotonic - planned > MIN_MOVED_NS && self.throttling.refresh(&self.root) {
             // The process was moved to other control groups, which may have stopped it.
             best.slept_through = None;
@@ -190,7 +182,7 @@ impl Clocks {
     }
 
     /// Reads the state of the machine after a sample that was taken at this time of CLOCK_MONOTONIC.
-    pub(super) fn machine(&mut self, sampled: i64) -> MachineState {
+    pub fn machine(&mut self, sampled: i64) -> MachineState {
         let rtc_s = activity::rtc_s(&self.root);
         let is_late = (self.monotonic()).map_or(true, |now| now - sampled > MAX_RTC_DELAY_NS);
         self.throttling.refresh(&self.root);

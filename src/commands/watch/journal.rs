@@ -38,7 +38,7 @@ pub(crate) fn read_log(path: &Path) -> io::Result<WatchLog> {
 }
 
 /// The outputs of a watch.
-pub(super) struct Journal<'a> {
+pub struct Journal<'a> {
     stdout: &'a mut dyn Write,
     outputs: Outputs,
     /// Whether the watch is going on, instead of being read from a file.
@@ -52,7 +52,7 @@ impl<'a> Journal<'a> {
     ///
     /// # Errors
     /// When the file cannot be opened.
-    pub(super) fn open(args: &WatchArgs, stdout: &'a mut dyn Write) -> Result<Self, CommandError> {
+    pub fn open(args: &WatchArgs, stdout: &'a mut dyn Write) -> Result<Self, CommandError> {
         let path = match &args.save {
             Some(None) => Some(saved_log_path().ok_or_else(|| {
                 write_error(
@@ -76,10 +76,10 @@ impl<'a> Journal<'a> {
     ///
     /// # Errors
     /// When the line cannot be written.
-    pub(super) fn write(&mut self, line: LogLine) -> Result<(), CommandError> {
+    pub fn write(&mut self, line: LogLine) -> Result<(), CommandError> {
         let text = log::serialise(&line)
-            .map_err(|error| write_error("an event cannot be written as JSON", &error))?;
-        let text = text + "\n";
+            .map_err(|error| write_error("an event cannot be written as JSON", &error))?
+            + "\n";
         if let Some((path, file)) = &mut self.file {
             // Each line is a single write, so that lines appended by other processes are not mixed
             // with it. It begins with a newline, because the last line of the file may be unfinished.
@@ -114,7 +114,7 @@ impl<'a> Journal<'a> {
     ///
     /// # Errors
     /// When a file cannot be written.
-    pub(super) fn finish(self) -> Result<(), CommandError> {
+    pub fn finish(self) -> Result<(), CommandError> {
         let mut files = self.outputs.files.into_iter();
         files
             .try_for_each(|(file, _)| file.finish())
@@ -144,7 +144,7 @@ impl<'a> Journal<'a> {
                     Some(series) if series.is_new => describe_series(event).unwrap_or_default(),
                     Some(_) => return String::new(),
                 };
-                format!("{}  {}\n", event_date(event), sentence)
+                format!("{}  {}\n", date_time(event.at_s as i64), sentence)
             }
             LogLine::End(end) => {
                 let events = tally(&self.events).unwrap_or_else(|| "no events".into());
@@ -189,11 +189,6 @@ fn describe_rtc(ppm: Option<Interval>) -> String {
             "The rate of the kernel's clocks differs from that of the RTC by {ppm} ppm ({low} to {high}).\n"
         )
     }
-}
-
-/// The date of an event, as RFC 3339.
-fn event_date(event: &ClockEvent) -> String {
-    date_time(event.at_s as i64)
 }
 
 /// The Allan deviations for up to four window lengths, from the shortest to the longest.

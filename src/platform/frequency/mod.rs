@@ -13,6 +13,7 @@ use timers::Subject;
 use super::cpu;
 use crate::model::Hertz;
 use crate::quantity::parse_frequency;
+use crate::rate::tightest;
 
 /// The nominal frequency and its source: CPUID leaf 0x16, else the brand string. Most AMD and Arm
 /// processors declare none.
@@ -79,12 +80,8 @@ impl TscWatch {
 /// Readings of the clock, the counter and the clock again, from the comparison with the shortest
 /// time between the clock's readings.
 fn compare_with(counter: &mut dyn Subject, reference: &str) -> Option<[i64; 3]> {
-    let comparisons = counter
-        .comparisons(reference, 0, COMPARISONS_PER_READING)
-        .ok()?;
-    comparisons
-        .into_iter()
-        .min_by_key(|[before, _, after]| after.wrapping_sub(*before))
+    let comparisons = counter.comparisons(reference, 0, COMPARISONS_PER_READING);
+    tightest(comparisons.ok()?)
 }
 
 /// The rate in hertz of a counter that advanced by `ticks` in `nanoseconds`; `None` unless both are

@@ -10,6 +10,7 @@ use super::Chains;
 use crate::findings::{FREQUENCY, FrequencyCase, apply_rules};
 use crate::model::{Finding, Frequency, Hertz, Interval};
 use crate::quantity::parse_frequency;
+use crate::statistics::mean;
 
 /// The frequency that converts time to cycles.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -79,9 +80,9 @@ pub fn summarise(
     parts: &KnownFrequencies,
     source: CyclesFrom,
 ) -> Result<(Frequency, Vec<Finding>), NominalUnknown> {
+    let nominal = parts.nominal.as_ref();
     let chains: Vec<Chains> = parts.before.into_iter().chain(parts.after).collect();
-    let effective = (!chains.is_empty())
-        .then(|| chains.iter().map(|each| each.hertz.0).sum::<f64>() / chains.len() as f64);
+    let effective = mean(chains.iter().map(|each| each.hertz.0));
     // Frequencies vary; many values during the measurement are more informative than the values
     // before and after.
     let effective = parts.during.map(|hertz| hertz.value).or(effective);
@@ -95,20 +96,14 @@ pub fn summarise(
         .chain(parts.during.map(|hertz| hertz.high));
     let (cycles_from, cycles_hz) = match source {
         CyclesFrom::Effective => ("effective", effective),
-        CyclesFrom::Nominal => (
-            "nominal",
-            Some(parts.nominal.as_ref().ok_or(NominalUnknown)?.0.0),
-        ),
+        CyclesFrom::Nominal => ("nominal", Some(nominal.ok_or(NominalUnknown)?.0.0)),
         CyclesFrom::Given(hertz) => ("given", Some(hertz.0)),
     };
     // A later measurement runs at one of the frequencies in this range.
     let interval = parts.during.filter(|_| source == CyclesFrom::Effective);
     let frequency = Frequency {
-        nominal_hz: parts.nominal.as_ref().map(|(hertz, _)| hertz.0),
-        nominal_source: parts
-            .nominal
-            .as_ref()
-            .map(|(_, source)| source.clone().into_owned()),
+        nominal_hz: nominal.map(|(hertz, _)| hertz.0),
+        nominal_source: nominal.map(|(_, source)| source.clone().into_owned()),
         tsc_hz: parts.tsc.map(|hertz| hertz.0),
         effective_hz: effective.map(|hertz| {
             let ends = low.min_by(f64::total_cmp).zip(high.max_by(f64::total_cmp));

@@ -28,7 +28,6 @@ const HYPERVISORS: &[(&[u8], &str)] = &[
 ];
 
 /// The hypervisor reported by CPUID; on bare metal all fields are empty.
-#[must_use]
 pub fn hypervisor() -> Option<Hypervisor> {
     // The flag is checked first, because without a hypervisor its leaves return the values of the
     // last basic leaf.

@@ -3,7 +3,6 @@
 use crate::arch::Identity;
 
 /// The identity that the processor reports.
-#[must_use]
 pub fn identity() -> Identity {
     let cpuid = raw_cpuid::CpuId::new();
     let signature = cpuid.get_feature_info();
@@ -44,7 +43,6 @@ pub fn identity() -> Identity {
 
 /// The rate of the time-stamp counter in hertz declared by hypervisor or processor, and the source;
 /// `None` if not declared.
-#[must_use]
 pub(crate) fn declared_rate() -> Option<(f64, &'static str)> {
     const TIMING: u32 = 0x4000_0010;
     let cpuid = raw_cpuid::CpuId::new();

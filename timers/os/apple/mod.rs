@@ -1,13 +1,13 @@
 //! The implementation for macOS. It is only type-checked and was never run on a Mac.
 
-pub(crate) use super::apple_timers::{
+pub use super::apple_timers::{
     MachAbsolute as UndistortedClock, UptimeRaw as CommonClock, UptimeRaw as UntrimmedClock,
 };
 pub(crate) use super::no_perf_event as perf_event;
-pub(crate) use super::other::attempt;
+pub use super::other::attempt;
 pub use super::other::{counters, emulator, scheduling};
-pub(crate) use super::posix::Realtime as CalendarClock;
-pub(crate) use super::unix::portable::affinity;
+pub use super::posix::Realtime as CalendarClock;
+pub use super::unix::portable::affinity;
 pub use super::unix::portable::{discipline, machine, process};
 pub use super::unix::{files, limits, rest};
 
@@ -20,9 +20,9 @@ pub mod clocks {
         CLOCK_THREAD_CPUTIME_ID,
     };
 
-    use crate::Unavailable;
     use crate::os::posix::Route;
     pub use crate::os::unix::portable::clocks::*;
+    use crate::{Available, Unavailable};
 
     /// Clocks that macOS lacks.
     pub const CLOCK_BOOTTIME: clockid_t = absent(0);
@@ -37,7 +37,7 @@ pub mod clocks {
     pub struct SystemCall;
 
     impl Route for SystemCall {
-        fn permitted(_clock: clockid_t) -> Result<(), Unavailable> {
+        fn permitted(_clock: clockid_t) -> Available {
             Err(Unavailable::elsewhere(
                 "macOS has no system call by which programs may read clocks",
             ))

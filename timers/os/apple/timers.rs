@@ -26,15 +26,15 @@ clocks! { "macOS", target_os = "macos";
 }
 
 #[cfg(target_os = "macos")]
-pub(crate) use here::*;
+pub use here::*;
 #[cfg(target_os = "macos")]
 mod here {
     use crate::os::clocks::Libc;
     use crate::os::posix::PosixClock;
-    use crate::{Ticks, Timer, Unavailable};
+    use crate::{Available, Ticks, Timer};
 
     /// `clock_gettime(CLOCK_UPTIME_RAW)`.
-    pub(crate) type UptimeRaw = PosixClock<Libc, { libc::CLOCK_UPTIME_RAW }>;
+    pub type UptimeRaw = PosixClock<Libc, { libc::CLOCK_UPTIME_RAW }>;
 
     /// The result of `mach_timebase_info`: a tick is `numerator` / `denominator` nanoseconds.
     #[repr(C)]
@@ -50,7 +50,7 @@ mod here {
     }
 
     /// `mach_absolute_time`.
-    pub(crate) struct MachAbsolute;
+    pub struct MachAbsolute;
 
     impl Timer for MachAbsolute {
         type Reading = u64;
@@ -67,7 +67,7 @@ mod here {
                 .then(|| f64::from(info.numerator) / f64::from(info.denominator))
         }
 
-        fn open() -> Result<Self, Unavailable> {
+        fn open() -> Available<Self> {
             Ok(Self)
         }
 

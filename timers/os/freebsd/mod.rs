@@ -1,16 +1,16 @@
 //! The implementation for FreeBSD. It is only type-checked and was never run on FreeBSD.
 
 pub(crate) use super::no_perf_event as perf_event;
-pub(crate) use super::other::attempt;
+pub use super::other::attempt;
 pub use super::other::{counters, emulator, scheduling};
-pub(crate) use super::posix::{
+pub use super::posix::{
     Monotonic as CommonClock, Monotonic as UntrimmedClock, Realtime as CalendarClock,
 };
-pub(crate) use super::unix::portable::affinity;
+pub use super::unix::portable::affinity;
 pub use super::unix::portable::{discipline, machine, process};
 pub use super::unix::{files, limits, rest};
 
-pub(crate) type UndistortedClock =
+pub type UndistortedClock =
     super::posix::PosixClock<clocks::SystemCall, { clocks::CLOCK_MONOTONIC }>;
 
 pub mod clocks {
@@ -24,7 +24,7 @@ pub mod clocks {
     };
     use libc::{c_long, clockid_t, timespec};
 
-    use crate::Unavailable;
+    use crate::Available;
     use crate::os::posix::Route;
     pub use crate::os::unix::portable::clocks::*;
 
@@ -46,7 +46,7 @@ pub mod clocks {
             c_long::from(unsafe { libc::syscall(SYS_CLOCK_GETTIME, clock, time.as_mut_ptr()) })
         }
 
-        fn permitted(clock: clockid_t) -> Result<(), Unavailable> {
+        fn permitted(clock: clockid_t) -> Available {
             Libc::permitted(clock)
         }
     }

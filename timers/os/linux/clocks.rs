@@ -20,13 +20,13 @@ use libc::{c_int, c_long, clockid_t, timespec};
 use super::attempt::attempt;
 use crate::os::posix::Route;
 pub use crate::os::unix::time;
-use crate::{Unavailable, clock_sources};
+use crate::{Available, Unavailable, clock_sources};
 
 /// Reads clocks by the libc function, which uses the vDSO if there is one.
 pub struct Libc;
 
 impl Route for Libc {
-    fn permitted(clock: clockid_t) -> Result<(), Unavailable> {
+    fn permitted(clock: clockid_t) -> Available {
         match clock {
             // libc makes the system call.
             CLOCK_PROCESS_CPUTIME_ID | CLOCK_THREAD_CPUTIME_ID => call_permitted(),
@@ -127,14 +127,14 @@ impl Route for SystemCall {
         io::Error::from_raw_os_error(-status as i32)
     }
 
-    fn permitted(_clock: clockid_t) -> Result<(), Unavailable> {
+    fn permitted(_clock: clockid_t) -> Available {
         call_permitted()
     }
 }
 
 /// Checks that the system call that reads clocks does not end this process.
-fn call_permitted() -> Result<(), Unavailable> {
-    static PERMITTED: OnceLock<Result<(), Unavailable>> = OnceLock::new();
+fn call_permitted() -> Available {
+    static PERMITTED: OnceLock<Available> = OnceLock::new();
     // SAFETY: the call takes and returns integers.
     let is_filtered = || unsafe { libc::prctl(libc::PR_GET_SECCOMP) } > 0;
     let check = || match is_filtered() {
@@ -146,8 +146,8 @@ fn call_permitted() -> Result<(), Unavailable> {
 
 /// Checks that libc, which makes the system call if the vDSO cannot read the clock source, does not
 /// end this process.
-fn library_permitted() -> Result<(), Unavailable> {
-    static PERMITTED: OnceLock<Result<(), Unavailable>> = OnceLock::new();
+fn library_permitted() -> Available {
+    static PERMITTED: OnceLock<Available> = OnceLock::new();
     let check = || call_permitted().or_else(|_| attempt("clock_gettime()", read_in_child::<Libc>));
     PERMITTED.get_or_init(check).clone()
 }
@@ -213,7 +213,7 @@ fn is_permitted() -> bool {
 
 /// Checks that programs started in the same way as this one may read the counter of the CPU: the
 /// TSC of x86, or CNTVCT of 64-bit Arm since Linux 6.12.
-pub fn tsc_permitted() -> Result<(), Unavailable> {
+pub fn tsc_permitted() -> Available {
     static WAS_REFUSED: OnceLock<bool> = OnceLock::new();
     if !*WAS_REFUSED.get_or_init(|| env::var_os(REFUSED_VARIABLE).is_some()) && is_permitted() {
         return Ok(());
@@ -226,7 +226,7 @@ pub fn tsc_permitted() -> Result<(), Unavailable> {
 
 /// Checks that the vDSO can read the time. If the clock source is the counter of the CPU, or a
 /// hypervisor clock based on it, the vDSO executes the same instruction and faults likewise.
-pub fn vdso_permitted() -> Result<(), Unavailable> {
+pub fn vdso_permitted() -> Available {
     tsc_permitted().or_else(|why| {
         if vdso_reads_counter() {
             Err(why)
@@ -242,7 +242,7 @@ fn vdso_reads_counter() -> bool {
 
 /// Checks that reading the time does not end this process, because [`regain_counter`] could not
 /// restore the permission: a sandbox may refuse the call.
-pub fn check_time_is_readable() -> Result<(), Unavailable> {
+pub fn check_time_is_readable() -> Available {
     if is_permitted() {
         return Ok(());
     }

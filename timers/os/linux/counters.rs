@@ -17,7 +17,6 @@ pub struct CounterSource {
 
 impl CounterSource {
     /// The counters of this system, from `/proc`.
-    #[must_use]
     pub fn of_system() -> Self {
         Self {
             same_pid_namespace: process::proc_is_own_namespace(),
@@ -26,7 +25,6 @@ impl CounterSource {
     }
 
     /// The counters in another folder with the layout of procfs.
-    #[must_use]
     pub fn at(folder: &Path) -> Self {
         Self {
             folder: folder.into(),
@@ -35,7 +33,6 @@ impl CounterSource {
     }
 
     /// The counters of all threads of a process; `None` if unreadable.
-    #[must_use]
     pub fn of_process(&self, process: u32) -> Option<Counters> {
         if !self.same_pid_namespace {
             return None;
@@ -59,7 +56,6 @@ impl CounterSource {
     }
 
     /// The counters of the calling thread, by getrusage(2), which opens no file.
-    #[must_use]
     pub fn of_this_thread() -> Option<Counters> {
         let usage = usage_of_this_thread()?;
         Some(Counters {
@@ -71,14 +67,12 @@ impl CounterSource {
 
     /// How often the calling thread gave up its CPU because it slept, waited or was stopped; `None`
     /// if unknown.
-    #[must_use]
     pub fn sleeps_of_this_thread() -> Option<u64> {
         u64::try_from(usage_of_this_thread()?.ru_nvcsw).ok()
     }
 
     /// The steal time of a CPU in ticks of USER_HZ (10 ms): the time that a hypervisor withheld the
     /// CPU while a task was runnable; `None` if unreadable.
-    #[must_use]
     pub fn steal_ticks(&self, cpu: u32) -> Option<u64> {
         let stat = fs::read_to_string(self.folder.join("stat")).ok()?;
         let prefix = format!("cpu{cpu} ");

@@ -9,7 +9,6 @@ use std::fs;
 
 /// The common name of the emulator that runs this program; `None` if the processor runs it, or the
 /// emulator cannot be detected.
-#[must_use]
 pub fn emulator() -> Option<String> {
     let real = fs::read_link(thread_file("exe")).ok()?;
     let claimed = fs::read_link("/proc/self/exe").ok()?;
@@ -24,7 +23,6 @@ pub fn emulator() -> Option<String> {
 
 /// The command-line words of the emulator before the name of this program, needed to start this
 /// program again. Empty without an emulator, and if the kernel starts the emulator (binfmt_misc).
-#[must_use]
 pub fn runner() -> Vec<OsString> {
     use std::os::unix::ffi::OsStringExt;
 

@@ -21,14 +21,13 @@ pub mod scheduling;
 pub(crate) use crate::os::no_perf_event as perf_event;
 
 pub use super::unix::{files, limits, rest};
-pub(crate) use attempt::attempt;
+pub use attempt::attempt;
 
-pub(crate) use super::posix::{
+pub use super::posix::{
     Monotonic as CommonClock, MonotonicRaw as UntrimmedClock, Realtime as CalendarClock,
 };
 
-pub(crate) type UndistortedClock =
-    super::posix::PosixClock<clocks::SystemCall, { libc::CLOCK_MONOTONIC }>;
+pub type UndistortedClock = super::posix::PosixClock<clocks::SystemCall, { libc::CLOCK_MONOTONIC }>;
 
 pub mod machine {
     //! Facts about the machine and the kernel.
@@ -40,13 +39,11 @@ pub mod machine {
     pub use crate::os::unix::machine::kernel;
 
     /// The folder that contains `proc`, `sys` and `etc`; `None` on systems without these.
-    #[must_use]
     pub fn system_root() -> Option<PathBuf> {
         Some("/".into())
     }
 
     /// Facts available by system calls; Linux publishes all other facts in files.
-    #[must_use]
     pub fn facts(_cpu: Option<u32>) -> MachineFacts {
         // SAFETY: the call takes and returns integers; the result is 0 if the value is unknown.
         let vdso = unsafe { libc::getauxval(libc::AT_SYSINFO_EHDR) };
@@ -57,7 +54,6 @@ pub mod machine {
     }
 
     /// The name of the clock source that the kernel uses; `None` if unknown.
-    #[must_use]
     pub fn clock_source() -> Option<String> {
         let path = "/sys/devices/system/clocksource/clocksource0/current_clocksource";
         Some(fs::read_to_string(path).ok()?.trim().to_owned())

@@ -57,10 +57,10 @@ use here::*;
 ))]
 mod here {
     use crate::os::perf_event::{EventPage, OpenEvent};
-    use crate::{Ticks, Timer, Unavailable, record_failure};
+    use crate::{Available, Ticks, Timer, Unavailable, record_failure};
 
     /// The cycles of the core, or the time that the thread ran, read by `read(2)`.
-    pub(super) struct CountedEvent<const CYCLES: bool>(OpenEvent);
+    pub struct CountedEvent<const CYCLES: bool>(OpenEvent);
 
     impl<const CYCLES: bool> Timer for CountedEvent<CYCLES>
     where
@@ -68,7 +68,7 @@ mod here {
     {
         type Reading = u64;
 
-        fn open() -> Result<Self, Unavailable> {
+        fn open() -> Available<Self> {
             OpenEvent::open_checked(CYCLES).map(Self)
         }
 
@@ -87,12 +87,12 @@ mod here {
     }
 
     /// The cycles of the core, read by `rdpmc`.
-    pub(super) struct RdpmcCycles(EventPage);
+    pub struct RdpmcCycles(EventPage);
 
     impl Timer for RdpmcCycles {
         type Reading = u64;
 
-        fn open() -> Result<Self, Unavailable> {
+        fn open() -> Available<Self> {
             EventPage::open().map(Self)
         }
 

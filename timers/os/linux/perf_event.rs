@@ -13,7 +13,7 @@ use perf_event_open_sys::bindings::{
     PERF_TYPE_SOFTWARE, perf_event_attr,
 };
 
-use crate::{Unavailable, work};
+use crate::{Available, Unavailable, work};
 
 pub use page::{EventPage, counter_scale};
 
@@ -27,13 +27,13 @@ pub struct OpenEvent(File);
 impl OpenEvent {
     /// Opens an event that counts core cycles or the run time of the thread, and checks that it
     /// counts.
-    pub fn open_checked(cycles: bool) -> Result<Self, Unavailable> {
+    pub fn open_checked(cycles: bool) -> Available<Self> {
         let event = Self::open(if cycles { CYCLES } else { TASK_CLOCK })?;
         event.check_increase().map(|()| event)
     }
 
     /// Opens an event that counts in kernel and user mode if permitted, else in user mode only.
-    fn open((kind, config): (u32, u32)) -> Result<Self, Unavailable> {
+    fn open((kind, config): (u32, u32)) -> Available<Self> {
         let mut attributes = perf_event_attr {
             type_: kind,
             config: config.into(),
@@ -75,7 +75,7 @@ impl OpenEvent {
 
     /// Checks that the count increases: under some hypervisors it never does, and a pinned event
     /// without a hardware counter reads as end of file.
-    fn check_increase(&self) -> Result<(), Unavailable> {
+    fn check_increase(&self) -> Available {
         let count = || -> io::Result<u64> {
             let mut bytes = [0; 8];
             (&self.0).read_exact(&mut bytes)?;

@@ -49,7 +49,6 @@ fn kill(process: Raw, opened: &rustix::io::Result<OwnedFd>) -> rustix::io::Resul
 }
 
 /// Whether a process group consists of processes that this process may not signal.
-#[must_use]
 pub fn has_unkillable(group: Pid) -> bool {
     if kill_is_refused() {
         return members(group).next().is_some();
@@ -88,7 +87,6 @@ pub struct ProcessGroup {
 
 impl ProcessGroup {
     /// The process group that the process `leader` leads.
-    #[must_use]
     pub fn led_by(leader: Pid) -> Self {
         Self {
             number: leader,
@@ -122,7 +120,6 @@ impl ProcessGroup {
 }
 
 /// All descendants of a process whose ancestors up to it still run.
-#[must_use]
 pub fn descendants(process: Pid) -> Vec<Pid> {
     if listed_children(process).is_some_and(|children| children.is_empty()) {
         return Vec::new();
@@ -210,7 +207,6 @@ pub fn proc_folder(process: u32) -> Option<PathBuf> {
 }
 
 /// The reason why descendants of this process cannot be found; `None` if they can.
-#[must_use]
 pub fn why_descendants_unknown() -> Option<&'static str> {
     match proc_shows_namespace() {
         Some(true) => None,

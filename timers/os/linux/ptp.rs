@@ -66,14 +66,12 @@ const DEVICES: [(&str, bool); 10] = [
 
 /// The name of the driver of the clock with this id, as in `ena`, or of the device if it has no
 /// driver, as in `KVM virtual PTP`. `None` if the kernel does not report one.
-#[must_use]
 pub fn device_name(id: &str) -> Option<String> {
     name_in("/sys/class/ptp", id)
 }
 
 /// Whether the device of the clock with this id may be read more often than
 /// [`MAX_DEVICE_READS_PER_S`]; false if the device is not known.
-#[must_use]
 pub fn allows_many_reads(id: &str) -> bool {
     device_name(id).is_some_and(|name| allows_many(&name))
 }
@@ -110,17 +108,17 @@ mod here {
     use crate::os::clocks::Libc;
     use crate::os::files::open_nonblocking;
     use crate::os::posix::{Route, latest_time, nanoseconds, word_by_word, wrong_nanoseconds};
-    use crate::{Described, Ticks, Timer, Unavailable, record_failure};
+    use crate::{Available, Described, Ticks, Timer, Unavailable, record_failure};
 
     /// The clock of `/dev/ptpN`. The device stays open as long as this value lives.
-    pub(super) struct PtpClock<const N: usize> {
+    pub struct PtpClock<const N: usize> {
         clock: clockid_t,
         _device: File,
     }
 
     impl<const N: usize> PtpClock<N> {
         /// Opens the device without reading the clock.
-        fn open_unread() -> Result<Self, Unavailable> {
+        fn open_unread() -> Available<Self> {
             let path = format!("/dev/ptp{N}");
             open_nonblocking(Path::new(&path))
                 .map(Self::of_device)
@@ -141,12 +139,12 @@ mod here {
     {
         type Reading = timespec;
 
-        fn open() -> Result<Self, Unavailable> {
+        fn open() -> Available<Self> {
             checked(Self::open_unread()?)
         }
 
         /// Does not read the clock, because some drivers allow few reads.
-        fn availability() -> Result<(), Unavailable> {
+        fn availability() -> Available {
             Self::open_unread().map(drop)
         }
 

@@ -10,15 +10,15 @@ use std::{io, ptr, str};
 use libc::{c_int, c_long};
 use rustix::thread::{current_timer_slack, set_current_timer_slack};
 
-use crate::Unavailable;
 use crate::os::Policy;
+use crate::{Available, Unavailable};
 
 /// The timer slack of the calling thread in nanoseconds: the time by which the kernel may delay its
 /// wake-ups to combine several.
 ///
 /// # Errors
 /// When the system call fails.
-pub fn timer_slack() -> Result<u64, Unavailable> {
+pub fn timer_slack() -> Available<u64> {
     current_timer_slack()
         .map_err(|error| Unavailable::failed_call("prctl(PR_GET_TIMERSLACK)", &error.into()))
 }
@@ -28,7 +28,7 @@ pub fn timer_slack() -> Result<u64, Unavailable> {
 ///
 /// # Errors
 /// When the system call fails, or has no effect: threads with a real-time policy have no slack.
-pub fn set_timer_slack(nanoseconds: u64) -> Result<(), Unavailable> {
+pub fn set_timer_slack(nanoseconds: u64) -> Available {
     let call = format!("prctl(PR_SET_TIMERSLACK, {nanoseconds})");
     set_current_timer_slack(NonZeroU64::new(nanoseconds))
         .map_err(|error| Unavailable::failed_call(&call, &error.into()))?;
@@ -42,7 +42,6 @@ pub fn set_timer_slack(nanoseconds: u64) -> Result<(), Unavailable> {
 }
 
 /// The scheduling policy of the calling thread; `None` if unknown or not a variant of [`Policy`].
-#[must_use]
 pub fn policy() -> Option<Policy> {
     let mut priority: c_int = 0;
     // SAFETY: the kernel writes one int, the only field of its `sched_param`, through a valid
@@ -66,7 +65,7 @@ pub fn policy() -> Option<Policy> {
 ///
 /// # Errors
 /// When the priority is not from 1 to 99, or the thread lacks the permission.
-pub fn set_policy(policy: Policy) -> Result<(), Unavailable> {
+pub fn set_policy(policy: Policy) -> Available {
     let (number, priority) = match policy {
         Policy::Other => (libc::SCHED_OTHER, 0),
         Policy::Fifo(priority) => (libc::SCHED_FIFO, priority),
@@ -105,14 +104,12 @@ pub struct RunDelay(File);
 
 impl RunDelay {
     /// Opens the run delay of the calling thread; `None` if the kernel does not count it.
-    #[must_use]
     pub fn of_this_thread() -> Option<Self> {
         Some(Self(File::open("/proc/thread-self/schedstat").ok()?))
             .filter(|delay| delay.ns().is_some())
     }
 
     /// The run delay in nanoseconds since the thread started.
-    #[must_use]
     pub fn ns(&self) -> Option<u64> {
         let mut text = [0; 64];
         let length = self.0.read_at(&mut text, 0).ok()?;

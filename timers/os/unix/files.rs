@@ -67,7 +67,6 @@ pub fn is_linked(file: &File) -> io::Result<bool> {
 }
 
 /// The permissions for a new file, to which the umask still applies; `None` if the system has none.
-#[must_use]
 pub fn permissions(mode: u32) -> Option<Permissions> {
     Some(Permissions::from_mode(mode))
 }
@@ -118,7 +117,6 @@ impl Folder {
     }
 
     /// A path of the open folder for this process: through its descriptor if `/proc` is mounted.
-    #[must_use]
     pub fn path(&self) -> PathBuf {
         let through = PathBuf::from(format!("/proc/self/fd/{}", self.descriptor.as_raw_fd()));
         match (fstat(&self.descriptor), stat(&through)) {
@@ -130,7 +128,6 @@ impl Folder {
     }
 
     /// The path without symbolic links, for messages.
-    #[must_use]
     pub fn name(&self) -> &Path {
         if self.name == Path::new("") {
             Path::new(".")
@@ -151,7 +148,6 @@ impl Folder {
     }
 
     /// Whether the files of this folder are devices or descriptors of processes.
-    #[must_use]
     pub fn is_of_system(&self) -> bool {
         let is_in = |folder| self.name.starts_with(folder);
         is_in("/proc") || is_in("/dev") && !is_in("/dev/shm")
@@ -242,7 +238,6 @@ pub fn find(path: &Path, create: bool) -> io::Result<(Folder, Option<OsString>)>
 
 /// What identifies a regular file or a file that does not exist, however its path is written;
 /// `None` for others.
-#[must_use]
 pub fn identity(path: &Path) -> Option<(u64, u64, OsString)> {
     let (found, name) = match path.metadata() {
         Ok(found) if !found.is_file() => return None,
@@ -256,7 +251,6 @@ pub fn identity(path: &Path) -> Option<(u64, u64, OsString)> {
 }
 
 /// Whether a path is a file with an execute permission.
-#[must_use]
 pub fn is_program(path: &Path) -> bool {
     path.metadata()
         .is_ok_and(|file| file.is_file() && file.permissions().mode() & 0o111 != 0)

@@ -66,7 +66,6 @@ pub mod limits {
     }
 
     /// The number of files that this process may have open; `None` if not limited or unknown.
-    #[must_use]
     pub fn max_open_files() -> Option<u64> {
         limit(libc::RLIMIT_NOFILE)
     }
@@ -81,7 +80,6 @@ pub mod limits {
     }
 
     /// The smaller of the limits of address space and of data; `None` if not limited or unknown.
-    #[must_use]
     pub fn memory_limit() -> Option<ProcessMemoryLimit> {
         let limits = [
             (libc::RLIMIT_AS, "ulimit -v"),
@@ -94,7 +92,6 @@ pub mod limits {
     }
 
     /// The exhausted resource that an error reports; `None` for other errors.
-    #[must_use]
     pub fn shortage(error: &io::Error) -> Option<Shortage> {
         match Errno::from_io_error(error)? {
             Errno::MFILE => Some(Shortage::Files(max_open_files())),
@@ -128,7 +125,6 @@ pub mod machine {
     use crate::os::KernelName;
 
     /// Name, release and version of the kernel (uname(2)).
-    #[must_use]
     pub fn kernel() -> KernelName {
         let uname = rustix::system::uname();
         let text = |part: &CStr| {
@@ -146,7 +142,7 @@ pub mod machine {
 pub mod portable {
     //! The parts that macOS and FreeBSD have in common.
 
-    pub(crate) mod affinity {
+    pub mod affinity {
         //! Threads cannot be bound to CPUs by this program.
 
         use std::io;
@@ -226,13 +222,11 @@ pub mod portable {
         pub use crate::os::unix::machine::kernel;
 
         /// The name of the clock source; unknown.
-        #[must_use]
         pub fn clock_source() -> Option<String> {
             None
         }
 
         /// Facts about the machine; all of them unknown.
-        #[must_use]
         pub fn facts(_cpu: Option<u32>) -> MachineFacts {
             MachineFacts::default()
         }
@@ -245,10 +239,10 @@ pub mod portable {
 
         use libc::clockid_t;
 
-        use crate::Unavailable;
         pub use crate::os::other::clocks::*;
         use crate::os::posix::Route;
         pub use crate::os::unix::time;
+        use crate::{Available, Unavailable};
 
         /// An id for a clock that the system lacks, which no real clock has.
         pub const fn absent(number: clockid_t) -> clockid_t {
@@ -259,7 +253,7 @@ pub mod portable {
         pub struct Libc;
 
         impl Route for Libc {
-            fn permitted(clock: clockid_t) -> Result<(), Unavailable> {
+            fn permitted(clock: clockid_t) -> Available {
                 if clock > absent(10) {
                     Err(Unavailable::elsewhere(
                         "this operating system does not have the clock",

@@ -50,7 +50,7 @@ const CLOCK_UNIT_NS: f64 = if cfg!(target_os = "freebsd") {
     1e3
 };
 
-pub(crate) mod clocks {
+pub mod clocks {
     use super::*;
     use crate::entry::clocks;
     #[cfg(not(windows))]
@@ -78,23 +78,23 @@ pub(crate) mod clocks {
     }
 }
 
-pub(crate) mod seconds {
+pub mod seconds {
     use super::*;
     use crate::entry::clocks;
     use crate::failures::{checked, record_value};
-    use crate::{Ticks, Timer, Unavailable};
+    use crate::{Available, Ticks, Timer};
 
     clocks! { "all systems", all();
         Time, "time", "time()", Some(1e9), CALENDAR.unfenced();
     }
 
     /// `time`: whole seconds. On Linux the vDSO returns those of CLOCK_REALTIME_COARSE.
-    pub(crate) struct Time;
+    pub struct Time;
 
     impl Timer for Time {
         type Reading = i64;
 
-        fn open() -> Result<Self, Unavailable> {
+        fn open() -> Available<Self> {
             checked(Self)
         }
 
@@ -112,7 +112,7 @@ pub(crate) mod seconds {
     }
 }
 
-pub(crate) mod accounts {
+pub mod accounts {
     use super::*;
     use crate::entry::clocks;
     #[cfg(not(windows))]
@@ -138,12 +138,12 @@ pub mod by_type {
 
 /// Returns nothing: Windows has none of these clocks.
 #[cfg(windows)]
-pub(crate) fn paired_reads(_: &[&str], _: u32, _: bool) -> Vec<crate::PairedReads> {
+pub fn paired_reads(_: &[&str], _: u32, _: bool) -> Vec<crate::PairedReads> {
     Vec::new()
 }
 
 #[cfg(not(windows))]
-pub(crate) use here::*;
+pub use here::*;
 #[cfg(not(windows))]
 mod here {
     use std::io;
@@ -157,7 +157,9 @@ mod here {
     use crate::arch::{opaque, opaque_reference};
     use crate::failures::{checked, record_value, wrong_value};
     use crate::os::clocks::*;
-    use crate::{Described, PairedReads, Ticks, Timer, Unavailable, failure, find, record_failure};
+    use crate::{
+        Available, Described, PairedReads, Ticks, Timer, Unavailable, failure, find, record_failure,
+    };
 
     /// `CLOCK_MONOTONIC`, by libc.
     pub type Monotonic = PosixClock<Libc, CLOCK_MONOTONIC>;
@@ -171,12 +173,12 @@ mod here {
     pub type ThreadCputime = PosixClock<Libc, CLOCK_THREAD_CPUTIME_ID>;
 
     /// `CLOCK_REALTIME`, by libc.
-    pub(crate) type Realtime = PosixClock<Libc, CLOCK_REALTIME>;
+    pub type Realtime = PosixClock<Libc, CLOCK_REALTIME>;
     type RealtimeCoarse = PosixClock<Libc, CLOCK_REALTIME_COARSE>;
 
     /// See [`paired_reads`](crate::paired_reads): the readings of each given timer whose clock
     /// can be read in another way. `busy` is copied to the result.
-    pub(crate) fn paired_reads(ids: &[&str], count: u32, busy: bool) -> Vec<PairedReads> {
+    pub fn paired_reads(ids: &[&str], count: u32, busy: bool) -> Vec<PairedReads> {
         macro_rules! each {
             ($($clock:ty, $within:ty;)*) => {
                 [$(ids.contains(&<$clock>::INFO.id).then(|| read_pair::<$within, $clock>(count, busy)).flatten()),*]
@@ -259,7 +261,7 @@ mod here {
 
     /// Widens a number of a kernel structure, whose width depends on the target.
     #[inline(always)]
-    pub(crate) fn widen(number: impl Into<i64>) -> i64 {
+    pub fn widen(number: impl Into<i64>) -> i64 {
         number.into()
     }
 
@@ -282,7 +284,7 @@ mod here {
         ///
         /// # Errors
         /// When this process may not read the clock.
-        fn permitted(clock: clockid_t) -> Result<(), Unavailable>;
+        fn permitted(clock: clockid_t) -> Available;
     }
 
     /// A clock of `clock_gettime`, read by the route `R`.
@@ -303,7 +305,7 @@ mod here {
             Some(nanoseconds(time) as f64).filter(|ns| *ns > 0.0)
         }
 
-        fn open() -> Result<Self, Unavailable> {
+        fn open() -> Available<Self> {
             R::permitted(CLOCK)?;
             read_checked::<R>(CLOCK, Self::INFO.label).map(|_| Self(PhantomData))
         }
@@ -332,10 +334,7 @@ mod here {
     ///
     /// # Errors
     /// When the call fails, or returns what is no time.
-    pub(crate) fn read_checked<R: Route>(
-        clock: clockid_t,
-        label: &str,
-    ) -> Result<i64, Unavailable> {
+    pub fn read_checked<R: Route>(clock: clockid_t, label: &str) -> Available<i64> {
         // Not a time, because a seccomp filter can let the call succeed without effect.
         let mut time = latest_time();
         time.tv_nsec = -1;
@@ -353,7 +352,7 @@ mod here {
     }
 
     /// The nanoseconds of a time that is none, because they are not less than a second.
-    pub(crate) fn wrong_nanoseconds(time: timespec) -> Option<String> {
+    pub fn wrong_nanoseconds(time: timespec) -> Option<String> {
         wrong_fraction("tv_nsec", widen(time.tv_nsec), 999_999_999)
     }
 
@@ -370,7 +369,7 @@ mod here {
 
     /// The time that stands for a failed read: it is in the year 2037, so that it fits 32 bits and
     /// is after all times that a loop waits for.
-    pub(crate) fn latest_time() -> timespec {
+    pub fn latest_time() -> timespec {
         // SAFETY: a timespec consists of integers and padding; all-zero bytes are a valid value.
         let mut time: timespec = unsafe { MaybeUninit::zeroed().assume_init() };
         time.tv_sec = (i32::MAX - (1 << 24)) as _;
@@ -381,7 +380,7 @@ mod here {
     /// both by one instruction. A load that is wider than the preceding stores waits until these
     /// have reached the cache: a dozen cycles that do not belong to the clock.
     #[inline(always)]
-    pub(crate) fn word_by_word(time: timespec) -> timespec {
+    pub fn word_by_word(time: timespec) -> timespec {
         timespec {
             tv_sec: opaque(time.tv_sec as usize) as _,
             tv_nsec: opaque(time.tv_nsec as usize) as _,
@@ -389,7 +388,7 @@ mod here {
     }
 
     /// The time in nanoseconds; negative before the zero of the clock.
-    pub(crate) fn nanoseconds(time: timespec) -> i64 {
+    pub fn nanoseconds(time: timespec) -> i64 {
         widen(time.tv_sec)
             .wrapping_mul(1_000_000_000)
             .wrapping_add(widen(time.tv_nsec))
@@ -409,12 +408,12 @@ mod here {
     }
 
     /// `gettimeofday`: CLOCK_REALTIME in microseconds, through the vDSO.
-    pub(crate) struct Gettimeofday;
+    pub struct Gettimeofday;
 
     impl Timer for Gettimeofday {
         type Reading = timeval;
 
-        fn open() -> Result<Self, Unavailable> {
+        fn open() -> Available<Self> {
             vdso_permitted()?;
             checked(Self)
         }
@@ -450,12 +449,12 @@ mod here {
     }
 
     /// `clock`: the CPU time of the process.
-    pub(crate) struct CpuClock;
+    pub struct CpuClock;
 
     impl Timer for CpuClock {
         type Reading = clock_t;
 
-        fn open() -> Result<Self, Unavailable> {
+        fn open() -> Available<Self> {
             // On Linux, libc reads this clock.
             ProcessCputime::availability()?;
             checked(Self)
@@ -467,16 +466,12 @@ mod here {
         }
 
         fn ticks(&self, reading: clock_t) -> Ticks {
-            // `!0` is -1 in any integer type.
-            if reading == !0 {
-                record_value::<Self>(-1);
-            }
-            unsigned(reading)
+            clock_ticks::<Self>(reading)
         }
     }
 
     /// `times`: its return value, the elapsed time in clock ticks of 1/100 s (Linux).
-    pub(crate) struct Times;
+    pub struct Times;
 
     impl Timer for Times {
         type Reading = clock_t;
@@ -487,7 +482,7 @@ mod here {
             (rate > 0).then(|| 1e9 / rate as f64)
         }
 
-        fn open() -> Result<Self, Unavailable> {
+        fn open() -> Available<Self> {
             let no_unit = || Unavailable::because("sysconf(_SC_CLK_TCK) reports no unit");
             Self::ns_per_tick().ok_or_else(no_unit)?;
             checked(Self)
@@ -502,21 +497,21 @@ mod here {
         }
 
         fn ticks(&self, reading: clock_t) -> Ticks {
-            if reading == !0 {
-                record_value::<Self>(-1);
-            }
-            unsigned(reading)
+            clock_ticks::<Self>(reading)
         }
     }
 
     /// The reading as an unsigned number. With 32 bits it wraps around: on Linux `times` does so
-    /// five minutes after boot.
-    fn unsigned(reading: clock_t) -> Ticks {
+    /// five minutes after boot. The call failed if it is `!0`, which is -1 in any integer type.
+    fn clock_ticks<T: Described>(reading: clock_t) -> Ticks {
+        if reading == !0 {
+            record_value::<T>(-1);
+        }
         Ticks(reading as usize as u64)
     }
 
     /// `getrusage`: the sum of user and system time.
-    pub(crate) struct Getrusage<const WHO: c_int>;
+    pub struct Getrusage<const WHO: c_int>;
 
     impl<const WHO: c_int> Timer for Getrusage<WHO>
     where
@@ -525,7 +520,7 @@ mod here {
         /// User and system time only, so that the timed region does not copy the other 112 bytes.
         type Reading = [timeval; 2];
 
-        fn open() -> Result<Self, Unavailable> {
+        fn open() -> Available<Self> {
             checked(Self)
         }
 
@@ -593,7 +588,7 @@ mod here {
                     -c_long::from(libc::EPERM)
                 }
 
-                fn permitted(_: clockid_t) -> Result<(), Unavailable> {
+                fn permitted(_: clockid_t) -> Available {
                     Ok(())
                 }
             }

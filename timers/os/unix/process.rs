@@ -56,7 +56,6 @@ pub fn kill_group(group: Pid) {
 }
 
 /// Whether a process group consists of processes that this process may not signal.
-#[must_use]
 pub fn has_unkillable(group: Pid) -> bool {
     raw(group).is_some_and(|group| test_kill_process_group(group) == Err(Errno::PERM))
 }
@@ -67,7 +66,6 @@ pub(in crate::os) fn kill_is_refused() -> bool {
 }
 
 /// Why a process of this group, which was killed, still runs; a predicate of the process.
-#[must_use]
 pub fn why_left(group: Pid) -> &'static str {
     if kill_is_refused() {
         "runs in a sandbox that refuses kill(2)"
@@ -80,7 +78,6 @@ pub fn why_left(group: Pid) -> &'static str {
 
 /// Whether a child has exited; `true` if it was reaped. Does not reap the child, so that its id and
 /// its group id are not reused.
-#[must_use]
 pub fn has_exited(child: Pid) -> bool {
     raw(child).is_some_and(|child| {
         matches!(
@@ -139,7 +136,6 @@ pub fn wait(child: &mut Child) -> io::Result<(ExitStatus, Option<CpuTime>)> {
 }
 
 /// The signal that ended a process; `None` if it exited by itself.
-#[must_use]
 pub fn signal(status: ExitStatus) -> Option<i32> {
     status.signal()
 }
@@ -150,7 +146,6 @@ pub use signal_hook::low_level::signal_name;
 
 /// The name of a signal; `None` because this build has no list of them.
 #[cfg(not(feature = "signals"))]
-#[must_use]
 pub fn signal_name(_signal: i32) -> Option<&'static str> {
     None
 }

@@ -17,7 +17,6 @@ pub struct EndRequest(i32);
 impl EndRequest {
     /// The exit status by which a shell reports that the signal ended a program: 130 for SIGINT,
     /// 143 for SIGTERM, 129 for SIGHUP.
-    #[must_use]
     pub fn exit_status(self) -> u8 {
         128 + self.0 as u8
     }
@@ -34,7 +33,6 @@ static END_SIGNAL: OnceLock<Arc<AtomicUsize>> = OnceLock::new();
 /// The last signal that asked this program to end; `None` if there was none. The signal handler
 /// itself records it, because a system call that the signal interrupts can fail before the thread
 /// of [`listen`] runs.
-#[must_use]
 pub fn end_request() -> Option<EndRequest> {
     let signal = END_SIGNAL.get()?.load(Ordering::SeqCst);
     (signal != 0).then_some(EndRequest(signal as i32))
@@ -87,7 +85,6 @@ pub fn record_continuations() -> io::Result<()> {
 }
 
 /// Whether this process was continued since the previous call.
-#[must_use]
 pub fn was_continued() -> bool {
     CONTINUED
         .get()

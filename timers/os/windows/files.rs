@@ -83,7 +83,6 @@ fn raw(file: &File) -> HANDLE {
 }
 
 /// `None`, because Windows has no permission bits.
-#[must_use]
 pub fn permissions(_mode: u32) -> Option<Permissions> {
     None
 }
@@ -110,13 +109,11 @@ impl Folder {
     }
 
     /// The path of the folder.
-    #[must_use]
     pub fn path(&self) -> PathBuf {
         self.0.clone()
     }
 
     /// The path of the folder, for messages.
-    #[must_use]
     pub fn name(&self) -> &Path {
         &self.0
     }
@@ -131,7 +128,6 @@ impl Folder {
     }
 
     /// `false`, because devices are in no folder.
-    #[must_use]
     pub fn is_of_system(&self) -> bool {
         false
     }
@@ -159,7 +155,6 @@ pub fn find(path: &Path, create: bool) -> io::Result<(Folder, Option<OsString>)>
 }
 
 /// What identifies a file, however its path is written.
-#[must_use]
 pub fn identity(path: &Path) -> Option<PathBuf> {
     let (folder, name) = find(path, false).ok()?;
     Some(folder.0.canonicalize().ok()?.join(name?))
@@ -182,7 +177,6 @@ pub fn check_output() -> io::Result<()> {
 }
 
 /// Whether a path is an executable file, according to the extension of its name.
-#[must_use]
 pub fn is_program(path: &Path) -> bool {
     let extension = path
         .extension()

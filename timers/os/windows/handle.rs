@@ -8,10 +8,10 @@ use windows_sys::Win32::Foundation::HANDLE;
 use windows_sys::Win32::System::LibraryLoader::{GetProcAddress, LoadLibraryA};
 use windows_sys::Win32::System::Threading::OpenProcess;
 
-use crate::Unavailable;
+use crate::{Available, Unavailable};
 
 /// Converts the result of a call: 0 means failure.
-pub(in crate::os) fn check_status(succeeded: i32) -> io::Result<()> {
+pub fn check_status(succeeded: i32) -> io::Result<()> {
     if succeeded == 0 {
         Err(io::Error::last_os_error())
     } else {
@@ -20,23 +20,23 @@ pub(in crate::os) fn check_status(succeeded: i32) -> io::Result<()> {
 }
 
 /// A handle of a process; closed when dropped.
-pub(in crate::os) struct Handle(OwnedHandle);
+pub struct Handle(OwnedHandle);
 
 impl Handle {
     /// Opens a process by its id, with the given access rights.
-    pub(in crate::os) fn open(process: u32, access: u32) -> io::Result<Self> {
+    pub fn open(process: u32, access: u32) -> io::Result<Self> {
         // SAFETY: the arguments are integers.
         own_handle(unsafe { OpenProcess(access, 0, process) }).map(Self)
     }
 
     /// The handle for calls; valid as long as `self`.
-    pub(in crate::os) fn raw(&self) -> HANDLE {
+    pub fn raw(&self) -> HANDLE {
         self.0.as_raw_handle()
     }
 }
 
 /// Takes ownership of a new handle; null means failure.
-pub(in crate::os) fn own_handle(handle: HANDLE) -> io::Result<OwnedHandle> {
+pub fn own_handle(handle: HANDLE) -> io::Result<OwnedHandle> {
     if handle.is_null() {
         return Err(io::Error::last_os_error());
     }
@@ -52,10 +52,7 @@ pub(in crate::os) fn own_handle(handle: HANDLE) -> io::Result<OwnedHandle> {
 ///
 /// # Safety
 /// `F` must be a function pointer type with the documented signature of the function.
-pub(in crate::os) unsafe fn find_function<F: Copy>(
-    library: &'static str,
-    name: &'static str,
-) -> Result<F, Unavailable> {
+pub unsafe fn find_function<F: Copy>(library: &'static str, name: &'static str) -> Available<F> {
     const { assert!(size_of::<F>() == size_of::<usize>(), "a function pointer") };
     debug_assert!(library.ends_with('\0') && name.ends_with('\0'));
     // SAFETY: both names end with NUL. Loading a library of the system runs no unknown code, and

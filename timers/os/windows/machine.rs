@@ -15,7 +15,6 @@ use super::{affinity, handle, settings};
 use crate::os::{KernelName, MachineFacts};
 
 /// Name and release of the kernel.
-#[must_use]
 pub fn kernel() -> KernelName {
     let release = version().map(|[major, minor, build]| format!("{major}.{minor}.{build}"));
     KernelName {
@@ -31,7 +30,6 @@ pub use crate::os::other::machine::{
 
 /// Facts available by system calls. [`MachineFacts::core`] is the core of `cpu`, or of the first
 /// allowed CPU if `cpu` is `None`.
-#[must_use]
 pub fn facts(cpu: Option<u32>) -> MachineFacts {
     // SAFETY: the function takes an integer and has no preconditions.
     let online = unsafe { GetActiveProcessorCount(ALL_PROCESSOR_GROUPS) };
@@ -98,7 +96,6 @@ fn wine_version() -> Option<String> {
 
 /// The clock source of the performance counter, inferred from its rate, because Windows does not
 /// report it otherwise. `None` if unknown, and under Wine.
-#[must_use]
 pub fn clock_source() -> Option<String> {
     if wine_version().is_some() {
         return None;

@@ -9,9 +9,9 @@ pub mod process;
 mod settings;
 
 pub(crate) use super::no_perf_event as perf_event;
-pub(crate) use super::other::attempt;
+pub use super::other::attempt;
 pub use super::other::{counters, emulator, scheduling};
-pub(crate) use super::windows_timers::here::{
+pub use super::windows_timers::here::{
     FileTimePrecise as CalendarClock, NtQpc as UndistortedClock, Qpc as CommonClock,
     Qpc as UntrimmedClock,
 };
@@ -59,7 +59,6 @@ pub mod limits {
     use crate::os::Shortage;
 
     /// The number of files that this process may have open; `None` because it is not limited.
-    #[must_use]
     pub fn max_open_files() -> Option<u64> {
         None
     }
@@ -68,7 +67,6 @@ pub mod limits {
     pub fn raise_file_limit(_files: u64) {}
 
     /// The limit of memory; `None` because only a job object of another process sets one.
-    #[must_use]
     pub fn memory_limit() -> Option<crate::os::ProcessMemoryLimit> {
         None
     }
@@ -77,7 +75,6 @@ pub mod limits {
     pub fn share_allocator_arena() {}
 
     /// The exhausted resource that an error reports; `None` for other errors.
-    #[must_use]
     pub fn shortage(error: &io::Error) -> Option<Shortage> {
         match error.raw_os_error()?.cast_unsigned() {
             ERROR_TOO_MANY_OPEN_FILES => Some(Shortage::Files(None)),

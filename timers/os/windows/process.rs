@@ -114,19 +114,16 @@ pub fn kill_group(group: Pid) {
 }
 
 /// The signal that ended a process; always `None`, because Windows has no signals.
-#[must_use]
 pub fn signal(_status: ExitStatus) -> Option<i32> {
     None
 }
 
 /// The name of a signal; always `None`, because Windows has no signals.
-#[must_use]
 pub fn signal_name(_signal: i32) -> Option<&'static str> {
     None
 }
 
 /// Whether a child has exited. Its id is not reused as long as its [`Child`] exists.
-#[must_use]
 pub fn has_exited(child: Pid) -> bool {
     ends_within(child, 0)
 }

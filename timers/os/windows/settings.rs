@@ -25,7 +25,7 @@ const MOST_CAPABLE: &str = "P-core";
 const LEAST_CAPABLE: &str = "E-core";
 
 /// The active power plan; for a plan created by the user, the first parts of its GUID.
-pub(super) fn power_plan() -> Option<String> {
+pub fn power_plan() -> Option<String> {
     let mut scheme: *mut GUID = ptr::null_mut();
     // SAFETY: the key may be null; the pointer is valid for one pointer.
     let status = unsafe { PowerGetActiveScheme(ptr::null_mut(), &raw mut scheme) };
@@ -51,12 +51,12 @@ fn plan_name(plan: &GUID) -> String {
 
 /// The boot options of the kernel, as in ` NOEXECUTE=OPTIN USEPLATFORMCLOCK`: the settings of
 /// `bcdedit`, read from the registry because only an administrator may run that program.
-pub(super) fn start_options() -> Option<String> {
+pub fn start_options() -> Option<String> {
     registry_text("SYSTEM\\CurrentControlSet\\Control", "SystemStartOptions")
 }
 
 /// A text in the machine's part of the registry; `None` if missing.
-pub(super) fn registry_text(key: &str, value: &str) -> Option<String> {
+pub fn registry_text(key: &str, value: &str) -> Option<String> {
     let wide = |text: &str| text.encode_utf16().chain([0]).collect::<Vec<u16>>();
     let (key, value) = (wide(key), wide(value));
     let mut text = [0_u16; 512];
@@ -80,7 +80,7 @@ pub(super) fn registry_text(key: &str, value: &str) -> Option<String> {
 
 /// The kinds of cores, the most capable first, from the efficiency class and the CPUs of each core;
 /// `None` without cores.
-pub(super) fn core_classes(cores: &[(u8, Vec<u32>)]) -> Option<Vec<CoreClass>> {
+pub fn core_classes(cores: &[(u8, Vec<u32>)]) -> Option<Vec<CoreClass>> {
     let mut classes = BTreeMap::<u8, Vec<u32>>::new();
     for (class, cpus) in cores {
         classes.entry(*class).or_default().extend(cpus);

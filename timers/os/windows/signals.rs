@@ -20,7 +20,6 @@ pub struct EndRequest(());
 
 impl EndRequest {
     /// The exit status, as a Unix shell reports it for a program that the user interrupted.
-    #[must_use]
     pub fn exit_status(self) -> u8 {
         130
     }
@@ -40,7 +39,6 @@ static WAKE_LISTENER: OnceLock<SyncSender<()>> = OnceLock::new();
 const SHUTDOWN_TIME: Duration = Duration::from_secs(10);
 
 /// The event that asked this program to end; `None` if there was none.
-#[must_use]
 pub fn end_request() -> Option<EndRequest> {
     ASKED.load(Ordering::SeqCst).then_some(EndRequest(()))
 }
@@ -54,7 +52,6 @@ pub fn record_continuations() -> io::Result<()> {
 }
 
 /// Always `false`, because Windows does not inform a process that it was continued.
-#[must_use]
 pub fn was_continued() -> bool {
     false
 }

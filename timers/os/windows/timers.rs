@@ -81,7 +81,7 @@ clocks! { "Windows", windows;
 }
 
 #[cfg(windows)]
-pub(super) mod here {
+pub mod here {
     use std::io;
     use std::mem::MaybeUninit;
 
@@ -101,14 +101,14 @@ pub(super) mod here {
 
     use crate::os::discipline;
     use crate::os::windows::handle::find_function;
-    use crate::{Ticks, Timer, Unavailable, work};
+    use crate::{Available, Ticks, Timer, Unavailable, work};
 
     /// Defines timers. A row has the type of the timer's state and the expression that opens it,
     /// the type of a reading and the expression that reads it, the conversion of a reading to
     /// ticks, the nanoseconds per tick if not constant, and the declared resolution.
     macro_rules! timers {
-        ($($name:ident: $state:ty = $open:expr, $reading:ty = |$pattern:pat_param| $read:expr, $ticks:expr, [$($ns_per_tick:expr)?], [$($resolution:expr)?];)*) => {$(
-            pub(crate) struct $name($state);
+        ($($name:ident: $state:ty = $open:expr, $reading:ty = |$pattern:pat_param| $read:expr, $ticks:expr $(, ns_per_tick: $ns_per_tick:expr)? $(, resolution: $resolution:expr)?;)*) => {$(
+            pub struct $name($state);
 
             impl Timer for $name {
                 type Reading = $reading;
@@ -121,7 +121,7 @@ pub(super) mod here {
                     $resolution
                 })?
 
-                fn open() -> Result<Self, Unavailable> {
+                fn open() -> Available<Self> {
                     // SAFETY: the types of the function pointers are the documented signatures.
                     #[allow(unused_unsafe, reason = "some timers have no state to open")]
                     unsafe { $open }.map(Self)
@@ -144,24 +144,24 @@ pub(super) mod here {
     }
 
     timers! {
-        Qpc: () = Ok(()), i64 = |()| return_written(|to| { QueryPerformanceCounter(to); }), |count| count as u64, [qpc_ns_per_tick()], [qpc_ns_per_tick()];
-        NtQpc: NtWrites = find_function("ntdll.dll\0", "NtQueryPerformanceCounter\0"), i64 = |call| return_written(|to| { call(to, std::ptr::null_mut()); }), |count| count as u64, [qpc_ns_per_tick()], [];
-        FileTime: () = Ok(()), FILETIME = |()| return_written(|to| GetSystemTimeAsFileTime(to)), filetime_ticks, [], [tick_ns()];
-        FileTimePrecise: () = Ok(()), FILETIME = |()| return_written(|to| GetSystemTimePreciseAsFileTime(to)), filetime_ticks, [], [];
-        InterruptTime: Writes = find_function("kernelbase.dll\0", "QueryInterruptTime\0"), u64 = |call| return_written(|to| call(to)), |time| time, [], [];
-        InterruptTimePrecise: Writes = find_function("kernelbase.dll\0", "QueryInterruptTimePrecise\0"), u64 = |call| return_written(|to| call(to)), |time| time, [], [];
-        UnbiasedTime: () = Ok(()), u64 = |()| return_written(|to| { QueryUnbiasedInterruptTime(to); }), |time| time, [], [tick_ns()];
-        UnbiasedTimePrecise: Writes = find_function("kernelbase.dll\0", "QueryUnbiasedInterruptTimePrecise\0"), u64 = |call| return_written(|to| call(to)), |time| time, [], [];
-        TickCount: () = Ok(()), u32 = |()| GetTickCount(), u64::from, [], [tick_ns()];
-        TickCount64: () = Ok(()), u64 = |()| GetTickCount64(), |count| count, [], [tick_ns()];
-        TimeGetTime: Returns = find_function("winmm.dll\0", "timeGetTime\0"), u32 = |call| call(), u64::from, [], [];
-        TimeGetTime1Ms: FastInterrupt = FastInterrupt::begin(), u32 = |fast| (fast.time)(), u64::from, [], [];
-        ThreadTimes: () = check_times(thread_times), [FILETIME; 2] = |()| cpu_times(thread_times), sum, [], [tick_ns()];
-        ProcessTimes: () = check_times(process_times), [FILETIME; 2] = |()| cpu_times(process_times), sum, [], [tick_ns()];
-        ThreadCycles: () = check_cycles(|to| QueryThreadCycleTime(GetCurrentThread(), to)), u64 = |()| return_written(|to| { QueryThreadCycleTime(GetCurrentThread(), to); }), |cycles| cycles, [], [];
-        ProcessCycles: () = check_cycles(|to| QueryProcessCycleTime(GetCurrentProcess(), to)), u64 = |()| return_written(|to| { QueryProcessCycleTime(GetCurrentProcess(), to); }), |cycles| cycles, [], [];
-        CrtClock: () = Ok(()), i32 = |()| crt_clock(), |clock: i32| clock as u64, [], [];
-        Ftime64: () = Ok(()), (i64, u16) = |()| ftime64(), |(seconds, milliseconds): (i64, u16)| seconds.wrapping_mul(1000).wrapping_add(milliseconds.into()) as u64, [], [tick_ns()];
+        Qpc: () = Ok(()), i64 = |()| return_written(|to| { QueryPerformanceCounter(to); }), |count| count as u64, ns_per_tick: qpc_ns_per_tick(), resolution: qpc_ns_per_tick();
+        NtQpc: NtWrites = find_function("ntdll.dll\0", "NtQueryPerformanceCounter\0"), i64 = |call| return_written(|to| { call(to, std::ptr::null_mut()); }), |count| count as u64, ns_per_tick: qpc_ns_per_tick();
+        FileTime: () = Ok(()), FILETIME = |()| return_written(|to| GetSystemTimeAsFileTime(to)), filetime_ticks, resolution: tick_ns();
+        FileTimePrecise: () = Ok(()), FILETIME = |()| return_written(|to| GetSystemTimePreciseAsFileTime(to)), filetime_ticks;
+        InterruptTime: Writes = find_function("kernelbase.dll\0", "QueryInterruptTime\0"), u64 = |call| return_written(|to| call(to)), |time| time;
+        InterruptTimePrecise: Writes = find_function("kernelbase.dll\0", "QueryInterruptTimePrecise\0"), u64 = |call| return_written(|to| call(to)), |time| time;
+        UnbiasedTime: () = Ok(()), u64 = |()| return_written(|to| { QueryUnbiasedInterruptTime(to); }), |time| time, resolution: tick_ns();
+        UnbiasedTimePrecise: Writes = find_function("kernelbase.dll\0", "QueryUnbiasedInterruptTimePrecise\0"), u64 = |call| return_written(|to| call(to)), |time| time;
+        TickCount: () = Ok(()), u32 = |()| GetTickCount(), u64::from, resolution: tick_ns();
+        TickCount64: () = Ok(()), u64 = |()| GetTickCount64(), |count| count, resolution: tick_ns();
+        TimeGetTime: Returns = find_function("winmm.dll\0", "timeGetTime\0"), u32 = |call| call(), u64::from;
+        TimeGetTime1Ms: FastInterrupt = FastInterrupt::begin(), u32 = |fast| (fast.time)(), u64::from;
+        ThreadTimes: () = check_times(thread_times), [FILETIME; 2] = |()| cpu_times(thread_times), sum, resolution: tick_ns();
+        ProcessTimes: () = check_times(process_times), [FILETIME; 2] = |()| cpu_times(process_times), sum, resolution: tick_ns();
+        ThreadCycles: () = check_cycles(|to| QueryThreadCycleTime(GetCurrentThread(), to)), u64 = |()| return_written(|to| { QueryThreadCycleTime(GetCurrentThread(), to); }), |cycles| cycles;
+        ProcessCycles: () = check_cycles(|to| QueryProcessCycleTime(GetCurrentProcess(), to)), u64 = |()| return_written(|to| { QueryProcessCycleTime(GetCurrentProcess(), to); }), |cycles| cycles;
+        CrtClock: () = Ok(()), i32 = |()| crt_clock(), |clock: i32| clock as u64;
+        Ftime64: () = Ok(()), (i64, u16) = |()| ftime64(), |(seconds, milliseconds): (i64, u16)| seconds.wrapping_mul(1000).wrapping_add(milliseconds.into()) as u64, resolution: tick_ns();
     }
 
     /// A function that writes its result to a pointer.
@@ -237,7 +237,7 @@ pub(super) mod here {
     }
 
     impl FastInterrupt {
-        fn begin() -> Result<Self, Unavailable> {
+        fn begin() -> Available<Self> {
             // SAFETY: the types of the function pointers are the documented signatures; the period
             // is an integer.
             unsafe {
@@ -283,7 +283,7 @@ pub(super) mod here {
     }
 
     /// Checks that the call succeeds.
-    fn check_times(call: fn(*mut CpuTimes) -> i32) -> Result<(), Unavailable> {
+    fn check_times(call: fn(*mut CpuTimes) -> i32) -> Available {
         let mut times = [FILETIME::default(); 4];
         match call(&raw mut times) {
             0 => Err(explain_failure()),
@@ -305,7 +305,7 @@ pub(super) mod here {
     }
 
     /// Checks that a count of cycles succeeds and increases: some emulators return a constant.
-    fn check_cycles(call: impl Fn(*mut u64) -> i32) -> Result<(), Unavailable> {
+    fn check_cycles(call: impl Fn(*mut u64) -> i32) -> Available {
         let (mut before, mut after) = (0, 0);
         if call(&raw mut before) == 0 {
             return Err(explain_failure());

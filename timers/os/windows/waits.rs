@@ -33,10 +33,10 @@ mod here {
         INFINITE, SetWaitableTimer, TIMER_ALL_ACCESS, WaitForSingleObject,
     };
 
-    use crate::Unavailable;
     use crate::os::windows::handle::{check_status, own_handle};
     use crate::subject::{Answer, Fault};
     use crate::waits::method::WaitMethod;
+    use crate::{Available, Unavailable};
 
     /// The wait in milliseconds, rounded up; at most the longest finite wait.
     fn milliseconds(nanoseconds: u64) -> u32 {
@@ -50,10 +50,10 @@ mod here {
         -(nanoseconds.div_ceil(100).max(1) as i64)
     }
 
-    pub(super) struct Sleep;
+    pub struct Sleep;
 
     impl WaitMethod for Sleep {
-        fn open(_label: &'static str) -> Result<Self, Unavailable> {
+        fn open(_label: &'static str) -> Available<Self> {
             Ok(Self)
         }
 
@@ -64,7 +64,7 @@ mod here {
     }
 
     /// A waitable timer, ordinary or with high resolution. The end of a wait resets it.
-    pub(super) struct WaitableTimer<const HIGH_RESOLUTION: bool>(OwnedHandle);
+    pub struct WaitableTimer<const HIGH_RESOLUTION: bool>(OwnedHandle);
 
     impl<const HIGH_RESOLUTION: bool> WaitableTimer<HIGH_RESOLUTION> {
         /// Arms the timer; it then expires every `period_ms` milliseconds, or only once if that is
@@ -86,7 +86,7 @@ mod here {
     }
 
     impl<const HIGH_RESOLUTION: bool> WaitMethod for WaitableTimer<HIGH_RESOLUTION> {
-        fn open(label: &'static str) -> Result<Self, Unavailable> {
+        fn open(label: &'static str) -> Available<Self> {
             let (flags, since) = if HIGH_RESOLUTION {
                 (
                     CREATE_WAITABLE_TIMER_HIGH_RESOLUTION,

@@ -29,7 +29,6 @@ macro_rules! operations {
 
         /// Creates the operation with the given name; `None` if there is none. `size` is ignored by
         /// operations without a size.
-        #[must_use]
         pub fn create(name: &str, size: u64) -> Option<Box<dyn BatchedOperation>> {
             match name {
                 $($name => {
@@ -58,7 +57,6 @@ operations! {
 }
 
 /// The entry with the given name; `None` if there is none.
-#[must_use]
 pub fn find(name: &str) -> Option<BuiltIn> {
     ALL.iter().copied().find(|entry| entry.name == name)
 }

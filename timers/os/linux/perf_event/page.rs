@@ -9,7 +9,7 @@ use std::sync::atomic::{Ordering, compiler_fence};
 use perf_event_open_sys::bindings::perf_event_mmap_page;
 
 use super::{CYCLES, OpenEvent, TASK_CLOCK, describe_setting, explain_failure};
-use crate::Unavailable;
+use crate::{Available, Unavailable};
 
 /// The length of the mapping in bytes.
 const MAPPING_BYTES: usize = 4096;
@@ -30,7 +30,7 @@ unsafe impl Send for EventPage {}
 unsafe impl Sync for EventPage {}
 
 impl EventPage {
-    pub fn open() -> Result<Self, Unavailable> {
+    pub fn open() -> Available<Self> {
         if cfg!(not(any(target_arch = "x86", target_arch = "x86_64"))) {
             return Err(Unavailable::because("rdpmc is an instruction of x86"));
         }
@@ -44,7 +44,7 @@ impl EventPage {
     }
 
     /// Maps the page of an event.
-    fn map(event: OpenEvent) -> Result<Self, Unavailable> {
+    fn map(event: OpenEvent) -> Available<Self> {
         // SAFETY: the kernel chooses the address of the new mapping, so that it overlaps no other
         // memory; the descriptor is open.
         let address = unsafe {
@@ -67,7 +67,7 @@ impl EventPage {
     }
 
     /// Checks that the kernel permits `rdpmc` and that the event has a hardware counter.
-    fn check_permission(&self) -> Result<(), Unavailable> {
+    fn check_permission(&self) -> Available {
         // SAFETY: the mapping is longer than the structure, for which every bit pattern is valid.
         let page = unsafe { ptr::read_volatile(self.page) };
         // SAFETY: both members of the union are 64-bit integers, for which every bit pattern is

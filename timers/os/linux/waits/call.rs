@@ -5,22 +5,22 @@ use std::mem::MaybeUninit;
 
 use libc::{c_int, c_long, clockid_t};
 
-use crate::Unavailable;
 use crate::os::clocks::{Libc, SystemCall, explain_failure};
 use crate::os::posix::{Route, latest_time, nanoseconds, read_checked};
 use crate::waits::method::WaitMethod;
+use crate::{Available, Unavailable};
 
 const SECOND_NS: u64 = 1_000_000_000;
 
 /// The kernel's 64-bit `struct __kernel_timespec`, identical on every processor.
 #[repr(C)]
-pub(super) struct KernelTimespec {
+pub struct KernelTimespec {
     seconds: i64,
     nanoseconds: i64,
 }
 
 impl KernelTimespec {
-    pub(super) fn after(nanoseconds: u64) -> Self {
+    pub fn after(nanoseconds: u64) -> Self {
         // The cast is lossless: 2⁶⁴ ns ÷ 10⁹ has 35 bits.
         Self {
             seconds: (nanoseconds / SECOND_NS) as i64,
@@ -32,7 +32,7 @@ impl KernelTimespec {
 /// Converts nanoseconds to libc's `timespec`; saturates at `i32::MAX` seconds if `time_t` is too
 /// narrow.
 #[allow(clippy::useless_conversion, reason = "seconds have 32 bits or 64")]
-pub(super) fn timespec(nanoseconds: u64) -> libc::timespec {
+pub fn timespec(nanoseconds: u64) -> libc::timespec {
     let mut time = latest_time();
     let seconds = (nanoseconds / SECOND_NS).try_into();
     time.tv_sec = seconds.unwrap_or(i32::MAX.into());
@@ -42,7 +42,7 @@ pub(super) fn timespec(nanoseconds: u64) -> libc::timespec {
 }
 
 /// Converts nanoseconds to a `timeval`, rounded up to microseconds.
-pub(super) fn timeval(nanoseconds: u64) -> libc::timeval {
+pub fn timeval(nanoseconds: u64) -> libc::timeval {
     let time = timespec(nanoseconds.div_ceil(1_000).saturating_mul(1_000));
     libc::timeval {
         tv_sec: time.tv_sec,
@@ -51,14 +51,14 @@ pub(super) fn timeval(nanoseconds: u64) -> libc::timeval {
 }
 
 /// Converts nanoseconds to milliseconds, rounded up and limited to `c_int::MAX` (24 days).
-pub(super) fn milliseconds(nanoseconds: u64) -> c_int {
+pub fn milliseconds(nanoseconds: u64) -> c_int {
     c_int::try_from(nanoseconds.div_ceil(1_000_000)).unwrap_or(c_int::MAX)
 }
 
 /// Reads a clock in nanoseconds, by the system call if the C library fails; 0 if both fail or the
 /// clock is before its zero.
 #[inline(always)]
-pub(super) fn now(clock: clockid_t) -> u64 {
+pub fn now(clock: clockid_t) -> u64 {
     let mut time = MaybeUninit::uninit();
     let ns = if Libc::clock_gettime(clock, &mut time) == 0 {
         // SAFETY: the call succeeded, so that it wrote the time.
@@ -72,7 +72,7 @@ pub(super) fn now(clock: clockid_t) -> u64 {
 /// Checks that the C library's clock is not far ahead of the kernel's: a preloaded library may
 /// distort it, and the kernel waits by its own clock for a deadline that was computed by the other,
 /// unless the same library corrects the deadline.
-pub(super) fn check_deadlines(clock: clockid_t) -> Result<(), Unavailable> {
+pub fn check_deadlines(clock: clockid_t) -> Available {
     /// The largest lead, in nanoseconds. *Judgement*: a wait that is late by less is measured.
     const MAX_LEAD_NS: i64 = SECOND_NS as i64;
     Libc::permitted(clock)?;
@@ -90,9 +90,9 @@ pub(super) fn check_deadlines(clock: clockid_t) -> Result<(), Unavailable> {
 }
 
 /// A wait that consists of one system call.
-pub(super) trait Call: Sized + 'static {
+pub trait Call: Sized + 'static {
     /// Creates the resources that the call needs.
-    fn prepare() -> Result<Self, Unavailable>;
+    fn prepare() -> Available<Self>;
 
     /// Waits for the given time or until a signal arrives. Returns the error number (`ETIMEDOUT`
     /// for some calls), 0 if there was no error.
@@ -101,16 +101,14 @@ pub(super) trait Call: Sized + 'static {
 
 /// A call that is retried, with the whole requested time, if a signal interrupted it: a late return
 /// is allowed, an early return is not.
-pub(super) struct RetriedAfterSignals<T>(T);
-
-impl<T: Call> WaitMethod for RetriedAfterSignals<T> {
-    fn open(label: &'static str) -> Result<Self, Unavailable> {
+impl<T: Call> WaitMethod for T {
+    fn open(label: &'static str) -> Available<Self> {
         let mut call = T::prepare()?;
-        check_first_call(label, call.wait_once(0)).map(|()| Self(call))
+        check_first_call(label, call.wait_once(0)).map(|()| call)
     }
 
     fn wait(&mut self, nanoseconds: u64) {
-        repeat_after_signals(|| self.0.wait_once(nanoseconds));
+        repeat_after_signals(|| self.wait_once(nanoseconds));
     }
 }
 
@@ -119,10 +117,10 @@ impl<T: Call> WaitMethod for RetriedAfterSignals<T> {
 macro_rules! calls {
     ($($(#[$doc:meta])* $name:ident, |$nanoseconds:ident| $call:expr;)*) => {$(
         $(#[$doc])*
-        pub(super) struct $name;
+        pub struct $name;
 
         impl Call for $name {
-            fn prepare() -> Result<Self, crate::Unavailable> {
+            fn prepare() -> crate::Available<Self> {
                 Ok(Self)
             }
 
@@ -137,7 +135,7 @@ pub(super) use calls;
 
 /// Repeats a wait until it ends without `EINTR`; returns its error number.
 #[inline(always)]
-pub(super) fn repeat_after_signals(mut wait: impl FnMut() -> c_int) -> c_int {
+pub fn repeat_after_signals(mut wait: impl FnMut() -> c_int) -> c_int {
     loop {
         match wait() {
             libc::EINTR => {}
@@ -148,7 +146,7 @@ pub(super) fn repeat_after_signals(mut wait: impl FnMut() -> c_int) -> c_int {
 
 /// Returns `errno` if the status of a call is negative, otherwise 0.
 #[inline(always)]
-pub(super) fn error_number(status: impl Into<i64>) -> c_int {
+pub fn error_number(status: impl Into<i64>) -> c_int {
     if status.into() >= 0 {
         return 0;
     }
@@ -158,7 +156,7 @@ pub(super) fn error_number(status: impl Into<i64>) -> c_int {
 
 /// Checks the error number of the first try of a call: timeouts and interruptions show that the
 /// call works, any other error makes the call unavailable.
-pub(super) fn check_first_call(call: &str, number: c_int) -> Result<(), Unavailable> {
+pub fn check_first_call(call: &str, number: c_int) -> Available {
     match number {
         0 | libc::EINTR | libc::ETIMEDOUT | libc::EAGAIN => Ok(()),
         number => Err(explain_failure(call, &io::Error::from_raw_os_error(number))),
@@ -166,13 +164,13 @@ pub(super) fn check_first_call(call: &str, number: c_int) -> Result<(), Unavaila
 }
 
 /// Returns the status of a call, or an error if the call failed.
-pub(super) fn check_status<T: Copy + Into<i64>>(call: &str, status: T) -> Result<T, Unavailable> {
+pub fn check_status<T: Copy + Into<i64>>(call: &str, status: T) -> Available<T> {
     check_first_call(call, error_number(status)).map(|()| status)
 }
 
 /// The number of a system call added in Linux 5.1 or later. These numbers are identical on all
 /// processors except for a fixed base, which is derived from `io_uring_setup` (425).
-pub(super) const fn number_since_5_1(number: c_long) -> c_long {
+pub const fn number_since_5_1(number: c_long) -> c_long {
     libc::SYS_io_uring_setup - 425 + number
 }
 

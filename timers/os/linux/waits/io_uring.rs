@@ -24,9 +24,9 @@ mod here {
     use io_uring::types::Timespec;
     use io_uring::{IoUring, opcode, squeue};
 
-    use crate::Unavailable;
     use crate::os::clocks::explain_failure;
     use crate::waits::method::WaitMethod;
+    use crate::{Available, Unavailable};
 
     /// The size of the submission queue: a timeout and its cancellation.
     const QUEUE_ENTRIES: u32 = 2;
@@ -74,7 +74,7 @@ mod here {
     }
 
     impl WaitMethod for Timeout {
-        fn open(label: &'static str) -> Result<Self, Unavailable> {
+        fn open(label: &'static str) -> Available<Self> {
             let opened = IoUring::new(QUEUE_ENTRIES)
                 .map(Self)
                 .and_then(|mut timeout| {

@@ -27,7 +27,7 @@ mod here {
 
     use libc::{c_int, itimerspec, sigevent, sigset_t, timer_t};
 
-    use crate::Unavailable;
+    use crate::Available;
     use crate::os::linux_waits::call::{
         check_first_call, check_status, error_number, repeat_after_signals, timespec,
     };
@@ -35,8 +35,8 @@ mod here {
     use crate::waits::method::WaitMethod;
 
     /// A kernel timer that is armed by one call and waited for by another.
-    pub(in crate::os) trait KernelTimer: Sized + 'static {
-        fn prepare() -> Result<Self, Unavailable>;
+    pub trait KernelTimer: Sized + 'static {
+        fn prepare() -> Available<Self>;
 
         /// Arms the timer; `first_ns` 0 disarms it. Returns the error number, 0 if none.
         fn set(&self, first_ns: u64, period_ns: u64) -> c_int;
@@ -54,10 +54,10 @@ mod here {
     }
 
     /// Adapter that makes a kernel timer a wait method.
-    pub(in crate::os) struct Armed<T>(T);
+    pub struct Armed<T>(T);
 
     impl<T: KernelTimer> WaitMethod for Armed<T> {
-        fn open(label: &'static str) -> Result<Self, Unavailable> {
+        fn open(label: &'static str) -> Available<Self> {
             let timer = T::prepare()?;
             check_first_call(label, timer.set(0, 0)).map(|()| Self(timer))
         }
@@ -99,14 +99,14 @@ mod here {
     }
 
     /// A `timerfd`, waited for by `read(2)`.
-    pub(in crate::os) struct Timerfd {
+    pub struct Timerfd {
         timer: OwnedFd,
         /// The number of expirations that the last read returned.
         expirations: u64,
     }
 
     impl KernelTimer for Timerfd {
-        fn prepare() -> Result<Self, Unavailable> {
+        fn prepare() -> Available<Self> {
             // SAFETY: the call takes no pointers.
             let made = unsafe { libc::timerfd_create(libc::CLOCK_MONOTONIC, libc::TFD_CLOEXEC) };
             let descriptor = check_status("timerfd_create(CLOCK_MONOTONIC)", made)?;
@@ -145,10 +145,10 @@ mod here {
     }
 
     /// A set of signals that a thread waits for.
-    pub(in crate::os) struct AwaitedSignals(sigset_t);
+    pub struct AwaitedSignals(sigset_t);
 
     impl AwaitedSignals {
-        pub(in crate::os) fn none() -> Self {
+        pub fn none() -> Self {
             let mut set = MaybeUninit::uninit();
             // SAFETY: `sigemptyset` initialises the set and cannot fail for a valid pointer.
             Self(unsafe {
@@ -158,7 +158,7 @@ mod here {
         }
 
         /// The set of one signal, which this call blocks in the calling thread.
-        pub(in crate::os) fn block(signal: c_int) -> Result<Self, Unavailable> {
+        pub fn block(signal: c_int) -> Available<Self> {
             let mut set = Self::none();
             // SAFETY: the set is initialised; a null pointer for the old mask is allowed.
             let number = unsafe {
@@ -170,7 +170,7 @@ mod here {
 
         /// Waits for a signal of the set and takes it.
         #[inline(always)]
-        pub(in crate::os) fn take(&self) {
+        pub fn take(&self) {
             repeat_after_signals(|| {
                 // SAFETY: the set is initialised; a null pointer for the signal info is allowed.
                 error_number(unsafe { libc::sigwaitinfo(&raw const self.0, ptr::null_mut()) })
@@ -179,26 +179,26 @@ mod here {
 
         /// Waits at most `nanoseconds` for a signal; returns its number, -1 if none arrived.
         #[inline(always)]
-        pub(in crate::os) fn wait_at_most(&self, nanoseconds: u64) -> c_int {
+        pub fn wait_at_most(&self, nanoseconds: u64) -> c_int {
             let time = timespec(nanoseconds);
             // SAFETY: set and time are initialised; a null pointer for the signal info is allowed.
             unsafe { libc::sigtimedwait(&raw const self.0, ptr::null_mut(), &raw const time) }
         }
 
         /// Takes all pending signals of the set.
-        pub(in crate::os) fn clear(&self) {
+        pub fn clear(&self) {
             while self.wait_at_most(0) > 0 {}
         }
     }
 
     /// A POSIX timer of CLOCK_MONOTONIC that sends a signal to the thread that created it.
-    pub(in crate::os) struct TimerCreate {
+    pub struct TimerCreate {
         timer: timer_t,
         signals: AwaitedSignals,
     }
 
     impl KernelTimer for TimerCreate {
-        fn prepare() -> Result<Self, Unavailable> {
+        fn prepare() -> Available<Self> {
             let signal = libc::SIGRTMIN();
             let signals = AwaitedSignals::block(signal)?;
             // SAFETY: a sigevent consists of integers and a nullable pointer; all-zero bytes are a

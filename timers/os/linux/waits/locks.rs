@@ -15,11 +15,11 @@
 use crate::waits::method::methods;
 
 methods! { "Linux", target_os = "linux";
-    RetriedAfterSignals<Futex>, "futex", "futex(FUTEX_WAIT)", WAITS;
-    RetriedAfterSignals<NeverSignalled>, "pthread-cond-timedwait", "pthread_cond_timedwait(), CLOCK_MONOTONIC", WAITS;
-    RetriedAfterSignals<Semaphore>, "sem-timedwait", "sem_timedwait()", WAITS;
-    RetriedAfterSignals<NoSignal>, "sigtimedwait", "sigtimedwait()", WAITS;
-    RetriedAfterSignals<SilentSocket>, "so-rcvtimeo", "recv() with SO_RCVTIMEO", WAITS, unit_ns: 1_000;
+    Futex, "futex", "futex(FUTEX_WAIT)", WAITS;
+    NeverSignalled, "pthread-cond-timedwait", "pthread_cond_timedwait(), CLOCK_MONOTONIC", WAITS;
+    Semaphore, "sem-timedwait", "sem_timedwait()", WAITS;
+    NoSignal, "sigtimedwait", "sigtimedwait()", WAITS;
+    SilentSocket, "so-rcvtimeo", "recv() with SO_RCVTIMEO", WAITS, unit_ns: 1_000;
 }
 
 #[cfg(target_os = "linux")]
@@ -37,9 +37,8 @@ mod here {
         socklen_t,
     };
 
-    use crate::Unavailable;
+    use crate::Available;
     use crate::os::clocks::explain_failure;
-    pub(super) use crate::os::linux_waits::call::RetriedAfterSignals;
     use crate::os::linux_waits::call::{
         Call, KernelTimespec, check_deadlines, check_first_call, check_status, error_number, now,
         number_since_5_1, repeat_after_signals, timespec, timeval,
@@ -55,10 +54,10 @@ mod here {
     };
 
     /// A futex word that never changes.
-    pub(super) struct Futex(AtomicU32);
+    pub struct Futex(AtomicU32);
 
     impl Call for Futex {
-        fn prepare() -> Result<Self, Unavailable> {
+        fn prepare() -> Available<Self> {
             Ok(Self(AtomicU32::new(0)))
         }
 
@@ -75,12 +74,10 @@ mod here {
 
     /// A condition variable that is never signalled, with its mutex. Boxed, because POSIX does not
     /// permit moving them.
-    pub(super) struct NeverSignalled(
-        Box<(UnsafeCell<pthread_cond_t>, UnsafeCell<pthread_mutex_t>)>,
-    );
+    pub struct NeverSignalled(Box<(UnsafeCell<pthread_cond_t>, UnsafeCell<pthread_mutex_t>)>);
 
     impl Call for NeverSignalled {
-        fn prepare() -> Result<Self, Unavailable> {
+        fn prepare() -> Available<Self> {
             check_deadlines(CLOCK_MONOTONIC)?;
             let condition = Box::new((
                 UnsafeCell::new(libc::PTHREAD_COND_INITIALIZER),
@@ -125,10 +122,10 @@ mod here {
     }
 
     /// A semaphore whose value stays 0. Boxed, because POSIX does not permit moving it.
-    pub(super) struct Semaphore(Box<UnsafeCell<sem_t>>);
+    pub struct Semaphore(Box<UnsafeCell<sem_t>>);
 
     impl Call for Semaphore {
-        fn prepare() -> Result<Self, Unavailable> {
+        fn prepare() -> Available<Self> {
             check_deadlines(CLOCK_REALTIME)?;
             // SAFETY: a semaphore consists of integers; all-zero bytes are a valid value.
             let semaphore = Box::new(UnsafeCell::new(unsafe {
@@ -159,10 +156,10 @@ mod here {
     }
 
     /// `sigtimedwait` with an empty signal set.
-    pub(super) struct NoSignal(AwaitedSignals);
+    pub struct NoSignal(AwaitedSignals);
 
     impl Call for NoSignal {
-        fn prepare() -> Result<Self, Unavailable> {
+        fn prepare() -> Available<Self> {
             Ok(Self(AwaitedSignals::none()))
         }
 
@@ -173,7 +170,7 @@ mod here {
     }
 
     /// A socket pair on which nothing is sent.
-    pub(super) struct SilentSocket {
+    pub struct SilentSocket {
         ends: (UnixDatagram, UnixDatagram),
         /// The timeout currently set, in nanoseconds.
         timeout_ns: Option<u64>,
@@ -198,7 +195,7 @@ mod here {
     }
 
     impl Call for SilentSocket {
-        fn prepare() -> Result<Self, Unavailable> {
+        fn prepare() -> Available<Self> {
             let ends =
                 UnixDatagram::pair().map_err(|error| explain_failure("socketpair()", &error))?;
             Ok(Self {

@@ -12,12 +12,12 @@
 use crate::waits::method::methods;
 
 methods! { "Linux", target_os = "linux";
-    RetriedAfterSignals<Poll>, "poll", "poll()", WAITS_AND_PERIODS, unit_ns: 1_000_000;
-    RetriedAfterSignals<Ppoll>, "ppoll", "ppoll()", WAITS;
-    RetriedAfterSignals<Select>, "select", "select()", WAITS, unit_ns: 1_000;
-    RetriedAfterSignals<Pselect>, "pselect", "pselect()", WAITS;
-    RetriedAfterSignals<Epoll<false>>, "epoll-wait", "epoll_wait()", WAITS_AND_PERIODS, unit_ns: 1_000_000;
-    RetriedAfterSignals<Epoll<true>>, "epoll-pwait2", "epoll_pwait2()", WAITS;
+    Poll, "poll", "poll()", WAITS_AND_PERIODS, unit_ns: 1_000_000;
+    Ppoll, "ppoll", "ppoll()", WAITS;
+    Select, "select", "select()", WAITS, unit_ns: 1_000;
+    Pselect, "pselect", "pselect()", WAITS;
+    Epoll<false>, "epoll-wait", "epoll_wait()", WAITS_AND_PERIODS, unit_ns: 1_000_000;
+    Epoll<true>, "epoll-pwait2", "epoll_pwait2()", WAITS;
 }
 
 #[cfg(target_os = "linux")]
@@ -29,8 +29,7 @@ mod here {
 
     use libc::{c_int, sigset_t};
 
-    use crate::Unavailable;
-    pub(super) use crate::os::linux_waits::call::RetriedAfterSignals;
+    use crate::Available;
     use crate::os::linux_waits::call::{
         Call, KernelTimespec, calls, check_status, error_number, milliseconds, number_since_5_1,
         timespec, timeval,
@@ -64,10 +63,10 @@ mod here {
 
     /// An epoll instance that watches no file. `epoll_pwait2` is called by its number, because
     /// older C libraries have no function for this call.
-    pub(super) struct Epoll<const BY_PWAIT2: bool>(OwnedFd);
+    pub struct Epoll<const BY_PWAIT2: bool>(OwnedFd);
 
     impl<const BY_PWAIT2: bool> Call for Epoll<BY_PWAIT2> {
-        fn prepare() -> Result<Self, Unavailable> {
+        fn prepare() -> Available<Self> {
             // SAFETY: the call takes no pointers.
             let descriptor = check_status("epoll_create1()", unsafe {
                 libc::epoll_create1(libc::EPOLL_CLOEXEC)

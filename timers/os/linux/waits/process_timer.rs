@@ -24,10 +24,10 @@ mod here {
 
     use libc::{ITIMER_REAL, SIGALRM, c_int, c_void, itimerval, siginfo_t};
 
-    use crate::Unavailable;
     use crate::os::linux_waits::call::{check_first_call, error_number, timeval};
     pub(super) use crate::os::linux_waits::kernel_timers::Armed;
     use crate::os::linux_waits::kernel_timers::{AwaitedSignals, KernelTimer};
+    use crate::{Available, Unavailable};
 
     /// The id of the thread that uses the timer of this process; 0 if unused.
     static HOLDER_THREAD: AtomicI32 = AtomicI32::new(0);
@@ -80,12 +80,12 @@ mod here {
     }
 
     /// The timer of this process, held until it is dropped.
-    pub(super) struct Setitimer {
+    pub struct Setitimer {
         signals: AwaitedSignals,
     }
 
     impl KernelTimer for Setitimer {
-        fn prepare() -> Result<Self, Unavailable> {
+        fn prepare() -> Available<Self> {
             // SAFETY: the call has no arguments and no preconditions.
             let thread = unsafe { libc::gettid() };
             let signals = AwaitedSignals::block(SIGALRM)?;

@@ -10,31 +10,29 @@
 
 use crate::waits::method::methods;
 
-// `RetriedAfterSignals` calls again if a signal ended the call early.
+// A `Call` is made again if a signal ended it early.
 methods! { "Linux", target_os = "linux";
-    RetriedAfterSignals<Nanosleep>, "nanosleep", "nanosleep()", WAITS_AND_PERIODS;
-    RetriedAfterSignals<Relative<CLOCK_MONOTONIC>>, "clock-nanosleep-monotonic", "clock_nanosleep(CLOCK_MONOTONIC, 0)", WAITS_AND_PERIODS;
-    RetriedAfterSignals<Relative<CLOCK_REALTIME>>, "clock-nanosleep-realtime", "clock_nanosleep(CLOCK_REALTIME, 0)", WAITS;
-    RetriedAfterSignals<Relative<CLOCK_BOOTTIME>>, "clock-nanosleep-boottime", "clock_nanosleep(CLOCK_BOOTTIME, 0)", WAITS;
+    Nanosleep, "nanosleep", "nanosleep()", WAITS_AND_PERIODS;
+    Relative<CLOCK_MONOTONIC>, "clock-nanosleep-monotonic", "clock_nanosleep(CLOCK_MONOTONIC, 0)", WAITS_AND_PERIODS;
+    Relative<CLOCK_REALTIME>, "clock-nanosleep-realtime", "clock_nanosleep(CLOCK_REALTIME, 0)", WAITS;
+    Relative<CLOCK_BOOTTIME>, "clock-nanosleep-boottime", "clock_nanosleep(CLOCK_BOOTTIME, 0)", WAITS;
     Absolute<CLOCK_MONOTONIC>, "clock-nanosleep-monotonic-absolute", "clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME)", WAITS_AND_PERIODS;
     Absolute<CLOCK_REALTIME>, "clock-nanosleep-realtime-absolute", "clock_nanosleep(CLOCK_REALTIME, TIMER_ABSTIME)", WAITS_AND_PERIODS;
     Absolute<CLOCK_BOOTTIME>, "clock-nanosleep-boottime-absolute", "clock_nanosleep(CLOCK_BOOTTIME, TIMER_ABSTIME)", WAITS_AND_PERIODS;
-    RetriedAfterSignals<Usleep>, "usleep", "usleep()", WAITS, unit_ns: 1_000;
+    Usleep, "usleep", "usleep()", WAITS, unit_ns: 1_000;
 }
 
 /// Checks that `std::thread::sleep` works: on Linux it panics if a sandbox refuses
 /// `clock_nanosleep`.
-pub(crate) fn check_thread_sleep(_label: &'static str) -> Result<(), crate::Unavailable> {
+pub(crate) fn check_thread_sleep(_label: &'static str) -> crate::Available {
     #[cfg(target_os = "linux")]
-    <RetriedAfterSignals<Relative<CLOCK_MONOTONIC>> as crate::waits::method::WaitMethod>::open(
-        _label,
-    )?;
+    <Relative<CLOCK_MONOTONIC> as crate::waits::method::WaitMethod>::open(_label)?;
     Ok(())
 }
 
 /// Checks that waits of the standard library with a deadline end: on Linux it computes the deadline
 /// by the C library's clock.
-pub(crate) fn check_thread_deadlines(_label: &'static str) -> Result<(), crate::Unavailable> {
+pub(crate) fn check_thread_deadlines(_label: &'static str) -> crate::Available {
     #[cfg(target_os = "linux")]
     crate::os::linux_waits::call::check_deadlines(CLOCK_MONOTONIC)?;
     Ok(())
@@ -51,8 +49,7 @@ mod here {
     pub(super) use libc::{CLOCK_BOOTTIME, CLOCK_MONOTONIC, CLOCK_REALTIME};
     use libc::{c_int, clockid_t, useconds_t};
 
-    use crate::Unavailable;
-    pub(super) use crate::os::linux_waits::call::RetriedAfterSignals;
+    use crate::Available;
     use crate::os::linux_waits::call::{
         Call, calls, check_deadlines, check_first_call, error_number, now, repeat_after_signals,
         timespec,
@@ -81,10 +78,10 @@ mod here {
     }
 
     /// `clock_nanosleep` with a relative time.
-    pub(super) struct Relative<const CLOCK: clockid_t>;
+    pub struct Relative<const CLOCK: clockid_t>;
 
     impl<const CLOCK: clockid_t> Call for Relative<CLOCK> {
-        fn prepare() -> Result<Self, Unavailable> {
+        fn prepare() -> Available<Self> {
             Ok(Self)
         }
 
@@ -95,7 +92,7 @@ mod here {
     }
 
     /// `clock_nanosleep` with an absolute time (`TIMER_ABSTIME`).
-    pub(super) struct Absolute<const CLOCK: clockid_t> {
+    pub struct Absolute<const CLOCK: clockid_t> {
         /// The end of the last period, in nanoseconds of the clock.
         last_ns: u64,
     }
@@ -109,7 +106,7 @@ mod here {
     }
 
     impl<const CLOCK: clockid_t> WaitMethod for Absolute<CLOCK> {
-        fn open(label: &'static str) -> Result<Self, Unavailable> {
+        fn open(label: &'static str) -> Available<Self> {
             check_deadlines(CLOCK)?;
             check_first_call(label, Self::wait_until(0)).map(|()| Self { last_ns: 0 })
         }
