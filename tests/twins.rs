@@ -12,9 +12,11 @@ const MOST_EQUAL_FIELDS: usize = 5;
 
 /// Pairs that have more, for a reason: CPUID reports part of what a report says of a CPU, and
 /// `timers` knows no report; a trace file and a report are two documents with a schema each; what is
-/// required of a clock comes from flags, which `judgement` does not know.
-const KNOWN: [[&str; 2]; 3] = [
+/// required of a clock comes from flags, which `judgement` does not know; what an agent says of a
+/// timer has the keys of the protocol, what a trace holds of it those of a report.
+const KNOWN: [[&str; 2]; 4] = [
     ["Cpu", "Identity"],
+    ["HostedTimer", "Timer"],
     ["PickArgs", "Requirement"],
     ["Recording", "Report"],
 ];

@@ -46,7 +46,7 @@ const MIN_SPARSE_LEVELS: usize = 8;
 /// are empty in one case of 3 000.
 const MIN_FULL_LEVEL: f64 = 4.0;
 
-/// The least share of durations on a grid.
+/// The least share of durations on a grid. *Judgement*: as of intervals.
 const LEAST_SHARE: f64 = 1.0 - INTERRUPTED_SHARE;
 
 /// What durations show of the clock that measured them; times are in the unit of the durations.

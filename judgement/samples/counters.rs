@@ -42,17 +42,16 @@ pub fn has_step(step: Interval, clock: Interval) -> bool {
 /// The rate of a known counter with this step, in nanoseconds. A clock that NTP slews is up to 500 ppm
 /// off.
 pub fn name_step(step: Interval) -> Option<String> {
-    /// The widest interval of a step that is named, as a share. *Judgement*.
-    const MAX_WIDTH: f64 = 0.005;
-    let off = |hertz: f64| step.value * hertz / 1e9 - 1.0;
-    let nearest = RATES
-        .into_iter()
-        .min_by(|a, b| off(*a).abs().total_cmp(&off(*b).abs()));
+    /// The widest interval of a step that is named, as a share. *Judgement*: known rates differ by 4 %.
+    const MAX_WIDTH: f64 = 0.025;
     let is_near = |hertz: &f64| {
         has_step(step, Interval::exact(1e9 / hertz)) && step.half_width() < MAX_WIDTH * step.value
     };
-    nearest.filter(is_near).map(|hertz| match off(hertz) {
-        _ if step.contains(1e9 / hertz) => rate(Some(hertz)),
-        off => format!("{} {:+.0} ppm", rate(Some(hertz)), 1e6 * off),
+    let mut near = RATES.into_iter().filter(is_near);
+    let hertz = near.next().filter(|_| near.next().is_none())?;
+    let off = step.value * hertz / 1e9 - 1.0;
+    Some(match step.contains(1e9 / hertz) {
+        true => rate(Some(hertz)),
+        false => format!("{} {:+.0} ppm", rate(Some(hertz)), 1e6 * off),
     })
 }
