@@ -68,10 +68,13 @@ pub fn judge(durations: &[(f64, f64)], rounding: f64, is_floating: bool) -> Judg
     }
     let mut found = find(durations, rounding_ns);
     for noise in noises.into_iter().flatten().filter(|_| is_floating) {
-        if noise > rounding_ns
-            && matches!(found.resolution, Resolution::AtMost { bound, .. } if bound > 0.9 * noise)
-        {
-            (rounding_ns, found) = (noise, find(durations, noise));
+        let is_hidden =
+            matches!(found.resolution, Resolution::AtMost { bound, .. } if bound > 0.9 * noise);
+        if noise > rounding_ns && is_hidden {
+            let coarser = find(durations, noise);
+            if let Resolution::Resolved { .. } = coarser.resolution {
+                (rounding_ns, found) = (noise, coarser);
+            }
         }
     }
     judge_by(found, durations, rounding_ns)

@@ -79,6 +79,9 @@ pub fn read(
     Ok(series)
 }
 
+/// The longest duration in nanoseconds.
+const LONGEST_NS: f64 = 1e18;
+
 /// Reads all durations of the content of a file.
 ///
 /// # Errors
@@ -95,6 +98,12 @@ pub fn parse(
         _ if text.contains("Histogram of timing durations") => pg_test_timing(text),
         _ => vec![column::parse(text, column, unit)?],
     };
+    let mut durations = series.iter().flat_map(|one| &one.durations);
+    if durations.any(|duration| duration.0.abs() > LONGEST_NS) {
+        return Err(
+            "has durations of more than 31 years: choose another --unit or --column".into(),
+        );
+    }
     match series.iter().all(|one| one.durations.is_empty()) {
         true => Err("holds no single durations: write them with hyperfine --export-json, --benchmark-json or --benchmark-save-data of pytest-benchmark, --benchmark_format=json of google/benchmark, or pg_test_timing of PostgreSQL 19".into()),
         false => Ok(series),

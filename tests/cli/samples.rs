@@ -1,8 +1,11 @@
 //! `samples` on the files of other tools in the corpus of the fuzz tests.
 
+use std::fs;
+
 use predicates::str::contains;
 use serde_json::Value;
 
+use super::folder::Folder;
 use super::{json, run};
 
 const FOLDER: &str = "tests/fuzz/corpus/durations";
@@ -65,5 +68,10 @@ fn unreadable_files_are_named() {
     run(&read)
         .code(3)
         .stderr(contains("'README.md' has the columns"));
+    let folder = Folder::new();
+    fs::write(folder.file("long.txt"), "1\n1e300\n").unwrap();
+    run(&format!("samples {}", folder.arg("long.txt")))
+        .code(1)
+        .stderr(contains("more than 31 years"));
     run("samples").code(2);
 }
