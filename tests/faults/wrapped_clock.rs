@@ -155,7 +155,7 @@ fn implausible_date_is_one_finding() {
     for fault in [
         ("none", "0"),
         ("date", "1800000000"),
-        ("date", "253402300799"),
+        ("date", "253402297200"),
     ] {
         let fault = [("CLOCK", "0"), ("FAULT", fault.0), ("BY", fault.1)];
         let (_, printed) = run_wrapped(&library, &fault, &["check", "-v"]);
