@@ -148,14 +148,11 @@ impl Fitted {
         const MAX_DIFFERENCE: f64 = 0.01;
         let most = fits.iter().map(|fit| fit.share).fold(0.0, f64::max);
         fits.retain(|fit| fit.share >= most - MAX_DIFFERENCE);
-        let distances = |from: f64| {
-            let ends = fits
-                .iter()
-                .map(move |fit| (fit.step - from).abs() + fit.error);
-            ends.fold(0.0, f64::max)
-        };
         let best = fits.iter().min_by(|a, b| a.chance.total_cmp(&b.chance))?;
-        let error = distances(best.step);
+        let ends = fits
+            .iter()
+            .map(|fit| (fit.step - best.step).abs() + fit.error);
+        let error = ends.fold(0.0, f64::max);
         Some(Self { error, ..*best })
     }
 

@@ -134,7 +134,7 @@ fn judge_by(grid: DurationGrid, durations: &[(f64, f64)], rounding_ns: f64) -> J
     }
 }
 
-/// DurationMoments of durations with their numbers.
+/// Moments of durations, each with the number of times that it occurs.
 struct DurationMoments {
     count: f64,
     median: f64,
