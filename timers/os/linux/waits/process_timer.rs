@@ -4,7 +4,8 @@
 //! may use it: any process; each process has one such timer, which `alarm` shares. Caveats: its
 //! signal, SIGALRM, is sent to the process. The waiting thread keeps the signal blocked and takes
 //! it synchronously. If another thread receives the signal, its handler forwards the signal to the
-//! waiting thread, which adds latency, and blocks the signal in the receiving thread from then on.
+//! waiting thread by `tgkill`, which adds latency, and blocks the signal in the receiving thread from
+//! then on; where a sandbox refuses `tgkill`, the timer is unavailable.
 //! Each wait takes two calls. Missed expirations of a periodic timer are not reported. A request of
 //! 0 ns would disarm the timer, so it is raised to 1 µs. Sources: `setitimer(2)`, `signal(7)`.
 
@@ -47,10 +48,16 @@ mod here {
             let number = *libc::__errno_location();
             block_in(context, signal);
             if thread != 0 {
-                libc::syscall(libc::SYS_tgkill, libc::getpid(), thread, signal);
+                send_to_thread(thread, signal);
             }
             *libc::__errno_location() = number;
         }
+    }
+
+    /// Sends a signal to a thread of this process. Returns the error number, 0 if none.
+    fn send_to_thread(thread: c_int, signal: c_int) -> c_int {
+        // SAFETY: the calls take no pointers and are async-signal-safe.
+        error_number(unsafe { libc::syscall(libc::SYS_tgkill, libc::getpid(), thread, signal) })
     }
 
     /// Adds a signal to the mask that the interrupted thread resumes with. No effect on processors
@@ -89,6 +96,14 @@ mod here {
             // SAFETY: the call has no arguments and no preconditions.
             let thread = unsafe { libc::gettid() };
             let signals = AwaitedSignals::block(SIGALRM)?;
+            // A sandbox may refuse the call, or let it succeed without effect; a signal that another
+            // thread receives would then never arrive.
+            check_first_call("tgkill()", send_to_thread(thread, SIGALRM))?;
+            if signals.wait_at_most(0) != SIGALRM {
+                return Err(Unavailable::because(
+                    "the kernel accepts tgkill() and sends no signal",
+                ));
+            }
             let held =
                 HOLDER_THREAD.compare_exchange(0, thread, Ordering::SeqCst, Ordering::SeqCst);
             held.map_err(|_| {
