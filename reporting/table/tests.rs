@@ -215,6 +215,45 @@ fn formats_have_all_cells() {
     );
 }
 
+/// Each table has at most so many columns and rows as fit a page, and all tables together have all of
+/// them; long names are not folded.
+#[test]
+fn latex_tables_fit_page() {
+    let mut columns = vec![TableColumn::left("timer")];
+    columns.extend((0..20).map(|_| TableColumn::right("resolution", Notation::Time)));
+    let mut table = Table::new(columns);
+    for row in 0..100 {
+        let cells = (0..20).map(|_| CellValue::from(f64::from(row)));
+        table.push(std::iter::once("monotonic".into()).chain(cells).collect());
+    }
+    let text = table.render(Format::Latex);
+    let tables: Vec<&str> = text.split("\\begin{tabular}").skip(1).collect();
+    for table in &tables {
+        let rows = table.matches("\\\\\n").count();
+        let columns = table
+            .lines()
+            .next()
+            .expect("the layout")
+            .matches('r')
+            .count();
+        assert!(rows <= 40 && 11 * columns < 97, "{table}");
+    }
+    assert_eq!(text.matches("monotonic").count() % 100, 0);
+    assert_eq!(
+        text.matches(" & ").count(),
+        20 * (100 + tables.len() / (text.matches("monotonic").count() / 100))
+    );
+    let mut long = sample_table();
+    long.columns[2].folds = true;
+    long.push(vec![
+        "b".into(),
+        1.0.into(),
+        format!("{} {}", "x".repeat(60), "y ".repeat(50)).into(),
+    ]);
+    let text = long.render(Format::Latex);
+    assert!(text.contains("p{305pt}"), "{text}");
+}
+
 #[test]
 fn escapes_known_attacks() {
     for (text, written) in [

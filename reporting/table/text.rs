@@ -22,7 +22,7 @@ const MAX_ALIGNED_ROWS: usize = 5_000;
 const COLUMN_GAP: usize = 2;
 /// The smallest width of a folded column, in columns of the terminal. A table that does not fit
 /// even with this width exceeds the terminal.
-const MIN_FOLDED_WIDTH: usize = 10;
+pub(super) const MIN_FOLDED_WIDTH: usize = 10;
 /// The smallest number of columns that are shown on any terminal.
 const MIN_SHOWN_COLUMNS: usize = 3;
 /// The width of text if the output is not a terminal, in columns.
@@ -293,7 +293,7 @@ fn draw_cells(rows: &[Vec<String>], columns: &[TableColumn], gap: usize) -> Draw
 }
 
 /// The width of the widest cell of each column, in columns of the terminal.
-fn widths(rows: &[Vec<String>], count: usize) -> Vec<usize> {
+pub(super) fn widths(rows: &[Vec<String>], count: usize) -> Vec<usize> {
     (0..count)
         .map(|index| {
             rows.iter()
@@ -304,7 +304,7 @@ fn widths(rows: &[Vec<String>], count: usize) -> Vec<usize> {
         .collect()
 }
 
-fn total_width(widths: &[usize], gap: usize) -> usize {
+pub(super) fn total_width(widths: &[usize], gap: usize) -> usize {
     widths.iter().sum::<usize>() + gap * widths.len().saturating_sub(1)
 }
 
@@ -324,7 +324,7 @@ fn fold_columns(widths: &mut [usize], columns: &[TableColumn], max_width: usize)
 }
 
 /// Folds a cell to lines of at most `width` columns at blanks, or within a name that has no blanks.
-fn fold_cell(cell: &str, width: usize) -> String {
+pub(super) fn fold_cell(cell: &str, width: usize) -> String {
     if display_width(cell) <= width {
         return cell.to_owned();
     }
