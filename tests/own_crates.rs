@@ -1,11 +1,13 @@
-//! The examples of README.md, docs/own-timer.md and docs/library.md start from `cargo new` and
-//! compile as pasted, with the crates of this repository and without the network.
+//! What README.md, docs/own-timer.md and docs/library.md print for a shell works as pasted: the
+//! examples that start from `cargo new`, with the crates of this repository and without the network,
+//! and the commands of the first five minutes.
 
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 use std::process::Command;
 
+use crate::program::BUILT;
 use crate::skipping::skipped;
 
 /// The code blocks of a page, each with its language.
@@ -66,6 +68,10 @@ fn run(program: &str, arguments: &[&str], folder: &Path) {
     assert!(ended.status.success(), "{arguments:?}: {ended:?}");
 }
 
+fn is_installed(program: &str) -> bool {
+    Command::new(program).arg("--version").output().is_ok()
+}
+
 const WHOLE_PROGRAM: &str = "measure";
 
 #[test]
@@ -91,6 +97,52 @@ fn examples_compile_as_pasted() {
 fn example_of_whole_program_compiles_as_pasted() {
     let whole = |name: &str| name == WHOLE_PROGRAM;
     assert_eq!(paste("docs/library.md", whole), [WHOLE_PROGRAM]);
+}
+
+/// Each line works after those above it, in the files of a clone. A machine with neighbours may have
+/// a problem, or costs that vary.
+#[test]
+#[ignore = "long"]
+fn first_five_minutes_work_as_pasted() {
+    if !timers::os::runner().is_empty() {
+        return skipped("the commands of README.md", "a machine without an emulator");
+    }
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let clone = tempfile::tempdir().expect("the folder is created");
+    run(
+        "cp",
+        &[
+            "-r",
+            "reports",
+            "deploy",
+            "tests",
+            clone.path().to_str().expect("text"),
+        ],
+        root,
+    );
+    let text = fs::read_to_string(root.join("README.md")).expect("the page exists");
+    let (_, text) = text.split_once("\n## Five minutes\n").expect("the section");
+    let programs = Path::new(BUILT).parent().expect("a folder").display();
+    let path = format!("{programs}:{}", std::env::var("PATH").expect("a path"));
+    let mut count = 0;
+    for line in blocks(text)[0].1.lines() {
+        let needs_query_engine = line.contains("| duckdb");
+        if line.contains("pip install") || needs_query_engine && !is_installed("duckdb") {
+            continue;
+        }
+        count += 1;
+        let ended = Command::new("sh")
+            .args(["-c", line])
+            .current_dir(clone.path())
+            .env("PATH", &path)
+            .env("HOME", clone.path())
+            .output()
+            .expect("the shell starts");
+        let judges = line.contains("timermeter check") || line.contains("timermeter gate");
+        let works = |code| code == 0 || judges && matches!(code, 3 | 4);
+        assert!(ended.status.code().is_some_and(works), "{line}: {ended:?}");
+    }
+    assert!(count >= 15, "{count}");
 }
 
 /// The numbers of crates that docs/library.md states are those of `cargo tree`.

@@ -1,6 +1,6 @@
 -- The table that the queries read, from CSV, which is read once:
 --   timermeter table RUN --columns all -o clocks.csv
---   cat csv.sql clock-source.sql | duckdb
+--   cat csv.sql clock-source.sql | duckdb      (pip install duckdb-cli)
 -- A report without the name of a node (`probe --node`) goes by its file. A CPU model is the brand with family, model and architecture. The types
 -- of what may be empty, or look like a number, are named; the others follow from the file.
 CREATE TABLE clocks AS SELECT * REPLACE (
