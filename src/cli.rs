@@ -52,8 +52,8 @@ use crate::requests::ProbeRequest;
 /// Measures how good the clocks of this machine are
 ///
 /// Measures the resolution, the cost, the spread and the Quality of each timer, with confidence
-/// intervals and warnings. Without a command it measures for two seconds and prints in a few lines
-/// which clock to use on this machine.
+/// intervals and warnings. Without a command it measures for one to two seconds and prints in a
+/// few lines which clock to use on this machine.
 #[derive(Clone, Debug, Parser)]
 #[command(
     name = "timermeter",

@@ -45,7 +45,7 @@ pub struct MeasureArgs {
     /// Time limit of an operation, or of one run of a command, as in 30s or 2m
     ///
     /// A number without a unit is in seconds; the limit is rounded up to whole seconds.
-    #[arg(long, value_name = "TIME", default_value_t = 20, allow_negative_numbers = true, value_parser = values::parse_whole_seconds)]
+    #[arg(long, value_name = "TIME", default_value = "20s", allow_negative_numbers = true, value_parser = values::parse_whole_seconds)]
     pub limit: u64,
     /// Take the figures of the clock from this report (JSON) instead of measuring them
     #[arg(long, value_name = "REPORT")]

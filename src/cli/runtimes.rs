@@ -154,7 +154,7 @@ pub struct AgentCheckArgs {
     #[arg(value_name = "COMMAND", value_parser = parse_agent)]
     pub agent: AgentSpec,
     /// Time limit of an answer, in seconds without a unit
-    #[arg(long, value_name = "TIME", default_value_t = 10, value_parser = values::parse_whole_seconds)]
+    #[arg(long, value_name = "TIME", default_value = "10s", value_parser = values::parse_whole_seconds)]
     pub timeout: u64,
     /// The output format and files.
     #[command(flatten)]

@@ -13,7 +13,7 @@ pub struct SamplesArgs {
     /// Files of durations; `-` is standard input
     #[arg(value_name = "FILE", required = true)]
     pub files: Vec<PathBuf>,
-    /// The column of text, by its heading or number; cpu_time of google/benchmark
+    /// The column, by its heading or number; `cpu_time` reads the CPU times of google/benchmark
     #[arg(long, value_name = "NAME|N")]
     pub column: Option<String>,
     /// The unit of text [default: by the heading, else ns for whole numbers and s for others]
