@@ -67,8 +67,8 @@ pub fn escape_html(text: &str) -> String {
 
 pub(super) fn write_markdown(table: &Table<'_>, output: &mut dyn Write) -> io::Result<()> {
     let columns = table.columns.iter();
-    let headings =
-        columns.map(|column| escape_markdown(&table.full_heading(column, column.heading)));
+    let headings = columns
+        .map(|column| escape_markdown(&table.full_heading(column, column.heading_without_ns())));
     writeln!(
         output,
         "|{}",
@@ -82,7 +82,7 @@ pub(super) fn write_markdown(table: &Table<'_>, output: &mut dyn Write) -> io::R
         .map(|column| if column.right_aligned { "--:" } else { ":--" });
     writeln!(output, "|{}|", alignments.collect::<Vec<_>>().join("|"))?;
     table.write_rows(output, ["| ", " | ", " |"], |column, cell| {
-        escape_markdown(&column.format_cell(cell))
+        escape_markdown(&column.format_with_unit(cell))
     })
 }
 
