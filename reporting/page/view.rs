@@ -12,6 +12,18 @@ use crate::report::{Detail, Fact, TimerTable, facts, ranks, tables_without_notes
 use crate::table::CellValue;
 use crate::text::numbers::{NOTHING, percent};
 
+/// The facts about a clock that its details begin with.
+const FIRST_FACTS: [&str; 8] = [
+    "trust",
+    "resolution",
+    "cost",
+    "amortised cost",
+    "cost, p99",
+    "adds to latency-bound code",
+    "spread",
+    "Quality",
+];
+
 /// A report on a page.
 pub struct ReportView<'a> {
     /// The prefix of all anchors of this report.
@@ -115,6 +127,15 @@ impl<'a> ReportView<'a> {
         }
     }
 
+    /// The recommendation in a sentence, without the recommended clock and its figures if the page
+    /// shows them.
+    pub fn sentence(&self) -> Option<&str> {
+        match self.recommended() {
+            Some(_) => self.advice.remark.as_deref(),
+            None => self.advice.sentence.as_deref(),
+        }
+    }
+
     /// The recommended clock.
     pub fn recommended(&self) -> Option<&TimerView<'a>> {
         let is_recommended =
@@ -171,9 +192,20 @@ impl TimerView<'_> {
         (percent(quality), quality_class(quality))
     }
 
-    /// All facts about the timer.
-    pub fn facts(&self) -> Vec<Fact> {
-        facts(self.row, Detail::Full)
+    /// The facts about the timer: those by which one chooses, and all others.
+    pub fn facts(&self) -> [Vec<Fact>; 2] {
+        let all = facts(self.row, Detail::Full);
+        let mut first: Vec<Fact> = match self.row.clock() {
+            Some(_) => FIRST_FACTS
+                .iter()
+                .filter_map(|name| all.iter().find(|fact| fact.0 == *name).cloned())
+                .collect(),
+            None => facts(self.row, Detail::Short),
+        };
+        first.truncate(FIRST_FACTS.len());
+        let rest = all.into_iter().filter(|fact| !first.contains(fact));
+        let rest = rest.collect();
+        [first, rest]
     }
 
     /// The trust verdict: `yes`, `no` or `?`; `–` if there is none.

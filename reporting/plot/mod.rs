@@ -10,7 +10,7 @@ mod wait;
 use crate::fields::{Row, RowSource};
 use crate::text::numbers::{count, short_time, significant, trimmed};
 
-pub use ranking::ranking;
+pub use ranking::{NARROW, ranking};
 
 /// A plot, independent of how it is drawn.
 #[derive(Clone, Debug, PartialEq)]
@@ -27,6 +27,8 @@ pub struct Plot {
     pub across: Axis,
     /// The vertical axis.
     pub up: Axis,
+    /// The labels that stand for several clocks, each with the names of all of them.
+    pub clusters: Vec<(String, String)>,
     /// The shapes in drawing order.
     shapes: Vec<PlotShape>,
 }
@@ -41,6 +43,16 @@ pub struct Axis {
     /// The upper end, which is above the lower end.
     to: f64,
     scale: AxisScale,
+    /// A second scale of the same values, on the opposite side of the plot.
+    opposite: Option<OppositeScale>,
+}
+
+/// The scale of a logarithmic axis in nanoseconds.
+#[derive(Clone, Debug, PartialEq)]
+struct OppositeScale {
+    label: &'static str,
+    /// The distance from a value of the axis to the decimal logarithm of nanoseconds.
+    shift: f64,
 }
 
 /// The meaning of the numbers on an axis.
@@ -84,6 +96,7 @@ impl Axis {
             from,
             to,
             scale,
+            opposite: None,
         }
     }
 
@@ -99,7 +112,7 @@ impl Axis {
         let is_log = matches!(self.scale, AxisScale::LogTime | AxisScale::LogNumber);
         let min_step = (self.to - self.from) / max_count as f64;
         let decade = 10_f64.powf(min_step.log10().floor());
-        let round_steps = [1.0, 2.0, 5.0, 10.0].map(|factor| factor * decade);
+        let round_steps = [1.0, 2.0, if is_log { 3.0 } else { 5.0 }, 5.0, 10.0].map(|factor| factor * decade);
         let step = round_steps
             .into_iter()
             .find(|step| *step >= min_step)
@@ -110,6 +123,17 @@ impl Axis {
         let count = ((self.to / step).floor() - first + 1.0).clamp(0.0, max_count as f64 + 1.0);
         let values = (0..count as usize).map(|index| (first + index as f64) * step);
         values.map(|value| (value, self.text(value))).collect()
+    }
+
+    /// The round numbers of the opposite scale; none without such a scale.
+    fn opposite_ticks(&self, max_count: usize) -> Vec<(f64, String)> {
+        let Some(OppositeScale { shift, .. }) = self.opposite else {
+            return Vec::new();
+        };
+        let scale = AxisScale::LogTime;
+        let axis = Self::new("", scale, self.from + shift, self.to + shift);
+        let ticks = axis.ticks(max_count).into_iter();
+        ticks.map(|(at, text)| (at - shift, text)).collect()
     }
 
     /// Formats a value of the axis.
@@ -125,7 +149,7 @@ impl Axis {
 }
 
 impl Plot {
-    /// A plot of 480 × 290 pixels.
+    /// A plot of 400 × 280 pixels.
     fn new(
         name: &'static str,
         title: &'static str,
@@ -137,7 +161,8 @@ impl Plot {
             name,
             title,
             caption,
-            size: (480, 290),
+            size: (400, 280),
+            clusters: Vec::new(),
             across,
             up,
             shapes,

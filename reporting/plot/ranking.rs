@@ -1,70 +1,109 @@
 //! Plots all clocks of a report: the cost of a read over the step, with lines of equal Quality.
 
-use super::{Axis, AxisScale, Plot, PlotPoint, PlotShape};
-use crate::model::{Report, ResolutionKind, TimerRow};
+use super::{Axis, AxisScale, OppositeScale, Plot, PlotPoint, PlotShape};
+use crate::model::{Report, ResolutionKind, TimerRow, value_of};
 use crate::quality::{COST_EXPONENT, RESOLUTION_EXPONENT};
+use crate::text::counted;
 
 /// The Qualities for which lines are drawn, in percent. They hold for clocks whose reads all have
 /// the same cost.
 const LINE_PERCENTS: [f64; 8] = [10.0, 15.0, 20.0, 30.0, 40.0, 50.0, 60.0, 75.0];
 /// Clocks share a label if the decimal logarithms of their steps and of their costs both differ by
-/// less than this.
-const MIN_LABEL_DISTANCE: f64 = 0.1;
+/// less than this, about a line of text.
+const MIN_LABEL_DISTANCE: f64 = 0.2;
+/// The size of the plot for wide pages in pixels.
+const WIDE: (u32, u32) = (1170, 520);
+/// The size of the plot for narrow pages in pixels.
+pub const NARROW: (u32, u32) = (430, 560);
+
+/// Clocks at nearly the same point.
+struct Cluster<'a> {
+    /// The point of the first clock.
+    at: PlotPoint,
+    ids: Vec<&'a str>,
+}
+
+impl Cluster<'_> {
+    fn label(&self) -> String {
+        match self.ids.len() - 1 {
+            0 => self.ids[0].to_owned(),
+            others => format!("{} +{others}", self.ids[0]),
+        }
+    }
+}
 
 /// The plot of a report, in which the clock of the id `recommended` is marked; `None` if no clock
 /// has a step and a cost in cycles.
 pub fn ranking(report: &Report, recommended: Option<&str>) -> Option<Plot> {
     // Cycles of different processors are not compared.
     let of_devices = report.is_of_devices();
-    let mut known: Vec<(&str, PlotPoint)> = report
-        .timers
-        .iter()
-        .filter(|row| row.device.is_some() == of_devices)
+    let rows = report.timers.iter();
+    let rows = rows.filter(|row| row.device.is_some() == of_devices);
+    let mut known: Vec<(&str, PlotPoint)> = rows
+        .clone()
         .filter_map(|row| Some((row.id.as_str(), position(row)?)))
         .collect();
     known.sort_by_key(|(id, _)| Some(*id) != recommended);
-    let mut labels: Vec<(PlotPoint, String)> = Vec::new();
-    let mut points = Vec::new();
-    let ring = known
-        .first()
-        .filter(|(id, _)| Some(*id) == recommended)
-        .map(|(id, at)| {
-            labels.push((*at, (*id).to_owned()));
-            PlotShape::Ring(*at)
-        });
-    for (id, at) in known {
-        points.push(at);
-        let is_near = |other: &PlotPoint| {
-            (other.0 - at.0).abs() < MIN_LABEL_DISTANCE
-                && (other.1 - at.1).abs() < MIN_LABEL_DISTANCE
+    let (first, at) = *known.first()?;
+    let ring = (Some(first) == recommended).then_some(PlotShape::Ring(at));
+    let mut clusters: Vec<Cluster> = Vec::new();
+    for (id, at) in &known {
+        let is_near = |cluster: &&mut Cluster| {
+            (cluster.at.0 - at.0).abs() < MIN_LABEL_DISTANCE
+                && (cluster.at.1 - at.1).abs() < MIN_LABEL_DISTANCE
         };
-        if !labels.iter().any(|(other, _)| is_near(other)) {
-            labels.push((at, id.to_owned()));
+        match clusters.iter_mut().find(is_near) {
+            Some(cluster) => cluster.ids.push(id),
+            None => clusters.push(Cluster {
+                at: *at,
+                ids: vec![id],
+            }),
         }
     }
-    let across = axis("step (cycles)", points.iter().map(|at| at.0))?;
-    let up = axis("cost of a read (cycles)", points.iter().map(|at| at.1))?;
+    let mut hertz = rows.filter_map(|row| row.cycles_hz(value_of(report.frequency.cycles())));
+    let hertz = hertz.next();
+    let axis = |[cycles, ns]: [&'static str; 2], values: Vec<f64>| {
+        let opposite = hertz.map(|hertz| OppositeScale {
+            label: ns,
+            shift: 9.0 - hertz.log10(),
+        });
+        let axis = axis(cycles, values.into_iter())?;
+        Some(Axis { opposite, ..axis })
+    };
+    let coordinates = |of: fn(&PlotPoint) -> f64| known.iter().map(|(_, at)| of(at)).collect();
+    let across = axis(["step in cycles", "step"], coordinates(|at| at.0))?;
+    let up = axis(
+        ["cost of a read in cycles", "cost of a read"],
+        coordinates(|at| at.1),
+    )?;
+    let labels = clusters.iter().map(|cluster| (cluster.at, cluster.label()));
+    let mut labels: Vec<(PlotPoint, String)> = labels.collect();
     let lines = LINE_PERCENTS.into_iter().filter_map(|percent| {
         let (from, to) = line(percent, &across, &up)?;
         labels.push((from, format!("{percent:.0} %")));
         Some(PlotShape::Level(from, to))
     });
     let mut shapes: Vec<PlotShape> = lines.collect();
-    let has_ring = ring.is_some();
-    shapes.extend(points.iter().copied().map(PlotShape::Point));
+    shapes.extend(known.iter().map(|(_, at)| PlotShape::Point(*at)));
+    let ring_in_words = match ring {
+        Some(_) => format!(" Ring: {first}, which is recommended."),
+        None => String::new(),
+    };
     shapes.extend(ring);
     shapes.extend(labels.into_iter().map(|(at, id)| PlotShape::Label(at, id)));
     let caption = format!(
-        "{} clocks by their step and by the cost of a read; lower left is better. Lines join equal Quality of \
-         clocks whose reads all cost the same. Of clocks at nearly the same point only one is labelled.{}",
-        points.len(),
-        match recommended.filter(|_| has_ring) {
-            Some(id) => format!(" Ring: {id}, which is recommended."),
-            None => String::new(),
-        }
+        "{} by the step of their readings and by the cost of a read, both at least one cycle; lower left is better. \
+         Clocks on the same line have the same Quality if their reads all cost the same. +1 stands for one more \
+         clock at nearly the same point.{ring_in_words}",
+        counted(known.len(), "clock"),
     );
+    clusters.retain(|cluster| cluster.ids.len() > 1);
+    let clusters = clusters.iter();
     Some(Plot {
-        size: (760, 470),
+        size: WIDE,
+        clusters: clusters
+            .map(|cluster| (cluster.label(), cluster.ids.join(", ")))
+            .collect(),
         ..Plot::new("ranking", "All clocks", caption, [across, up], shapes)
     })
 }

@@ -20,6 +20,10 @@ const INK: &str = "#000000";
 
 /// Margins left, right, above and below the plot, in pixels.
 const MARGINS: [f64; 4] = [72.0, 26.0, 12.0, 48.0];
+/// Margins to the right and above that hold the opposite scales, in pixels.
+const OPPOSITE_MARGINS: [f64; 2] = [66.0, 48.0];
+/// The least distances of the numbers on an axis across and up, in pixels.
+const TICK_DISTANCES: [f64; 2] = [62.0, 46.0];
 /// The height of a line of text, in pixels.
 const LINE_HEIGHT: f64 = 18.0;
 /// The largest width of a letter, in pixels.
@@ -58,12 +62,18 @@ impl Plot {
 
     /// Draws the elements of the plot, to be embedded in an `svg` element of the same size.
     pub fn marks(&self) -> String {
-        let [left, right_margin, top, bottom_margin] = MARGINS;
+        self.marks_at(self.size)
+    }
+
+    /// Draws the elements of the plot for an `svg` element of `size`.
+    pub fn marks_at(&self, size: (u32, u32)) -> String {
+        let [left, mut right_margin, mut top, bottom_margin] = MARGINS;
+        if self.up.opposite.is_some() {
+            [right_margin, top] = OPPOSITE_MARGINS;
+        }
+        let (width, height) = (f64::from(size.0), f64::from(size.1));
         // The right and the lower end of the area within the axes.
-        let (right, bottom) = (
-            f64::from(self.size.0) - right_margin,
-            f64::from(self.size.1) - bottom_margin,
-        );
+        let (right, bottom) = (width - right_margin, height - bottom_margin);
         let x = |at: f64| Some(left + self.across.position(at)? * (right - left));
         let y = |at: f64| Some(bottom - self.up.position(at)? * (bottom - top));
         let position = |(across, up): PlotPoint| Some((x(across)?, y(up)?));
@@ -93,34 +103,47 @@ impl Plot {
                     drawing.line((at, top), (at, bottom), MEDIAN, 2);
                 }),
                 PlotShape::Label(at, text) => {
-                    position(*at).map(|at| drawing.label(at, text, right))
+                    position(*at).map(|at| drawing.label(at, text, [left, right, top, bottom]))
                 }
             };
         }
         drawing.line((left, bottom), (right, bottom), INK, 1);
         drawing.line((left, top), (left, bottom), INK, 1);
-        for (at, text) in self.across.ticks(6) {
-            let x = x(at).unwrap_or(left);
-            drawing.line((x, bottom), (x, bottom + 5.0), INK, 1);
-            drawing.text((x, bottom + LINE_HEIGHT), "middle", &text);
+        let [across_count, up_count] = [
+            ((right - left) / TICK_DISTANCES[0]) as usize,
+            ((bottom - top) / TICK_DISTANCES[1]) as usize,
+        ];
+        for (ticks, edge, down, baseline) in [
+            (self.across.ticks(across_count), bottom, 5.0, LINE_HEIGHT),
+            (self.across.opposite_ticks(across_count), top, -5.0, -9.0),
+        ] {
+            for (at, text) in ticks {
+                let x = x(at).unwrap_or(left);
+                drawing.line((x, edge), (x, edge + down), INK, 1);
+                drawing.text((x, edge + baseline), "middle", &text);
+            }
         }
-        for (at, text) in self.up.ticks(5) {
-            let y = y(at).unwrap_or(top);
-            drawing.line((left - 5.0, y), (left, y), INK, 1);
-            drawing.text((left - LETTER_WIDTH, y + 5.0), "end", &text);
+        for (ticks, edge, out, anchor) in [
+            (self.up.ticks(up_count), left, -1.0, "end"),
+            (self.up.opposite_ticks(up_count), right, 1.0, "start"),
+        ] {
+            for (at, text) in ticks {
+                let y = y(at).unwrap_or(top);
+                drawing.line((edge + 5.0 * out, y), (edge, y), INK, 1);
+                drawing.text((edge + LETTER_WIDTH * out, y + 5.0), anchor, &text);
+            }
         }
-        let middle = (left + right) / 2.0;
-        drawing.text(
-            (middle, bottom + 2.0 * LINE_HEIGHT + 4.0),
-            "middle",
-            &self.across.label,
-        );
-        let _ = write!(
-            drawing.out,
-            "<g transform=\"rotate(-90) translate(-{bottom:.1},{LINE_HEIGHT})\">"
-        );
-        drawing.text(((bottom - top) / 2.0, 0.0), "middle", &self.up.label);
-        drawing.out + "</g>"
+        let (middle, centre) = ((left + right) / 2.0, (top + bottom) / 2.0);
+        let below = (middle, bottom + 2.0 * LINE_HEIGHT + 4.0);
+        drawing.text(below, "middle", &self.across.label);
+        drawing.upright((LINE_HEIGHT, centre), &self.up.label);
+        if let Some((across, up)) = self.across.opposite.as_ref().zip(self.up.opposite.as_ref()) {
+            drawing.line((left, top), (right, top), INK, 1);
+            drawing.line((right, top), (right, bottom), INK, 1);
+            drawing.text((middle, top - 2.0 * LINE_HEIGHT + 4.0), "middle", across.label);
+            drawing.upright((width - 6.0, centre), up.label);
+        }
+        drawing.out
     }
 }
 
@@ -174,35 +197,52 @@ impl Drawing {
         );
     }
 
-    /// Draws a text next to a point: to its right or left, level with it, below or above. Prefers
-    /// places without points; omits the text if at all six it would cover another label, or leave
-    /// the plot, which ends at `right_end`.
-    fn label(&mut self, (x, y): PlotPoint, text: &str, right_end: f64) {
+    /// Draws a text that reads upwards, centred on a point.
+    fn upright(&mut self, (x, y): PlotPoint, text: &str) {
+        let _ = write!(
+            self.out,
+            "<g transform=\"translate({x:.1},{y:.1}) rotate(-90)\">"
+        );
+        self.text((0.0, 0.0), "middle", text);
+        self.out += "</g>";
+    }
+
+    /// Draws a text next to a point: to its right or left, level with it, up to three lines below or
+    /// above. A line joins them if the text is not at the point. Prefers places without points; omits
+    /// the text if at all places it would cover another label, or leave the area of the plot: its left,
+    /// right, upper and lower end.
+    fn label(&mut self, (x, y): PlotPoint, text: &str, [left, right, top, bottom]: [f64; 4]) {
         let length = LETTER_WIDTH * text.chars().count() as f64;
         // The start of a label to the right, and of a label to the left.
         let starts = [x + LETTER_WIDTH, x - LETTER_WIDTH - length];
-        let heights = [0.0, 1.0, -1.0].map(|lines| y + lines * (LINE_HEIGHT - 4.0));
+        let heights = [0.0, 1.0, -1.0, 2.0, -2.0, 3.0, -3.0];
+        let heights = heights.map(|lines| y + lines * (LINE_HEIGHT - 4.0));
         let covers = |(left, at): PlotPoint, (from, to, height): (f64, f64, f64), room: f64| {
             left < to + LABEL_GAP && from < left + length + LABEL_GAP && (at - height).abs() < room
         };
         let is_free = |place: &PlotPoint| {
             let is_taken = |label: &(f64, f64, f64)| covers(*place, *label, LINE_HEIGHT - 4.0);
-            place.0 > MARGINS[0]
-                && place.0 + length < right_end
+            place.0 > left
+                && place.0 + length < right
+                && (top + LETTER_WIDTH..bottom - LETTER_WIDTH).contains(&place.1)
                 && !self.labels.iter().any(is_taken)
         };
-        let points_covered = |place: &PlotPoint| {
+        let badness = |place: &PlotPoint| {
             let is_covered = |(x, y): &&PlotPoint| covers(*place, (*x, *x, *y), LINE_HEIGHT / 2.0);
-            self.points.iter().filter(is_covered).count()
+            let lines = (place.1 - y).abs() / LINE_HEIGHT;
+            2 * self.points.iter().filter(is_covered).count() + lines.ceil() as usize
         };
         let places = heights.iter().flat_map(|at| starts.map(|left| (left, *at)));
-        if let Some((left, at)) = places.filter(is_free).min_by_key(points_covered) {
+        if let Some((left, at)) = places.filter(is_free).min_by_key(badness) {
             self.labels.push((left, left + length, at));
             // The text ends at the point if it is to the left of the point.
             let (from, anchor) = match left < x {
                 true => (left + length, "end"),
                 false => (left, "start"),
             };
+            if (at - y).abs() > LINE_HEIGHT {
+                self.line((x, y), (from, at), LEVEL, 1);
+            }
             self.text((from, at + 4.0), anchor, text);
         }
     }
@@ -223,7 +263,7 @@ mod tests {
             "{document}"
         );
         assert!(
-            document.contains("viewBox=\"0 0 480 317\"") && document.contains("translate(0,27)"),
+            document.contains("viewBox=\"0 0 400 307\"") && document.contains("translate(0,27)"),
             "{document}"
         );
         assert_eq!(

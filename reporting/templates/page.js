@@ -89,7 +89,7 @@
       const target = fragment && document.getElementById(fragment);
       if (target && target.tagName === "DETAILS") {
         target.hidden = false;
-        target.open = true;
+        for (let outer = target; outer; outer = outer.parentElement.closest("details")) outer.open = true;
         target.scrollIntoView();
       }
       return;
