@@ -8,7 +8,6 @@ mod view;
 use askama::Template;
 
 use crate::model::{Report, Tool};
-use crate::report::machine::name;
 use crate::tabulation::{PlatformRun, Platforms};
 pub use printed::PrintedReport;
 use view::ReportView;
@@ -55,7 +54,7 @@ pub enum Extent {
 pub fn render(reports: &[Report], left_out: &[String]) -> Result<String, askama::Error> {
     let (title, lead, platforms) = match reports {
         [report] => (
-            format!("Timers of {}", name(report)),
+            view::title(report),
             view::about(report),
             None,
         ),
@@ -86,6 +85,11 @@ pub fn render(reports: &[Report], left_out: &[String]) -> Result<String, askama:
 const INDEX_TITLE: &str = "How good are the clocks?";
 
 impl WebPage<'_> {
+    fn has_clocks(&self) -> bool {
+        let has_clocks = |report: &ReportView| !report.clocks.is_empty();
+        self.platforms.is_some() || self.reports.iter().any(has_clocks)
+    }
+
     fn new(title: String, lead: String) -> Self {
         Self {
             title,

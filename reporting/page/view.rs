@@ -51,6 +51,14 @@ pub struct TimerView<'a> {
     pub rank: Option<usize>,
 }
 
+/// The kinds of timers of the report, and its machine.
+pub fn title(report: &Report) -> String {
+    let kinds = Kind::ALL.into_iter();
+    let kinds = kinds.filter(|kind| !rows(report, *kind).is_empty());
+    let kinds: Vec<_> = kinds.map(Kind::in_words).collect();
+    format!("{} of {}", kinds.join(", "), name(report))
+}
+
 /// The properties by which reports of the same machine differ: the date, the kernel and the clock
 /// source.
 pub fn about(report: &Report) -> String {
@@ -84,7 +92,7 @@ pub fn describe_timers(report: &Report) -> String {
     let best = report.timers.iter().find(|row| row.quality.is_some());
     let best = best.map_or_else(String::new, |best| {
         let quality = percent(value_of(best.quality));
-        format!("; {} has the highest Quality, {quality} %", best.id)
+        format!("; {} has the highest Quality, {quality}\u{a0}%", best.id)
     });
     format!("{}{best}.", parts.join(", "))
 }

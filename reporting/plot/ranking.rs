@@ -94,7 +94,7 @@ pub fn ranking(report: &Report, recommended: Option<&str>) -> Option<Plot> {
     let caption = format!(
         "{} by the step of their readings and by the cost of a read, both at least one cycle; lower left is better. \
          Clocks on the same line have the same Quality if their reads all cost the same. +1 stands for one more \
-         clock at nearly the same point.{ring_in_words}",
+         clock at nearly the same point; a label without room is left out.{ring_in_words}",
         counted(known.len(), "clock"),
     );
     clusters.retain(|cluster| cluster.ids.len() > 1);

@@ -19,9 +19,9 @@ const MEDIAN: &str = "#B42B1E";
 const INK: &str = "#000000";
 
 /// Margins left, right, above and below the plot, in pixels.
-const MARGINS: [f64; 4] = [72.0, 26.0, 12.0, 48.0];
+const MARGINS: [f64; 4] = [84.0, 26.0, 12.0, 48.0];
 /// Margins to the right and above that hold the opposite scales, in pixels.
-const OPPOSITE_MARGINS: [f64; 2] = [66.0, 48.0];
+const OPPOSITE_MARGINS: [f64; 2] = [84.0, 48.0];
 /// The least distances of the numbers on an axis across and up, in pixels.
 const TICK_DISTANCES: [f64; 2] = [62.0, 46.0];
 /// The height of a line of text, in pixels.
@@ -35,7 +35,7 @@ const LABEL_GAP: f64 = 4.0;
 /// `templates/page.css` does.
 const STYLE: &str = "<style>text{paint-order:stroke;stroke:#fff;stroke-width:3px;stroke-linejoin:round}\
     @media (prefers-color-scheme:dark){[fill=\"#FFFFFF\"]{fill:#11161b}text{fill:#e5ebf0;stroke:#11161b}\
-    [fill=\"#1B4F8A\"]{fill:#86b9f2}[stroke=\"#000000\"]{stroke:#9daab6}[stroke=\"#9A9A9A\"]{stroke:#55616d}\
+    [fill=\"#1B4F8A\"]{fill:#86b9f2}[stroke=\"#1B4F8A\"]{stroke:#86b9f2}[stroke=\"#000000\"]{stroke:#9daab6}[stroke=\"#9A9A9A\"]{stroke:#55616d}\
     [fill=\"#E3E3E3\"]{fill:#26384b}[stroke=\"#B42B1E\"]{stroke:#ff8a7a}}</style>";
 
 impl Plot {
@@ -241,7 +241,7 @@ impl Drawing {
                 false => (left, "start"),
             };
             if (at - y).abs() > LINE_HEIGHT {
-                self.line((x, y), (from, at), LEVEL, 1);
+                self.line((x, y), (from, at), DATA, 1);
             }
             self.text((from, at + 4.0), anchor, text);
         }
