@@ -12,8 +12,8 @@ use crate::numbers::short_time;
 pub struct Advice {
     /// The recommendation in a sentence; `None` if no timer of the report is suitable.
     pub sentence: Option<String>,
-    /// What the sentence says besides the recommended clock and its figures; `None` if nothing.
-    pub remark: Option<String>,
+    /// The sentence without the recommended clock and its figures; may be empty.
+    pub remark: String,
     /// The id of the recommended clock; `None` if the report has no suitable clock.
     pub clock: Option<String>,
     /// The shortest operation that two reads of this clock time to 1 %, in words; `None` if there is
@@ -32,14 +32,13 @@ pub fn advise(report: &Report) -> Advice {
         .as_ref()
         .and_then(|(_, plan)| first_snippet(report, plan, None));
     let sentence = summarize_clocks(report).or_else(|| summarize_waits(report));
-    let clock_in_words = picked_in_words(report, None);
-    let remark = sentence
-        .as_deref()
-        .zip(clock_in_words.as_deref())
-        .and_then(|(sentence, clock)| sentence.split_once(clock));
-    let remark = remark.map(|(_, rest)| rest.trim_start_matches([';', '.', ' ']));
+    let remark = || {
+        let clock = picked_in_words(report, None)?;
+        let (_, remark) = sentence.as_ref()?.split_once(&clock)?;
+        Some(remark.trim_start_matches([';', '.', ' ']).to_owned())
+    };
     Advice {
-        remark: remark.filter(|rest| !rest.is_empty()).map(str::to_owned),
+        remark: remark().unwrap_or_default(),
         sentence,
         alone_from: alone.map(|(from_ns, _)| short_time(from_ns)),
         code: code.unwrap_or_default(),

@@ -369,6 +369,11 @@ impl Field {
         }
     }
 
+    /// Sets a heading that does not follow from the key.
+    fn titled(self, heading: &'static str) -> Self {
+        Self { heading, ..self }
+    }
+
     /// Sets the key in the JSON report, with the key of the object that contains it.
     fn json(self, json_key: &'static str) -> Self {
         Self { json_key, ..self }

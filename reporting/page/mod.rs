@@ -53,11 +53,7 @@ pub enum Extent {
 /// When the template fails.
 pub fn render(reports: &[Report], left_out: &[String]) -> Result<String, askama::Error> {
     let (title, lead, platforms) = match reports {
-        [report] => (
-            view::title(report),
-            view::about(report),
-            None,
-        ),
+        [report] => (view::title(report), view::about(report), None),
         several => {
             let runs = several.iter().enumerate();
             let runs = runs.map(|(index, report)| PlatformRun::new(report, format!("#r{index}")));

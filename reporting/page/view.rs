@@ -5,24 +5,12 @@ use std::collections::HashSet;
 use super::{Extent, quality_class};
 use crate::choice::{Advice, advise};
 use crate::fields::{Field, Kind, Row, Visibility, default_columns, field, rows};
-use crate::model::{ProvenanceKind, Report, Status, Verdicts, value_of};
+use crate::model::{ProvenanceKind, Report, Verdicts, value_of};
 use crate::plot::Plot;
 use crate::report::machine::name;
 use crate::report::{Detail, Fact, TimerTable, facts, ranks, tables_without_notes};
 use crate::table::CellValue;
 use crate::text::numbers::{NOTHING, percent};
-
-/// The facts about a clock that its details begin with.
-const FIRST_FACTS: [&str; 8] = [
-    "trust",
-    "resolution",
-    "cost",
-    "amortised cost",
-    "cost, p99",
-    "adds to latency-bound code",
-    "spread",
-    "Quality",
-];
 
 /// A report on a page.
 pub struct ReportView<'a> {
@@ -51,12 +39,10 @@ pub struct TimerView<'a> {
     pub rank: Option<usize>,
 }
 
-/// The kinds of timers of the report, and its machine.
+/// The kind of timers of the report, and its machine.
 pub fn title(report: &Report) -> String {
-    let kinds = Kind::ALL.into_iter();
-    let kinds = kinds.filter(|kind| !rows(report, *kind).is_empty());
-    let kinds: Vec<_> = kinds.map(Kind::in_words).collect();
-    format!("{} of {}", kinds.join(", "), name(report))
+    let kind = Kind::main(report).in_words();
+    format!("{kind} of {}", name(report))
 }
 
 /// The properties by which reports of the same machine differ: the date, the kernel and the clock
@@ -72,29 +58,6 @@ pub fn about(report: &Report) -> String {
     ];
     let parts = parts.into_iter().flatten().filter(|part| !part.is_empty());
     parts.collect::<Vec<_>>().join(" · ")
-}
-
-/// The number of timers of each kind by status, and the clock of the highest Quality.
-pub fn describe_timers(report: &Report) -> String {
-    let mut parts = Vec::new();
-    for kind in Kind::ALL {
-        let rows = rows(report, kind);
-        if !rows.is_empty() {
-            parts.push(format!("{} {}", rows.len(), kind.in_words()));
-        }
-        for status in [Status::Unresolved, Status::Failed, Status::Unavailable] {
-            match rows.iter().filter(|row| row.status() == status).count() {
-                0 => {}
-                count => parts.push(format!("{count} {}", status.name())),
-            }
-        }
-    }
-    let best = report.timers.iter().find(|row| row.quality.is_some());
-    let best = best.map_or_else(String::new, |best| {
-        let quality = percent(value_of(best.quality));
-        format!("; {} has the highest Quality, {quality}\u{a0}%", best.id)
-    });
-    format!("{}{best}.", parts.join(", "))
 }
 
 impl<'a> ReportView<'a> {
@@ -132,15 +95,6 @@ impl<'a> ReportView<'a> {
         match self.extent {
             Extent::Full => Plot::for_row(timer.row),
             Extent::WithoutPlots | Extent::Answer => Vec::new(),
-        }
-    }
-
-    /// The recommendation in a sentence, without the recommended clock and its figures if the page
-    /// shows them.
-    pub fn sentence(&self) -> Option<&str> {
-        match self.recommended() {
-            Some(_) => self.advice.remark.as_deref(),
-            None => self.advice.sentence.as_deref(),
         }
     }
 
@@ -202,17 +156,23 @@ impl TimerView<'_> {
 
     /// The facts about the timer: those by which one chooses, and all others.
     pub fn facts(&self) -> [Vec<Fact>; 2] {
-        let all = facts(self.row, Detail::Full);
-        let mut first: Vec<Fact> = match self.row.clock() {
-            Some(_) => FIRST_FACTS
-                .iter()
-                .filter_map(|name| all.iter().find(|fact| fact.0 == *name).cloned())
-                .collect(),
-            None => facts(self.row, Detail::Short),
-        };
-        first.truncate(FIRST_FACTS.len());
-        let rest = all.into_iter().filter(|fact| !first.contains(fact));
-        let rest = rest.collect();
+        const FIRST: [&str; 8] = [
+            "trust",
+            "resolution",
+            "cost",
+            "amortised cost",
+            "cost, p99",
+            "adds to latency-bound code",
+            "spread",
+            "Quality",
+        ];
+        let mut rest = facts(self.row, Detail::Full);
+        let mut take = |name| Some(rest.remove(rest.iter().position(|fact| fact.0 == name)?));
+        let mut first: Vec<Fact> = FIRST.into_iter().filter_map(&mut take).collect();
+        if self.row.clock().is_none() {
+            first = facts(self.row, Detail::Short);
+            rest.retain(|fact| !first.contains(fact));
+        }
         [first, rest]
     }
 

@@ -43,20 +43,10 @@ pub struct Axis {
     /// The upper end, which is above the lower end.
     to: f64,
     scale: AxisScale,
-    /// A second scale of the same values, on the opposite side of the plot.
-    opposite: Option<OppositeScale>,
-}
-
-/// The scale of a logarithmic axis in nanoseconds.
-#[derive(Clone, Debug, PartialEq)]
-struct OppositeScale {
-    label: &'static str,
-    /// The distance from a value of the axis to the decimal logarithm of nanoseconds.
-    shift: f64,
 }
 
 /// The meaning of the numbers on an axis.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 enum AxisScale {
     /// A number in the unit of the label.
     Number,
@@ -64,8 +54,8 @@ enum AxisScale {
     Time,
     /// The decimal logarithm of nanoseconds.
     LogTime,
-    /// The decimal logarithm of a number.
-    LogNumber,
+    /// The decimal logarithm of cycles, printed with their time if the nanoseconds of a cycle are known.
+    LogCycles(Option<f64>),
 }
 
 /// A point: across and up, in the units of the axes.
@@ -96,7 +86,6 @@ impl Axis {
             from,
             to,
             scale,
-            opposite: None,
         }
     }
 
@@ -109,10 +98,11 @@ impl Axis {
 
     /// At most `max_count` round numbers on the axis, at equal distances, with their text.
     fn ticks(&self, max_count: usize) -> Vec<(f64, String)> {
-        let is_log = matches!(self.scale, AxisScale::LogTime | AxisScale::LogNumber);
+        let is_log = matches!(self.scale, AxisScale::LogTime | AxisScale::LogCycles(_));
         let min_step = (self.to - self.from) / max_count as f64;
         let decade = 10_f64.powf(min_step.log10().floor());
-        let round_steps = [1.0, 2.0, if is_log { 3.0 } else { 5.0 }, 5.0, 10.0].map(|factor| factor * decade);
+        let round_steps =
+            [1.0, 2.0, if is_log { 3.0 } else { 5.0 }, 5.0, 10.0].map(|factor| factor * decade);
         let step = round_steps
             .into_iter()
             .find(|step| *step >= min_step)
@@ -125,17 +115,6 @@ impl Axis {
         values.map(|value| (value, self.text(value))).collect()
     }
 
-    /// The round numbers of the opposite scale; none without such a scale.
-    fn opposite_ticks(&self, max_count: usize) -> Vec<(f64, String)> {
-        let Some(OppositeScale { shift, .. }) = self.opposite else {
-            return Vec::new();
-        };
-        let scale = AxisScale::LogTime;
-        let axis = Self::new("", scale, self.from + shift, self.to + shift);
-        let ticks = axis.ticks(max_count).into_iter();
-        ticks.map(|(at, text)| (at - shift, text)).collect()
-    }
-
     /// Formats a value of the axis.
     fn text(&self, value: f64) -> String {
         match self.scale {
@@ -143,7 +122,11 @@ impl Axis {
             AxisScale::Number => trimmed(&count(Some(value))),
             AxisScale::Time => short_time(value),
             AxisScale::LogTime => short_time(10_f64.powf(value)),
-            AxisScale::LogNumber => trimmed(&count(Some(10_f64.powf(value)))),
+            AxisScale::LogCycles(ns) => {
+                let cycles = 10_f64.powf(value);
+                let time = ns.map(|ns| format!(" = {}", short_time(ns * cycles)));
+                trimmed(&count(Some(cycles))) + &time.unwrap_or_default()
+            }
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Plots all clocks of a report: the cost of a read over the step, with lines of equal Quality.
 
-use super::{Axis, AxisScale, OppositeScale, Plot, PlotPoint, PlotShape};
+use super::{Axis, AxisScale, Plot, PlotPoint, PlotShape};
 use crate::model::{Report, ResolutionKind, TimerRow, value_of};
 use crate::quality::{COST_EXPONENT, RESOLUTION_EXPONENT};
 use crate::text::counted;
@@ -16,22 +16,6 @@ const WIDE: (u32, u32) = (1170, 520);
 /// The size of the plot for narrow pages in pixels.
 pub const NARROW: (u32, u32) = (430, 560);
 
-/// Clocks at nearly the same point.
-struct Cluster<'a> {
-    /// The point of the first clock.
-    at: PlotPoint,
-    ids: Vec<&'a str>,
-}
-
-impl Cluster<'_> {
-    fn label(&self) -> String {
-        match self.ids.len() - 1 {
-            0 => self.ids[0].to_owned(),
-            others => format!("{} +{others}", self.ids[0]),
-        }
-    }
-}
-
 /// The plot of a report, in which the clock of the id `recommended` is marked; `None` if no clock
 /// has a step and a cost in cycles.
 pub fn ranking(report: &Report, recommended: Option<&str>) -> Option<Plot> {
@@ -46,38 +30,31 @@ pub fn ranking(report: &Report, recommended: Option<&str>) -> Option<Plot> {
     known.sort_by_key(|(id, _)| Some(*id) != recommended);
     let (first, at) = *known.first()?;
     let ring = (Some(first) == recommended).then_some(PlotShape::Ring(at));
-    let mut clusters: Vec<Cluster> = Vec::new();
+    // The point of the first clock, and the clocks at nearly this point.
+    let mut clusters: Vec<(PlotPoint, Vec<&str>)> = Vec::new();
     for (id, at) in &known {
-        let is_near = |cluster: &&mut Cluster| {
-            (cluster.at.0 - at.0).abs() < MIN_LABEL_DISTANCE
-                && (cluster.at.1 - at.1).abs() < MIN_LABEL_DISTANCE
+        let is_near = |(other, _): &&mut (PlotPoint, Vec<&str>)| {
+            (other.0 - at.0).abs().max((other.1 - at.1).abs()) < MIN_LABEL_DISTANCE
         };
         match clusters.iter_mut().find(is_near) {
-            Some(cluster) => cluster.ids.push(id),
-            None => clusters.push(Cluster {
-                at: *at,
-                ids: vec![id],
-            }),
+            Some((_, ids)) => ids.push(id),
+            None => clusters.push((*at, vec![id])),
         }
     }
-    let mut hertz = rows.filter_map(|row| row.cycles_hz(value_of(report.frequency.cycles())));
-    let hertz = hertz.next();
-    let axis = |[cycles, ns]: [&'static str; 2], values: Vec<f64>| {
-        let opposite = hertz.map(|hertz| OppositeScale {
-            label: ns,
-            shift: 9.0 - hertz.log10(),
-        });
-        let axis = axis(cycles, values.into_iter())?;
-        Some(Axis { opposite, ..axis })
+    let label = |ids: &[&str]| match ids.len() {
+        1 => ids[0].to_owned(),
+        all => format!("{} +{}", ids[0], all - 1),
     };
-    let coordinates = |of: fn(&PlotPoint) -> f64| known.iter().map(|(_, at)| of(at)).collect();
-    let across = axis(["step in cycles", "step"], coordinates(|at| at.0))?;
-    let up = axis(
-        ["cost of a read in cycles", "cost of a read"],
-        coordinates(|at| at.1),
-    )?;
-    let labels = clusters.iter().map(|cluster| (cluster.at, cluster.label()));
+    let labels = clusters.iter().map(|(at, ids)| (*at, label(ids)));
     let mut labels: Vec<(PlotPoint, String)> = labels.collect();
+    let hertz = rows.filter_map(|row| row.cycles_hz(value_of(report.frequency.cycles())));
+    let scale = AxisScale::LogCycles(hertz.map(|hertz| 1e9 / hertz).next());
+    let across = axis("step in cycles", scale, known.iter().map(|(_, at)| at.0))?;
+    let up = axis(
+        "cost of a read in cycles",
+        scale,
+        known.iter().map(|(_, at)| at.1),
+    )?;
     let lines = LINE_PERCENTS.into_iter().filter_map(|percent| {
         let (from, to) = line(percent, &across, &up)?;
         labels.push((from, format!("{percent:.0} %")));
@@ -85,25 +62,22 @@ pub fn ranking(report: &Report, recommended: Option<&str>) -> Option<Plot> {
     });
     let mut shapes: Vec<PlotShape> = lines.collect();
     shapes.extend(known.iter().map(|(_, at)| PlotShape::Point(*at)));
-    let ring_in_words = match ring {
-        Some(_) => format!(" Ring: {first}, which is recommended."),
-        None => String::new(),
-    };
+    let ring_in_words = ring.as_ref().map_or_else(String::new, |_| {
+        format!(" Ring: {first}, which is recommended.")
+    });
     shapes.extend(ring);
     shapes.extend(labels.into_iter().map(|(at, id)| PlotShape::Label(at, id)));
     let caption = format!(
-        "{} by the step of their readings and by the cost of a read, both at least one cycle; lower left is better. \
-         Clocks on the same line have the same Quality if their reads all cost the same. +1 stands for one more \
-         clock at nearly the same point; a label without room is left out.{ring_in_words}",
+        "{} by step and by cost of a read, at least one cycle each; lower left is better. Clocks on a line have the \
+         same Quality if all their reads cost the same. +1: one more clock at nearly the same point. Labels without \
+         room are left out.{ring_in_words}",
         counted(known.len(), "clock"),
     );
-    clusters.retain(|cluster| cluster.ids.len() > 1);
-    let clusters = clusters.iter();
+    let shared = clusters.iter().filter(|(_, ids)| ids.len() > 1);
+    let shared = shared.map(|(_, ids)| (label(ids), ids.join(", ")));
     Some(Plot {
         size: WIDE,
-        clusters: clusters
-            .map(|cluster| (cluster.label(), cluster.ids.join(", ")))
-            .collect(),
+        clusters: shared.collect(),
         ..Plot::new("ranking", "All clocks", caption, [across, up], shapes)
     })
 }
@@ -120,10 +94,10 @@ fn position(row: &TimerRow) -> Option<PlotPoint> {
 }
 
 /// An axis with a margin around all points, at least one decade long.
-fn axis(label: &str, values: impl Iterator<Item = f64> + Clone) -> Option<Axis> {
+fn axis(label: &str, scale: AxisScale, values: impl Iterator<Item = f64> + Clone) -> Option<Axis> {
     let (least, most) = (values.clone().reduce(f64::min)?, values.reduce(f64::max)?);
     let (from, to) = ((least - 0.3).floor().max(0.0), (most + 0.3).ceil());
-    Some(Axis::new(label, AxisScale::LogNumber, from, to))
+    Some(Axis::new(label, scale, from, to))
 }
 
 /// The ends of the line of a Quality; `None` if the line is outside the plot. Along the line the
@@ -146,7 +120,7 @@ mod tests {
 
     #[test]
     fn lines_join_equal_quality() {
-        let axis = |label| Axis::new(label, AxisScale::LogNumber, 0.0, 6.0);
+        let axis = |label| Axis::new(label, AxisScale::LogCycles(None), 0.0, 6.0);
         for percent in LINE_PERCENTS {
             let (from, to) = line(percent, &axis("step"), &axis("cost")).unwrap();
             for (step, cost) in [from, to].map(|(x, y)| (10_f64.powf(x), 10_f64.powf(y))) {

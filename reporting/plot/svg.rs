@@ -18,12 +18,8 @@ const MEDIAN: &str = "#B42B1E";
 /// The colour of text and axes.
 const INK: &str = "#000000";
 
-/// Margins left, right, above and below the plot, in pixels.
-const MARGINS: [f64; 4] = [84.0, 26.0, 12.0, 48.0];
-/// Margins to the right and above that hold the opposite scales, in pixels.
-const OPPOSITE_MARGINS: [f64; 2] = [84.0, 48.0];
-/// The least distances of the numbers on an axis across and up, in pixels.
-const TICK_DISTANCES: [f64; 2] = [62.0, 46.0];
+/// Margins right, above and below the plot, in pixels.
+const MARGINS: [f64; 3] = [26.0, 12.0, 48.0];
 /// The height of a line of text, in pixels.
 const LINE_HEIGHT: f64 = 18.0;
 /// The largest width of a letter, in pixels.
@@ -56,24 +52,19 @@ impl Plot {
              <rect width=\"100%\" height=\"100%\" fill=\"#FFFFFF\"/>{}<g transform=\"translate(0,{title_height})\">{}</g></svg>\n",
             escape_html(&title),
             heading.out,
-            self.marks()
+            self.marks(self.size)
         )
     }
 
-    /// Draws the elements of the plot, to be embedded in an `svg` element of the same size.
-    pub fn marks(&self) -> String {
-        self.marks_at(self.size)
-    }
-
-    /// Draws the elements of the plot for an `svg` element of `size`.
-    pub fn marks_at(&self, size: (u32, u32)) -> String {
-        let [left, mut right_margin, mut top, bottom_margin] = MARGINS;
-        if self.up.opposite.is_some() {
-            [right_margin, top] = OPPOSITE_MARGINS;
-        }
+    /// Draws the elements of the plot, to be embedded in an `svg` element of `size`.
+    pub fn marks(&self, size: (u32, u32)) -> String {
+        let [right_margin, top, bottom_margin] = MARGINS;
         let (width, height) = (f64::from(size.0), f64::from(size.1));
         // The right and the lower end of the area within the axes.
         let (right, bottom) = (width - right_margin, height - bottom_margin);
+        let length = |(_, text): &(f64, String)| LETTER_WIDTH * text.chars().count() as f64;
+        let up_ticks = self.up.ticks(5);
+        let left = 28.0 + up_ticks.iter().map(length).fold(0.0, f64::max);
         let x = |at: f64| Some(left + self.across.position(at)? * (right - left));
         let y = |at: f64| Some(bottom - self.up.position(at)? * (bottom - top));
         let position = |(across, up): PlotPoint| Some((x(across)?, y(up)?));
@@ -109,52 +100,49 @@ impl Plot {
         }
         drawing.line((left, bottom), (right, bottom), INK, 1);
         drawing.line((left, top), (left, bottom), INK, 1);
-        let [across_count, up_count] = [
-            ((right - left) / TICK_DISTANCES[0]) as usize,
-            ((bottom - top) / TICK_DISTANCES[1]) as usize,
-        ];
-        for (ticks, edge, down, baseline) in [
-            (self.across.ticks(across_count), bottom, 5.0, LINE_HEIGHT),
-            (self.across.opposite_ticks(across_count), top, -5.0, -9.0),
-        ] {
-            for (at, text) in ticks {
-                let x = x(at).unwrap_or(left);
-                drawing.line((x, edge), (x, edge + down), INK, 1);
-                drawing.text((x, edge + baseline), "middle", &text);
-            }
+        // As many numbers as have room.
+        let has_room = |ticks: &Vec<_>| ticks.iter().map(length).sum::<f64>() < right - left;
+        let mut across_ticks = (1..9).rev().map(|count| self.across.ticks(count));
+        for (at, text) in across_ticks.find(has_room).unwrap_or_default() {
+            let x = x(at).unwrap_or(left);
+            drawing.line((x, bottom), (x, bottom + 5.0), INK, 1);
+            drawing.text((x, bottom + LINE_HEIGHT), "middle", &text);
         }
-        for (ticks, edge, out, anchor) in [
-            (self.up.ticks(up_count), left, -1.0, "end"),
-            (self.up.opposite_ticks(up_count), right, 1.0, "start"),
-        ] {
-            for (at, text) in ticks {
-                let y = y(at).unwrap_or(top);
-                drawing.line((edge + 5.0 * out, y), (edge, y), INK, 1);
-                drawing.text((edge + LETTER_WIDTH * out, y + 5.0), anchor, &text);
-            }
+        for (at, text) in up_ticks {
+            let y = y(at).unwrap_or(top);
+            drawing.line((left - 5.0, y), (left, y), INK, 1);
+            drawing.text((left - LETTER_WIDTH, y + 5.0), "end", &text);
         }
-        let (middle, centre) = ((left + right) / 2.0, (top + bottom) / 2.0);
-        let below = (middle, bottom + 2.0 * LINE_HEIGHT + 4.0);
-        drawing.text(below, "middle", &self.across.label);
-        drawing.upright((LINE_HEIGHT, centre), &self.up.label);
-        if let Some((across, up)) = self.across.opposite.as_ref().zip(self.up.opposite.as_ref()) {
-            drawing.line((left, top), (right, top), INK, 1);
-            drawing.line((right, top), (right, bottom), INK, 1);
-            drawing.text((middle, top - 2.0 * LINE_HEIGHT + 4.0), "middle", across.label);
-            drawing.upright((width - 6.0, centre), up.label);
-        }
-        drawing.out
+        let middle = (left + right) / 2.0;
+        drawing.text(
+            (middle, bottom + 2.0 * LINE_HEIGHT + 4.0),
+            "middle",
+            &self.across.label,
+        );
+        let _ = write!(
+            drawing.out,
+            "<g transform=\"rotate(-90) translate(-{bottom:.1},{LINE_HEIGHT})\">"
+        );
+        drawing.text(((bottom - top) / 2.0, 0.0), "middle", &self.up.label);
+        drawing.out + "</g>"
     }
 }
 
-/// The SVG elements drawn so far, and the positions of the points and labels among them.
+/// The left end, right end and height of a point or label in pixels, and how bad it is to cover it,
+/// in pixels of distance.
+type Obstacle = (f64, f64, f64, f64);
+
+/// How bad it is to cover a label, which is never done.
+const LABEL_WEIGHT: f64 = 1e9;
+/// How bad it is to cover a point.
+const POINT_WEIGHT: f64 = 30.0;
+
+/// The SVG elements drawn so far, and the points and labels among them.
 #[derive(Default)]
 struct Drawing {
     out: String,
-    /// The positions of the points, in pixels.
-    points: Vec<PlotPoint>,
-    /// The left end, right end and height of each label, in pixels.
-    labels: Vec<(f64, f64, f64)>,
+    /// The points and the labels.
+    obstacles: Vec<Obstacle>,
 }
 
 impl Drawing {
@@ -182,7 +170,7 @@ impl Drawing {
     }
 
     fn point(&mut self, (x, y): PlotPoint) {
-        self.points.push((x, y));
+        self.obstacles.push((x, x, y, POINT_WEIGHT));
         let _ = write!(
             self.out,
             "<circle cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"2\" fill=\"{DATA}\"/>"
@@ -197,16 +185,6 @@ impl Drawing {
         );
     }
 
-    /// Draws a text that reads upwards, centred on a point.
-    fn upright(&mut self, (x, y): PlotPoint, text: &str) {
-        let _ = write!(
-            self.out,
-            "<g transform=\"translate({x:.1},{y:.1}) rotate(-90)\">"
-        );
-        self.text((0.0, 0.0), "middle", text);
-        self.out += "</g>";
-    }
-
     /// Draws a text next to a point: to its right or left, level with it, up to three lines below or
     /// above. A line joins them if the text is not at the point. Prefers places without points; omits
     /// the text if at all places it would cover another label, or leave the area of the plot: its left,
@@ -217,28 +195,32 @@ impl Drawing {
         let starts = [x + LETTER_WIDTH, x - LETTER_WIDTH - length];
         let heights = [0.0, 1.0, -1.0, 2.0, -2.0, 3.0, -3.0];
         let heights = heights.map(|lines| y + lines * (LINE_HEIGHT - 4.0));
-        let covers = |(left, at): PlotPoint, (from, to, height): (f64, f64, f64), room: f64| {
-            left < to + LABEL_GAP && from < left + length + LABEL_GAP && (at - height).abs() < room
+        let places = heights.iter().flat_map(|at| starts.map(|from| (from, *at)));
+        let is_inside = |(from, at): &PlotPoint| {
+            *from > left
+                && from + length < right
+                && (top + LETTER_WIDTH..bottom - LETTER_WIDTH).contains(at)
         };
-        let is_free = |place: &PlotPoint| {
-            let is_taken = |label: &(f64, f64, f64)| covers(*place, *label, LINE_HEIGHT - 4.0);
-            place.0 > left
-                && place.0 + length < right
-                && (top + LETTER_WIDTH..bottom - LETTER_WIDTH).contains(&place.1)
-                && !self.labels.iter().any(is_taken)
+        let badness = |(start, at): PlotPoint| {
+            let is_covered = |&&(from, to, height, _): &&Obstacle| {
+                start < to + LABEL_GAP
+                    && from < start + length + LABEL_GAP
+                    && (at - height).abs() < LINE_HEIGHT - 4.0
+            };
+            let covered = self.obstacles.iter().filter(is_covered);
+            covered.map(|(.., weight)| weight).sum::<f64>() + (at - y).abs()
         };
-        let badness = |place: &PlotPoint| {
-            let is_covered = |(x, y): &&PlotPoint| covers(*place, (*x, *x, *y), LINE_HEIGHT / 2.0);
-            let lines = (place.1 - y).abs() / LINE_HEIGHT;
-            2 * self.points.iter().filter(is_covered).count() + lines.ceil() as usize
-        };
-        let places = heights.iter().flat_map(|at| starts.map(|left| (left, *at)));
-        if let Some((left, at)) = places.filter(is_free).min_by_key(badness) {
-            self.labels.push((left, left + length, at));
+        let places = places
+            .filter(is_inside)
+            .map(|place| (badness(place), place));
+        let best = places.min_by(|a, b| a.0.total_cmp(&b.0));
+        if let Some((_, (start, at))) = best.filter(|(badness, _)| *badness < LABEL_WEIGHT) {
+            self.obstacles
+                .push((start, start + length, at, LABEL_WEIGHT));
             // The text ends at the point if it is to the left of the point.
-            let (from, anchor) = match left < x {
-                true => (left + length, "end"),
-                false => (left, "start"),
+            let (from, anchor) = match start < x {
+                true => (start + length, "end"),
+                false => (start, "start"),
             };
             if (at - y).abs() > LINE_HEIGHT {
                 self.line((x, y), (from, at), DATA, 1);
@@ -276,10 +258,10 @@ mod tests {
 
     #[test]
     fn labels_do_not_overlap() {
-        let axis = || Axis::new("n", AxisScale::LogNumber, 0.0, 4.0);
+        let axis = || Axis::new("n", AxisScale::LogCycles(None), 0.0, 4.0);
         let label = |x, y, text: &str| PlotShape::Label((x, y), text.into());
-        let names = ["one", "two", "three", "four", "five", "six", "seven"];
-        let shapes = names.map(|name| label(2.0, 2.0, name));
+        let names: [String; 15] = std::array::from_fn(|index| format!("name{index:02}"));
+        let shapes = names.clone().map(|name| label(2.0, 2.0, &name));
         let plot = Plot::new(
             "labels",
             "Labels",
@@ -287,11 +269,11 @@ mod tests {
             [axis(), axis()],
             shapes.into(),
         );
-        let drawn = names.map(|text| plot.marks().contains(&format!(">{text}<")));
+        let drawn = names.map(|text| plot.marks(plot.size).contains(&format!(">{text}<")));
         assert_eq!(
             drawn,
-            [true, true, true, true, true, true, false],
-            "a point has room for six labels: right and left, at its height, below and above"
+            std::array::from_fn(|index| index < 14),
+            "a point has room for fourteen labels: right and left, at its height, below and above"
         );
     }
 }
