@@ -54,7 +54,7 @@ enum AxisScale {
     Time,
     /// The decimal logarithm of nanoseconds.
     LogTime,
-    /// The decimal logarithm of cycles, printed with their time if the nanoseconds of a cycle are known.
+    /// The decimal logarithm of cycles, and the nanoseconds of a cycle if they are known.
     LogCycles(Option<f64>),
 }
 
@@ -115,6 +115,16 @@ impl Axis {
         values.map(|value| (value, self.text(value))).collect()
     }
 
+    /// The same axis of cycles in time; `None` if the time of a cycle is unknown.
+    fn in_time(&self) -> Option<Self> {
+        let AxisScale::LogCycles(Some(ns)) = self.scale else {
+            return None;
+        };
+        let [from, to] = [self.from, self.to].map(|cycles| cycles + ns.log10());
+        let label = self.label.replace(" in cycles", "");
+        Some(Self::new(label, AxisScale::LogTime, from, to))
+    }
+
     /// Formats a value of the axis.
     fn text(&self, value: f64) -> String {
         match self.scale {
@@ -122,11 +132,7 @@ impl Axis {
             AxisScale::Number => trimmed(&count(Some(value))),
             AxisScale::Time => short_time(value),
             AxisScale::LogTime => short_time(10_f64.powf(value)),
-            AxisScale::LogCycles(ns) => {
-                let cycles = 10_f64.powf(value);
-                let time = ns.map(|ns| format!(" = {}", short_time(ns * cycles)));
-                trimmed(&count(Some(cycles))) + &time.unwrap_or_default()
-            }
+            AxisScale::LogCycles(_) => trimmed(&count(Some(10_f64.powf(value)))),
         }
     }
 }

@@ -3,7 +3,7 @@
 
 use std::fmt::Write;
 
-use super::{Plot, PlotPoint, PlotShape};
+use super::{Axis, Plot, PlotPoint, PlotShape};
 use crate::table::escape_html;
 use crate::text::{plain, wrap};
 
@@ -18,8 +18,14 @@ const MEDIAN: &str = "#B42B1E";
 /// The colour of text and axes.
 const INK: &str = "#000000";
 
-/// Margins right, above and below the plot, in pixels.
-const MARGINS: [f64; 3] = [26.0, 12.0, 48.0];
+/// Margins to the right and above an axis without numbers there, in pixels.
+const BARE_MARGINS: [f64; 2] = [26.0, 12.0];
+/// Margins above and below an axis with numbers, in pixels.
+const MARGIN: f64 = 48.0;
+/// The least distance of two numbers on the horizontal axis, in pixels.
+const NUMBER_DISTANCE: f64 = 62.0;
+/// The largest count of numbers on the vertical axis.
+const MAX_NUMBERS_UP: usize = 5;
 /// The height of a line of text, in pixels.
 const LINE_HEIGHT: f64 = 18.0;
 /// The largest width of a letter, in pixels.
@@ -58,13 +64,20 @@ impl Plot {
 
     /// Draws the elements of the plot, to be embedded in an `svg` element of `size`.
     pub fn marks(&self, size: (u32, u32)) -> String {
-        let [right_margin, top, bottom_margin] = MARGINS;
+        let times = self.across.in_time().zip(self.up.in_time());
+        let margin = |axis: &Axis| {
+            let ticks = axis.ticks(MAX_NUMBERS_UP);
+            let lengths = ticks.iter().map(|(_, text)| text.chars().count());
+            36.0 + LETTER_WIDTH * lengths.max().unwrap_or_default() as f64
+        };
+        let [right_margin, top] = match &times {
+            Some((_, up)) => [margin(up), MARGIN],
+            None => BARE_MARGINS,
+        };
         let (width, height) = (f64::from(size.0), f64::from(size.1));
-        // The right and the lower end of the area within the axes.
-        let (right, bottom) = (width - right_margin, height - bottom_margin);
-        let length = |(_, text): &(f64, String)| LETTER_WIDTH * text.chars().count() as f64;
-        let up_ticks = self.up.ticks(5);
-        let left = 28.0 + up_ticks.iter().map(length).fold(0.0, f64::max);
+        // The ends of the area within the axes.
+        let left = margin(&self.up);
+        let (right, bottom) = (width - right_margin, height - MARGIN);
         let x = |at: f64| Some(left + self.across.position(at)? * (right - left));
         let y = |at: f64| Some(bottom - self.up.position(at)? * (bottom - top));
         let position = |(across, up): PlotPoint| Some((x(across)?, y(up)?));
@@ -98,33 +111,13 @@ impl Plot {
                 }
             };
         }
-        drawing.line((left, bottom), (right, bottom), INK, 1);
-        drawing.line((left, top), (left, bottom), INK, 1);
-        // As many numbers as have room.
-        let has_room = |ticks: &Vec<_>| ticks.iter().map(length).sum::<f64>() < right - left;
-        let mut across_ticks = (1..9).rev().map(|count| self.across.ticks(count));
-        for (at, text) in across_ticks.find(has_room).unwrap_or_default() {
-            let x = x(at).unwrap_or(left);
-            drawing.line((x, bottom), (x, bottom + 5.0), INK, 1);
-            drawing.text((x, bottom + LINE_HEIGHT), "middle", &text);
+        drawing.axis_across(&self.across, [left, right], bottom, 1.0);
+        drawing.axis_up(&self.up, [bottom, top], left, LINE_HEIGHT);
+        if let Some((across, up)) = times {
+            drawing.axis_across(&across, [left, right], top, -1.0);
+            drawing.axis_up(&up, [bottom, top], right, width - 6.0);
         }
-        for (at, text) in up_ticks {
-            let y = y(at).unwrap_or(top);
-            drawing.line((left - 5.0, y), (left, y), INK, 1);
-            drawing.text((left - LETTER_WIDTH, y + 5.0), "end", &text);
-        }
-        let middle = (left + right) / 2.0;
-        drawing.text(
-            (middle, bottom + 2.0 * LINE_HEIGHT + 4.0),
-            "middle",
-            &self.across.label,
-        );
-        let _ = write!(
-            drawing.out,
-            "<g transform=\"rotate(-90) translate(-{bottom:.1},{LINE_HEIGHT})\">"
-        );
-        drawing.text(((bottom - top) / 2.0, 0.0), "middle", &self.up.label);
-        drawing.out + "</g>"
+        drawing.out
     }
 }
 
@@ -183,6 +176,42 @@ impl Drawing {
             "<text x=\"{x:.1}\" y=\"{y:.1}\" text-anchor=\"{anchor}\" font-size=\"13\" fill=\"{INK}\">{}</text>",
             escape_html(text)
         );
+    }
+
+    /// Draws a horizontal axis at `y` with its numbers and label, below it if `down` is 1, and above
+    /// it if `down` is -1.
+    fn axis_across(&mut self, axis: &Axis, [left, right]: [f64; 2], y: f64, down: f64) {
+        self.line((left, y), (right, y), INK, 1);
+        for (at, text) in axis.ticks(((right - left) / NUMBER_DISTANCE) as usize) {
+            let x = left + axis.position(at).unwrap_or_default() * (right - left);
+            self.line((x, y), (x, y + 5.0 * down), INK, 1);
+            self.text((x, y + 4.5 + 13.5 * down), "middle", &text);
+        }
+        let middle = (left + right) / 2.0;
+        self.text((middle, y + 4.5 + 35.5 * down), "middle", &axis.label);
+    }
+
+    /// Draws a vertical axis at `x` with its numbers on the side of its label, which reads upwards at
+    /// `label`.
+    fn axis_up(&mut self, axis: &Axis, [bottom, top]: [f64; 2], x: f64, label: f64) {
+        let (out, anchor) = if label < x {
+            (-1.0, "end")
+        } else {
+            (1.0, "start")
+        };
+        self.line((x, top), (x, bottom), INK, 1);
+        for (at, text) in axis.ticks(MAX_NUMBERS_UP) {
+            let y = bottom + axis.position(at).unwrap_or_default() * (top - bottom);
+            self.line((x, y), (x + 5.0 * out, y), INK, 1);
+            self.text((x + LETTER_WIDTH * out, y + 5.0), anchor, &text);
+        }
+        let middle = (top + bottom) / 2.0;
+        let _ = write!(
+            self.out,
+            "<g transform=\"translate({label},{middle}) rotate(-90)\">"
+        );
+        self.text((0.0, 0.0), "middle", &axis.label);
+        self.out += "</g>";
     }
 
     /// Draws a text next to a point: to its right or left, level with it, up to three lines below or
