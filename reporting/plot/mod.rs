@@ -10,7 +10,7 @@ mod wait;
 use crate::fields::{Row, RowSource};
 use crate::text::numbers::{count, short_time, significant, trimmed};
 
-pub use ranking::{NARROW, ranking};
+pub use ranking::{NARROW, WIDE, ranking};
 
 /// A plot, independent of how it is drawn.
 #[derive(Clone, Debug, PartialEq)]

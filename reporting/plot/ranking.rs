@@ -12,7 +12,7 @@ const LINE_PERCENTS: [f64; 8] = [10.0, 15.0, 20.0, 30.0, 40.0, 50.0, 60.0, 75.0]
 /// less than this, about a line of text.
 const MIN_LABEL_DISTANCE: f64 = 0.2;
 /// The size of the plot for wide pages in pixels.
-const WIDE: (u32, u32) = (1170, 520);
+pub const WIDE: (u32, u32) = (1170, 520);
 /// The size of the plot for narrow pages in pixels.
 pub const NARROW: (u32, u32) = (430, 560);
 
@@ -76,7 +76,7 @@ pub fn ranking(report: &Report, recommended: Option<&str>) -> Option<Plot> {
     let shared = clusters.iter().filter(|(_, ids)| ids.len() > 1);
     let shared = shared.map(|(_, ids)| (label(ids), ids.join(", ")));
     Some(Plot {
-        size: WIDE,
+        size: (760, 470),
         clusters: shared.collect(),
         ..Plot::new("ranking", "All clocks", caption, [across, up], shapes)
     })

@@ -127,8 +127,8 @@ type Obstacle = (f64, f64, f64, f64);
 
 /// How bad it is to cover a label, which is never done.
 const LABEL_WEIGHT: f64 = 1e9;
-/// How bad it is to cover a point.
-const POINT_WEIGHT: f64 = 30.0;
+/// How bad it is to cover a point: worse than three lines.
+const POINT_WEIGHT: f64 = 60.0;
 
 /// The SVG elements drawn so far, and the points and labels among them.
 #[derive(Default)]
@@ -214,14 +214,18 @@ impl Drawing {
         self.out += "</g>";
     }
 
-    /// Draws a text next to a point: to its right or left, level with it, up to three lines below or
+    /// Draws a text next to a point: to its right or left, or in the middle, up to three lines below or
     /// above. A line joins them if the text is not at the point. Prefers places without points; omits
     /// the text if at all places it would cover another label, or leave the area of the plot: its left,
     /// right, upper and lower end.
     fn label(&mut self, (x, y): PlotPoint, text: &str, [left, right, top, bottom]: [f64; 4]) {
         let length = LETTER_WIDTH * text.chars().count() as f64;
-        // The start of a label to the right, and of a label to the left.
-        let starts = [x + LETTER_WIDTH, x - LETTER_WIDTH - length];
+        // The start of a label to the right, to the left, and in the middle.
+        let starts = [
+            x + LETTER_WIDTH,
+            x - LETTER_WIDTH - length,
+            x - length / 2.0,
+        ];
         let heights = [0.0, 1.0, -1.0, 2.0, -2.0, 3.0, -3.0];
         let heights = heights.map(|lines| y + lines * (LINE_HEIGHT - 4.0));
         let places = heights.iter().flat_map(|at| starts.map(|from| (from, *at)));
@@ -246,10 +250,11 @@ impl Drawing {
         if let Some((_, (start, at))) = best.filter(|(badness, _)| *badness < LABEL_WEIGHT) {
             self.obstacles
                 .push((start, start + length, at, LABEL_WEIGHT));
-            // The text ends at the point if it is to the left of the point.
-            let (from, anchor) = match start < x {
-                true => (start + length, "end"),
-                false => (start, "start"),
+            // The text begins or ends at the point, because letters may be narrower.
+            let (from, anchor) = match () {
+                () if start > x => (start, "start"),
+                () if start + length < x => (start + length, "end"),
+                () => (x, "middle"),
             };
             if (at - y).abs() > LINE_HEIGHT {
                 self.line((x, y), (from, at), DATA, 1);
