@@ -4,9 +4,8 @@ use std::collections::HashSet;
 
 use super::{Extent, quality_class};
 use crate::choice::{Advice, advise};
-use crate::fields::{Field, Kind, Row, Visibility, default_columns, field, rows};
+use crate::fields::{Field, Kind, Row, Visibility, default_columns, rows};
 use crate::model::{ProvenanceKind, Report, Verdicts, value_of};
-use crate::plot::Plot;
 use crate::report::machine::name;
 use crate::report::{Detail, Fact, TimerTable, facts, ranks, tables_without_notes};
 use crate::table::CellValue;
@@ -77,7 +76,7 @@ impl<'a> ReportView<'a> {
         let tables = tables_without_notes(report).into_iter();
         Self {
             key: key.to_owned(),
-            heading: format!("{} ({})", name(report), about(report)),
+            heading: format!("{} ({})", title(report), about(report)),
             report,
             advice: advise(report),
             extent,
@@ -90,30 +89,11 @@ impl<'a> ReportView<'a> {
         }
     }
 
-    /// The plots of a timer of the report.
-    pub fn plots(&self, timer: &TimerView) -> Vec<Plot> {
-        match self.extent {
-            Extent::Full => Plot::for_row(timer.row),
-            Extent::WithoutPlots | Extent::Answer => Vec::new(),
-        }
-    }
-
     /// The recommended clock.
     pub fn recommended(&self) -> Option<&TimerView<'a>> {
         let is_recommended =
             |clock: &&TimerView| self.advice.clock.as_deref() == Some(clock.row.id());
         self.clocks.iter().find(is_recommended)
-    }
-
-    /// The source and the note of published results; `None` for results that timermeter measured.
-    pub fn published(&self) -> Option<String> {
-        let provenance = &self.report.provenance;
-        let parts = [&provenance.source, &provenance.note];
-        let parts: Vec<&str> = parts
-            .into_iter()
-            .filter_map(|part| part.as_deref())
-            .collect();
-        (provenance.kind == ProvenanceKind::Published).then(|| parts.join(" — "))
     }
 }
 
@@ -130,24 +110,7 @@ fn columns(clocks: &[TimerView]) -> Vec<&'static Field> {
         .collect()
 }
 
-/// The 95 % interval of the figure of a row in the column with this key; empty if it is unknown.
-pub fn interval(row: &Row, key: &str) -> String {
-    let interval = field(key).and_then(|field| field.interval_in_words(*row));
-    interval.unwrap_or_default()
-}
-
 impl TimerView<'_> {
-    /// A cell of the table of clocks, its 95 % interval and its sort key; the last two are empty if
-    /// they were not determined.
-    pub fn cell(&self, field: &Field) -> [String; 3] {
-        let value = field.value(self.row);
-        [
-            field.as_column_with_units().format_cell(&value),
-            field.interval_in_words(self.row).unwrap_or_default(),
-            sort_key(&value),
-        ]
-    }
-
     /// The Quality in percent, and its colour class.
     pub fn quality(&self) -> (String, &'static str) {
         let quality = self.row.clock().and_then(|row| value_of(row.quality));
