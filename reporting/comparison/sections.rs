@@ -228,7 +228,7 @@ fn summary(comparison: &Comparison) -> String {
         .filter(|_| comparison.families.iter().any(has_costs));
     let core = core_hz.map(|hz| hz.map(|hz| format!("{:.3} GHz", hz / 1e9)));
     let core = core.map_or_else(String::new, |[old, new]| {
-        format!("; costs of processes whose core was in the same state, in core cycles, printed at {old}, the frequency of the old runs (new: {new})")
+        format!("; costs were compared in core cycles, between processes whose core was in the same state, and are printed at {old}, the frequency of the old runs (new: {new})")
     });
     format!(
         "of {} with an interval, {worse} got worse, {better} got better, and {noise} differ by no more than noise{unjudged}; \

@@ -52,7 +52,7 @@ fn property_fields() -> Vec<Field> {
         counted: Text = row.properties.as_ref()?.counts?.name(),
             "The quantity that it claims to count: `wall`, `process-cpu`, `thread-cpu`, `thread-cycles`, `something-else`", titled("kind of time");
         reads_by: Text = row.properties.as_ref()?.reads_by?.name(),
-            "The declared way of reading it: `instruction`, `vdso`, `system-call`, `other`", titled("read by");
+            "The declared way of reading it: `instruction`, `vdso`, `system-call`, `other`";
         ns_per_tick: Number = row.ns_per_tick, "Nanoseconds in a tick", range(Range::STEP);
     }
 }

@@ -374,6 +374,10 @@ fn answer_comes_first() {
         assert!(card.contains(text), "{text}: {card}");
     }
     assert!(page.contains("stroke-width=\"2\"") && page.contains("Ring: "));
+    // The card shows the rest of the sentence only.
+    let sentence = advice.sentence.expect("a sentence");
+    assert!(sentence.ends_with(&advice.remark) && sentence.len() > advice.remark.len() + 20);
+    assert!(!card.contains(&sentence[..20]), "{card}");
 }
 
 #[test]
