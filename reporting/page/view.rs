@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use super::{Extent, quality_class};
 use crate::choice::{Advice, advise};
-use crate::fields::{Field, Kind, Row, Visibility, default_columns, rows};
+use crate::fields::{Field, Kind, Row, known_columns, rows};
 use crate::model::{ProvenanceKind, Report, Verdicts, value_of};
 use crate::report::machine::name;
 use crate::report::{Detail, Fact, TimerTable, facts, ranks, tables_without_notes};
@@ -100,14 +100,12 @@ impl<'a> ReportView<'a> {
 /// The columns of the table of clocks, without empty columns, without those that the template
 /// itself contains, and without figures in cycles, which the details contain.
 fn columns(clocks: &[TimerView]) -> Vec<&'static Field> {
-    let is_shown = |field: &&Field| {
-        let mut values = clocks.iter().map(|clock| field.value(clock.row));
+    let rows: Vec<Row> = clocks.iter().map(|clock| clock.row).collect();
+    let mut columns = known_columns(Kind::Clocks, &rows);
+    columns.retain(|field| {
         !["timer", "quality_interval", "trust", "cost_cycles"].contains(&field.key)
-            && values.any(|value| value != CellValue::Nothing)
-    };
-    default_columns(Kind::Clocks, Visibility::Wide)
-        .filter(is_shown)
-        .collect()
+    });
+    columns
 }
 
 impl TimerView<'_> {

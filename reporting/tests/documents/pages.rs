@@ -402,13 +402,14 @@ fn tables_fit_and_have_names() {
     }
 }
 
-/// Stored reports of a guest, of runtimes, of waits, of periodic timers and of a GPU.
-const STORED: [&str; 5] = [
+/// Stored reports of a guest, of runtimes, of waits, of periodic timers, of a GPU, and published ones.
+const STORED: [&str; 6] = [
     "amd-epyc-zen-3-kvm-debian-12/2026-11-27",
     "intel-xeon-family-6-model-167-kvm-debian-12/2026-11-25-4",
     "amd-epyc-zen-5-kvm-debian-12/2026-11-23-3",
     "amd-epyc-zen-5-kvm-debian-12/2026-11-23-4",
     "intel-xeon-emerald-rapids-kvm-ubuntu-24-04-3-lts/2026-11-27",
+    "redis-10604-c5-large-kvm-clock/2022-04-21",
 ];
 
 #[test]
@@ -432,8 +433,8 @@ fn narrow_pages_are_whole_and_short() {
            check('twelve rows', visible() <= 12);
            all('.more input').forEach((box) => box.click());
            check('all rows', visible() === all('table tbody tr').length);
-           check('code wraps', all('pre').every((code) => code.scrollWidth <= code.clientWidth));
            all('details').forEach((details) => {{ details.open = true; }});
+           check('text wraps', all('pre, p, li, dd').every((text) => text.scrollWidth <= text.clientWidth));
            check('whole', root.scrollWidth === root.clientWidth);
            const box = (element) => element.getBoundingClientRect();
            check('plots whole', all('svg').every((plot) => all('text').every((text) => !plot.contains(text)
