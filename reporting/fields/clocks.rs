@@ -141,7 +141,7 @@ fn trust_fields() -> Vec<Field> {
         offset_max: Nanoseconds = verdicts.thread_safe.largest_offset()?.ns.abs(),
             "Largest absolute difference of this clock between the first CPU or place of a device and another", titled("largest offset (ns)");
         offset_uncertainty: Nanoseconds = verdicts.thread_safe.largest_offset()?.uncertainty_ns.abs(),
-            "Uncertainty of this difference", titled("uncertainty of this offset (ns)");
+            "Uncertainty of this difference";
         rate_offset: Ppm = rate_offset(verdicts)?, "Rate of the clock relative to its reference, minus 1",
             column("rate", "rate error (ppm)"), interval(), metric("rate_error"), compared("drift", Scatter::Slew);
         jumps: Count = verdicts.stable.jumps, "Number of windows in which it gained more time than can be explained";

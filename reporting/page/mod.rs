@@ -81,11 +81,6 @@ pub fn render(reports: &[Report], left_out: &[String]) -> Result<String, askama:
 const INDEX_TITLE: &str = "How good are the clocks?";
 
 impl WebPage<'_> {
-    fn has_clocks(&self) -> bool {
-        let has_clocks = |report: &ReportView| !report.clocks.is_empty();
-        self.platforms.is_some() || self.reports.iter().any(has_clocks)
-    }
-
     fn new(title: String, lead: String) -> Self {
         Self {
             title,

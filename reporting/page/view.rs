@@ -15,7 +15,6 @@ use crate::text::numbers::{NOTHING, percent};
 pub struct ReportView<'a> {
     /// The prefix of all anchors of this report.
     pub key: String,
-    pub heading: String,
     pub report: &'a Report,
     pub advice: Advice,
     pub extent: Extent,
@@ -76,7 +75,6 @@ impl<'a> ReportView<'a> {
         let tables = tables_without_notes(report).into_iter();
         Self {
             key: key.to_owned(),
-            heading: format!("{} ({})", title(report), about(report)),
             report,
             advice: advise(report),
             extent,

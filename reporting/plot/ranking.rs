@@ -68,9 +68,9 @@ pub fn ranking(report: &Report, recommended: Option<&str>) -> Option<Plot> {
     shapes.extend(ring);
     shapes.extend(labels.into_iter().map(|(at, id)| PlotShape::Label(at, id)));
     let caption = format!(
-        "{} by step and by cost of a read, at least one cycle each; lower left is better. Clocks on a line have the \
-         same Quality if all their reads cost the same. +1: one more clock at nearly the same point. Labels without \
-         room are left out.{ring_in_words}",
+        "{} by step and by cost of a read, at least one cycle each; lower left is better. Clocks on a line have equal \
+         Quality if all their reads cost the same. +1: one more clock at nearly the same point. Labels without room \
+         are omitted.{ring_in_words}",
         counted(known.len(), "clock"),
     );
     let shared = clusters.iter().filter(|(_, ids)| ids.len() > 1);

@@ -15,17 +15,21 @@ const LEVEL: &str = "#9A9A9A";
 const BAND: &str = "#E3E3E3";
 /// The colour of the median and of rings.
 const MEDIAN: &str = "#B42B1E";
+/// The colours of a point.
+const POINT: &str = "fill=\"#1B4F8A\"";
+/// The colours of a ring.
+const RING: &str = "fill=\"none\" stroke=\"#B42B1E\" stroke-width=\"2\"";
 /// The colour of text and axes.
 const INK: &str = "#000000";
 
-/// Margins to the right and above an axis without numbers there, in pixels.
+/// Margin beside an axis with numbers, in pixels.
+const SIDE_MARGIN: f64 = 84.0;
+/// Margin above or below an axis with numbers, in pixels.
+const END_MARGIN: f64 = 48.0;
+/// Margins to the right and above without an axis, in pixels.
 const BARE_MARGINS: [f64; 2] = [26.0, 12.0];
-/// Margins above and below an axis with numbers, in pixels.
-const MARGIN: f64 = 48.0;
-/// The least distance of two numbers on the horizontal axis, in pixels.
-const NUMBER_DISTANCE: f64 = 62.0;
-/// The largest count of numbers on the vertical axis.
-const MAX_NUMBERS_UP: usize = 5;
+/// The least distance of two numbers on an axis, in pixels.
+const NUMBER_DISTANCE: f64 = 55.0;
 /// The height of a line of text, in pixels.
 const LINE_HEIGHT: f64 = 18.0;
 /// The largest width of a letter, in pixels.
@@ -65,19 +69,14 @@ impl Plot {
     /// Draws the elements of the plot, to be embedded in an `svg` element of `size`.
     pub fn marks(&self, size: (u32, u32)) -> String {
         let times = self.across.in_time().zip(self.up.in_time());
-        let margin = |axis: &Axis| {
-            let ticks = axis.ticks(MAX_NUMBERS_UP);
-            let lengths = ticks.iter().map(|(_, text)| text.chars().count());
-            36.0 + LETTER_WIDTH * lengths.max().unwrap_or_default() as f64
-        };
-        let [right_margin, top] = match &times {
-            Some((_, up)) => [margin(up), MARGIN],
+        let [right_margin, top] = match times {
+            Some(_) => [SIDE_MARGIN, END_MARGIN],
             None => BARE_MARGINS,
         };
-        let (width, height) = (f64::from(size.0), f64::from(size.1));
         // The ends of the area within the axes.
-        let left = margin(&self.up);
-        let (right, bottom) = (width - right_margin, height - MARGIN);
+        let left = SIDE_MARGIN;
+        let right = f64::from(size.0) - right_margin;
+        let bottom = f64::from(size.1) - END_MARGIN;
         let x = |at: f64| Some(left + self.across.position(at)? * (right - left));
         let y = |at: f64| Some(bottom - self.up.position(at)? * (bottom - top));
         let position = |(across, up): PlotPoint| Some((x(across)?, y(up)?));
@@ -101,8 +100,11 @@ impl Plot {
                             drawing.rectangle((from, above), (to, bottom), DATA);
                         })
                 }
-                PlotShape::Point(at) => position(*at).map(|at| drawing.point(at)),
-                PlotShape::Ring(at) => position(*at).map(|at| drawing.ring(at)),
+                PlotShape::Point(at) => position(*at).map(|at| {
+                    drawing.obstacles.push((at.0, at.0, at.1, POINT_WEIGHT));
+                    drawing.circle(at, 2, POINT);
+                }),
+                PlotShape::Ring(at) => position(*at).map(|at| drawing.circle(at, 7, RING)),
                 PlotShape::Median(at) => x(*at).map(|at| {
                     drawing.line((at, top), (at, bottom), MEDIAN, 2);
                 }),
@@ -111,11 +113,11 @@ impl Plot {
                 }
             };
         }
-        drawing.axis_across(&self.across, [left, right], bottom, 1.0);
-        drawing.axis_up(&self.up, [bottom, top], left, LINE_HEIGHT);
+        drawing.axis(&self.across, (left, bottom), (right, bottom), (0.0, 1.0));
+        drawing.axis(&self.up, (left, bottom), (left, top), (-1.0, 0.0));
         if let Some((across, up)) = times {
-            drawing.axis_across(&across, [left, right], top, -1.0);
-            drawing.axis_up(&up, [bottom, top], right, width - 6.0);
+            drawing.axis(&across, (left, top), (right, top), (0.0, -1.0));
+            drawing.axis(&up, (right, bottom), (right, top), (1.0, 0.0));
         }
         drawing.out
     }
@@ -155,18 +157,10 @@ impl Drawing {
         );
     }
 
-    fn ring(&mut self, (x, y): PlotPoint) {
+    fn circle(&mut self, (x, y): PlotPoint, radius: u32, colours: &str) {
         let _ = write!(
             self.out,
-            "<circle cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"7\" fill=\"none\" stroke=\"{MEDIAN}\" stroke-width=\"2\"/>"
-        );
-    }
-
-    fn point(&mut self, (x, y): PlotPoint) {
-        self.obstacles.push((x, x, y, POINT_WEIGHT));
-        let _ = write!(
-            self.out,
-            "<circle cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"2\" fill=\"{DATA}\"/>"
+            "<circle cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"{radius}\" {colours}/>"
         );
     }
 
@@ -178,37 +172,33 @@ impl Drawing {
         );
     }
 
-    /// Draws a horizontal axis at `y` with its numbers and label, below it if `down` is 1, and above
-    /// it if `down` is -1.
-    fn axis_across(&mut self, axis: &Axis, [left, right]: [f64; 2], y: f64, down: f64) {
-        self.line((left, y), (right, y), INK, 1);
-        for (at, text) in axis.ticks(((right - left) / NUMBER_DISTANCE) as usize) {
-            let x = left + axis.position(at).unwrap_or_default() * (right - left);
-            self.line((x, y), (x, y + 5.0 * down), INK, 1);
-            self.text((x, y + 4.5 + 13.5 * down), "middle", &text);
-        }
-        let middle = (left + right) / 2.0;
-        self.text((middle, y + 4.5 + 35.5 * down), "middle", &axis.label);
-    }
-
-    /// Draws a vertical axis at `x` with its numbers on the side of its label, which reads upwards at
-    /// `label`.
-    fn axis_up(&mut self, axis: &Axis, [bottom, top]: [f64; 2], x: f64, label: f64) {
-        let (out, anchor) = if label < x {
-            (-1.0, "end")
-        } else {
-            (1.0, "start")
+    /// Draws an axis with its numbers and its label, which are in the direction `out`.
+    fn axis(&mut self, axis: &Axis, from: PlotPoint, to: PlotPoint, out: PlotPoint) {
+        let along = |share: f64| {
+            let [x, y] = [to.0 - from.0, to.1 - from.1];
+            (from.0 + share * x, from.1 + share * y)
         };
-        self.line((x, top), (x, bottom), INK, 1);
-        for (at, text) in axis.ticks(MAX_NUMBERS_UP) {
-            let y = bottom + axis.position(at).unwrap_or_default() * (top - bottom);
-            self.line((x, y), (x + 5.0 * out, y), INK, 1);
-            self.text((x + LETTER_WIDTH * out, y + 5.0), anchor, &text);
+        let anchor = match () {
+            () if out.0 < 0.0 => "end",
+            () if out.0 > 0.0 => "start",
+            () => "middle",
+        };
+        self.line(from, to, INK, 1);
+        let length = to.0 - from.0 + from.1 - to.1;
+        for (at, text) in axis.ticks((length / NUMBER_DISTANCE) as usize) {
+            let (x, y) = along(axis.position(at).unwrap_or_default());
+            self.line((x, y), (x + 5.0 * out.0, y + 5.0 * out.1), INK, 1);
+            let below = y + 4.5 + 13.5 * out.1;
+            self.text((x + LETTER_WIDTH * out.0, below), anchor, &text);
         }
-        let middle = (top + bottom) / 2.0;
+        let (x, y) = along(0.5);
+        let is_vertical = out.0.abs();
         let _ = write!(
             self.out,
-            "<g transform=\"translate({label},{middle}) rotate(-90)\">"
+            "<g transform=\"translate({:.1},{:.1}) rotate({})\">",
+            x + 70.0 * out.0 + 4.0 * is_vertical,
+            y + 4.5 + 35.5 * out.1,
+            -90.0 * is_vertical
         );
         self.text((0.0, 0.0), "middle", &axis.label);
         self.out += "</g>";
