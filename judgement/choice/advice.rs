@@ -1,7 +1,7 @@
 //! Recommends a clock of a report, or timers to wait with.
 
 use super::answer::plan_alone;
-use super::sentence::{choose_usual, summarize_clocks};
+use super::sentence::{choose_usual, picked_in_words, summarize_clocks};
 use super::snippet::first_snippet;
 use super::waits::summarize_waits;
 use crate::model::Report;
@@ -12,6 +12,8 @@ use crate::numbers::short_time;
 pub struct Advice {
     /// The recommendation in a sentence; `None` if no timer of the report is suitable.
     pub sentence: Option<String>,
+    /// The sentence without the recommended clock and its figures; may be empty.
+    pub remark: String,
     /// The id of the recommended clock; `None` if the report has no suitable clock.
     pub clock: Option<String>,
     /// The shortest operation that two reads of this clock time to 1 %, in words; `None` if there is
@@ -29,8 +31,15 @@ pub fn advise(report: &Report) -> Advice {
     let code = alone
         .as_ref()
         .and_then(|(_, plan)| first_snippet(report, plan, None));
+    let sentence = summarize_clocks(report).or_else(|| summarize_waits(report));
+    let remark = || {
+        let clock = picked_in_words(report, None)?;
+        let (_, remark) = sentence.as_ref()?.split_once(&clock)?;
+        Some(remark.trim_start_matches([';', '.', ' ']).to_owned())
+    };
     Advice {
-        sentence: summarize_clocks(report).or_else(|| summarize_waits(report)),
+        remark: remark().unwrap_or_default(),
+        sentence,
         alone_from: alone.map(|(from_ns, _)| short_time(from_ns)),
         code: code.unwrap_or_default(),
         clock: picked.map(|picked| picked.id),

@@ -93,7 +93,7 @@ fn native_in_words(report: &Report) -> Option<String> {
 }
 
 /// The id of the picked clock with its resolution and costs; `None` if none can be picked.
-fn picked_in_words(report: &Report, runtime: Option<&str>) -> Option<String> {
+pub(super) fn picked_in_words(report: &Report, runtime: Option<&str>) -> Option<String> {
     let picked = choose_usual(report, runtime).ok()?.picked?.id;
     let row = clock_row(report, &picked)?;
     let adds = row.adds_range_ns();

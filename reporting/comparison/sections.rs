@@ -10,6 +10,7 @@ use super::{ChangeVerdict, ComparedFigure, Comparison, FamilyChange, Fate, Platf
 use crate::document::Document;
 use crate::fields::FieldUnit;
 use crate::table::{Table, TableColumn};
+use crate::text::counted;
 use crate::text::numbers::{NOTHING, significant};
 
 const BOLD: &str = "1";
@@ -214,7 +215,7 @@ fn summary(comparison: &Comparison) -> String {
     .map(|verdict| comparison.count(verdict));
     let unjudged = match unjudged {
         0 => String::new(),
-        some => format!("; {some} without intervals are not judged"),
+        some => format!("; {some} without an interval are not judged"),
     };
     let [old, new, history] = comparison.runs;
     let runs = match history {
@@ -227,12 +228,12 @@ fn summary(comparison: &Comparison) -> String {
         .filter(|_| comparison.families.iter().any(has_costs));
     let core = core_hz.map(|hz| hz.map(|hz| format!("{:.3} GHz", hz / 1e9)));
     let core = core.map_or_else(String::new, |[old, new]| {
-        format!("; costs are those of processes in the same state in core cycles, at {old}, the frequency of the old runs (new: {new})")
+        format!("; costs were compared in core cycles, between processes whose core was in the same state, and are printed at {old}, the frequency of the old runs (new: {new})")
     });
     format!(
-        "{worse} worse, {better} better, {noise} no more than noise of {} figures with intervals{unjudged}; {runs}; \
-         where nothing changed, at most 1 comparison in {:.0} finds a change{core}",
-        worse + better + noise,
+        "of {} with an interval, {worse} got worse, {better} got better, and {noise} differ by no more than noise{unjudged}; \
+         {runs}; where nothing changed, at most 1 comparison in {:.0} finds a change{core}",
+        counted(worse + better + noise, "figure"),
         1.0 / FALSE_ALARM,
     )
 }

@@ -16,7 +16,7 @@ const MOST_LISTED: usize = 3;
 pub fn sentences(comparison: &Comparison) -> Vec<String> {
     let mut sentences = Vec::new();
     let same = if cpu_differs(&comparison.platform) {
-        "alike"
+        "equal"
     } else {
         "unchanged"
     };
@@ -35,7 +35,7 @@ pub fn sentences(comparison: &Comparison) -> Vec<String> {
             let sentence = sentence([subject, same], &families.collect::<Vec<_>>(), &own);
             let machine = comparison.machine.filter(|_| of_clocks).map(|machine| {
                 let by = by(Quantity::COST, machine);
-                format!("the machine: {by} in everything; relative to that, ")
+                format!("the machine is {by} in everything; relative to that, ")
             });
             sentences.push(machine.unwrap_or_default() + &sentence);
         }

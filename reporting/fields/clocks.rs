@@ -50,7 +50,7 @@ fn property_fields() -> Vec<Field> {
         family: Text = row.properties.as_ref()?.family?.name(),
             "The source that it reads: `cpu-counter`, `system-clock`, `cpu-time`, `perf-event`, `other`";
         counted: Text = row.properties.as_ref()?.counts?.name(),
-            "The quantity that it claims to count: `wall`, `process-cpu`, `thread-cpu`, `thread-cycles`, `something-else`";
+            "The quantity that it claims to count: `wall`, `process-cpu`, `thread-cpu`, `thread-cycles`, `something-else`", titled("kind of time");
         reads_by: Text = row.properties.as_ref()?.reads_by?.name(),
             "The declared way of reading it: `instruction`, `vdso`, `system-call`, `other`";
         ns_per_tick: Number = row.ns_per_tick, "Nanoseconds in a tick", range(Range::STEP);
@@ -78,7 +78,7 @@ fn cost_fields() -> Vec<Field> {
             "Mean cost of many consecutive reads, which may overlap",
             column("amortised", "amortised cost (ns)"), metric("cost_amortised"), json("amortised_ns");
         cost_single_median: Nanoseconds = row.cost.as_ref()?.single_median_ns,
-            "Median duration of single reads as measured by the reference", json("cost.single_median_ns");
+            "Median duration of single reads as measured by the reference", titled("single reads, median (ns)"), json("cost.single_median_ns");
         cost_p99: Nanoseconds = row.cost.as_ref()?.p99_ns,
             "99th percentile of the duration of single reads as measured by the reference",
             column("p99", "cost, p99 (ns)"), metric("cost_p99"), json("cost.p99_ns"), compared("p99", Scatter::Tail);
@@ -86,14 +86,14 @@ fn cost_fields() -> Vec<Field> {
             "Time that a read adds to the code around it: the least over four kinds of work, and an upper bound for programs. It may be slightly \
              negative if the read overlaps with the work; absent with --quick and for other runtimes",
             in_tables(Visibility::OneReport), derived();
-        cost_reference: Text = &row.cost.as_ref()?.reference, "The timer that measured single reads";
+        cost_reference: Text = &row.cost.as_ref()?.reference, "The clock that timed single reads", titled("timed by");
         distribution_modes: Text = modes(row), "The modes of the cost of single reads in ns, with their shares";
         distribution_within: Nanoseconds = row.distribution.as_ref()?.within_ns,
-            "Standard deviation of the cost of single reads within a process", json("distribution.within_ns");
+            "Standard deviation of the cost of single reads within a process", titled("deviation of costs within a process (ns)"), json("distribution.within_ns");
         distribution_between: Nanoseconds = row.distribution.as_ref()?.between_ns,
-            "Standard deviation of the median cost between processes", json("distribution.between_ns");
+            "Standard deviation of the median cost between processes", titled("deviation of costs between processes (ns)"), json("distribution.between_ns");
         distribution_tail_share: Share = row.distribution.as_ref()?.tail_share,
-            "Share of single reads far above all others, such as interrupted reads", json("distribution.tail_share");
+            "Share of single reads far above all others, such as interrupted reads", titled("share of far costlier reads"), json("distribution.tail_share");
         spread: Share = row.spread, "Share of reads within a step of the median: 1 if all isolated reads cost the same as far as the clock can show",
             interval(), in_tables(Visibility::Always), metric("spread"), compared("spread", Scatter::Spread);
     }
@@ -139,7 +139,7 @@ fn trust_fields() -> Vec<Field> {
         answered_by: Text = verdicts.read_path.path?.name(),
             "The component that answers a read: `user-mode`, `system-call`, `trapped`";
         offset_max: Nanoseconds = verdicts.thread_safe.largest_offset()?.ns.abs(),
-            "Largest absolute difference of this clock between the first CPU or place of a device and another";
+            "Largest absolute difference of this clock between the first CPU or place of a device and another", titled("largest offset (ns)");
         offset_uncertainty: Nanoseconds = verdicts.thread_safe.largest_offset()?.uncertainty_ns.abs(),
             "Uncertainty of this difference";
         rate_offset: Ppm = rate_offset(verdicts)?, "Rate of the clock relative to its reference, minus 1",
@@ -153,17 +153,17 @@ fn trust_fields() -> Vec<Field> {
 fn added_time_fields() -> Vec<Field> {
     let fields = field_table! { Read::Row, CLOCKS, |adds| adds.clock()?.adds_ns?;
         adds_latency: Nanoseconds = adds.get(Context::Latency)?.ns,
-            "Time that a read adds to work bound by latency: a chain of multiplications", metric("adds_latency");
+            "Time that a read adds to work bound by latency: a chain of multiplications", metric("adds_latency"), titled("adds to latency-bound code (ns)");
         adds_throughput: Nanoseconds = adds.get(Context::Throughput)?.ns,
-            "Time that a read adds to work bound by throughput: four such chains", metric("adds_throughput");
+            "Time that a read adds to work bound by throughput: four such chains", metric("adds_throughput"), titled("adds to throughput-bound code (ns)");
         adds_memory: Nanoseconds = adds.get(Context::Memory)?.ns,
-            "Time that a read adds to work bound by memory: loads that miss the caches", metric("adds_memory");
+            "Time that a read adds to work bound by memory: loads that miss the caches", metric("adds_memory"), titled("adds to memory-bound code (ns)");
         adds_ahead: Nanoseconds = adds.get(Context::Ahead)?.ns,
-            "Time that a read adds to code with much out-of-order execution", metric("adds_ahead");
+            "Time that a read adds to code with much out-of-order execution", metric("adds_ahead"), titled("adds to out-of-order code (ns)");
         adds_cold: Nanoseconds = adds.get(Context::Cold)?.ns,
-            "Duration of the first read after a millisecond of other work", metric("adds_cold");
+            "Duration of the first read after a millisecond of other work", metric("adds_cold"), titled("first read after other work (ns)");
         adds_contended: Nanoseconds = adds.get(Context::Contended)?.ns,
-            "Time that a read adds to work bound by throughput while all other CPUs read the timer", metric("adds_contended");
+            "Time that a read adds to work bound by throughput while all other CPUs read the timer", metric("adds_contended"), titled("adds while all CPUs read it (ns)");
     };
     fields
         .into_iter()

@@ -169,6 +169,19 @@ pub fn default_columns(kind: Kind, width: Visibility) -> impl Iterator<Item = &'
     fields_of(kind).filter(move |field| field.visibility.is_some_and(|needed| needed <= width))
 }
 
+/// The default columns in which a row of this kind has a value. The amortised cost takes the place of
+/// the cost in publications that state no other.
+pub fn known_columns(kind: Kind, rows: &[Row]) -> Vec<&'static Field> {
+    let is_known = |field: &&Field| {
+        let mut values = rows.iter().map(|row| field.value(*row));
+        values.any(|value| value != CellValue::Nothing)
+    };
+    let has_cost = field("cost_ns").is_some_and(|cost| is_known(&cost));
+    let amortised = field("cost_amortised_ns").filter(|_| !has_cost);
+    let columns = default_columns(kind, Visibility::Wide).chain(amortised);
+    columns.filter(is_known).collect()
+}
+
 impl Field {
     /// Whether rows of this kind have the field.
     pub fn applies_to(&self, kind: Kind) -> bool {
@@ -367,6 +380,11 @@ impl Field {
             heading,
             ..self
         }
+    }
+
+    /// Sets a heading that does not follow from the key.
+    fn titled(self, heading: &'static str) -> Self {
+        Self { heading, ..self }
     }
 
     /// Sets the key in the JSON report, with the key of the object that contains it.

@@ -8,7 +8,6 @@ mod view;
 use askama::Template;
 
 use crate::model::{Report, Tool};
-use crate::report::machine::name;
 use crate::tabulation::{PlatformRun, Platforms};
 pub use printed::PrintedReport;
 use view::ReportView;
@@ -54,11 +53,7 @@ pub enum Extent {
 /// When the template fails.
 pub fn render(reports: &[Report], left_out: &[String]) -> Result<String, askama::Error> {
     let (title, lead, platforms) = match reports {
-        [report] => (
-            format!("Timers of {}", name(report)),
-            view::about(report),
-            None,
-        ),
+        [report] => (view::title(report), view::about(report), None),
         several => {
             let runs = several.iter().enumerate();
             let runs = runs.map(|(index, report)| PlatformRun::new(report, format!("#r{index}")));

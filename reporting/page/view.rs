@@ -4,9 +4,8 @@ use std::collections::HashSet;
 
 use super::{Extent, quality_class};
 use crate::choice::{Advice, advise};
-use crate::fields::{Field, Kind, Row, Visibility, default_columns, field, rows};
-use crate::model::{ProvenanceKind, Report, Status, Verdicts, value_of};
-use crate::plot::Plot;
+use crate::fields::{Field, Kind, Row, known_columns, rows};
+use crate::model::{ProvenanceKind, Report, Verdicts, value_of};
 use crate::report::machine::name;
 use crate::report::{Detail, Fact, TimerTable, facts, ranks, tables_without_notes};
 use crate::table::CellValue;
@@ -16,7 +15,6 @@ use crate::text::numbers::{NOTHING, percent};
 pub struct ReportView<'a> {
     /// The prefix of all anchors of this report.
     pub key: String,
-    pub heading: String,
     pub report: &'a Report,
     pub advice: Advice,
     pub extent: Extent,
@@ -39,6 +37,12 @@ pub struct TimerView<'a> {
     pub rank: Option<usize>,
 }
 
+/// The kind of timers of the report, and its machine.
+pub fn title(report: &Report) -> String {
+    let kind = Kind::main(report).in_words();
+    format!("{kind} of {}", name(report))
+}
+
 /// The properties by which reports of the same machine differ: the date, the kernel and the clock
 /// source.
 pub fn about(report: &Report) -> String {
@@ -52,29 +56,6 @@ pub fn about(report: &Report) -> String {
     ];
     let parts = parts.into_iter().flatten().filter(|part| !part.is_empty());
     parts.collect::<Vec<_>>().join(" · ")
-}
-
-/// The number of timers of each kind by status, and the clock of the highest Quality.
-pub fn describe_timers(report: &Report) -> String {
-    let mut parts = Vec::new();
-    for kind in Kind::ALL {
-        let rows = rows(report, kind);
-        if !rows.is_empty() {
-            parts.push(format!("{} {}", rows.len(), kind.in_words()));
-        }
-        for status in [Status::Unresolved, Status::Failed, Status::Unavailable] {
-            match rows.iter().filter(|row| row.status() == status).count() {
-                0 => {}
-                count => parts.push(format!("{count} {}", status.name())),
-            }
-        }
-    }
-    let best = report.timers.iter().find(|row| row.quality.is_some());
-    let best = best.map_or_else(String::new, |best| {
-        let quality = percent(value_of(best.quality));
-        format!("; {} has the highest Quality, {quality} %", best.id)
-    });
-    format!("{}{best}.", parts.join(", "))
 }
 
 impl<'a> ReportView<'a> {
@@ -94,7 +75,6 @@ impl<'a> ReportView<'a> {
         let tables = tables_without_notes(report).into_iter();
         Self {
             key: key.to_owned(),
-            heading: format!("{} ({})", name(report), about(report)),
             report,
             advice: advise(report),
             extent,
@@ -107,73 +87,52 @@ impl<'a> ReportView<'a> {
         }
     }
 
-    /// The plots of a timer of the report.
-    pub fn plots(&self, timer: &TimerView) -> Vec<Plot> {
-        match self.extent {
-            Extent::Full => Plot::for_row(timer.row),
-            Extent::WithoutPlots | Extent::Answer => Vec::new(),
-        }
-    }
-
     /// The recommended clock.
     pub fn recommended(&self) -> Option<&TimerView<'a>> {
         let is_recommended =
             |clock: &&TimerView| self.advice.clock.as_deref() == Some(clock.row.id());
         self.clocks.iter().find(is_recommended)
     }
-
-    /// The source and the note of published results; `None` for results that timermeter measured.
-    pub fn published(&self) -> Option<String> {
-        let provenance = &self.report.provenance;
-        let parts = [&provenance.source, &provenance.note];
-        let parts: Vec<&str> = parts
-            .into_iter()
-            .filter_map(|part| part.as_deref())
-            .collect();
-        (provenance.kind == ProvenanceKind::Published).then(|| parts.join(" — "))
-    }
 }
 
 /// The columns of the table of clocks, without empty columns, without those that the template
 /// itself contains, and without figures in cycles, which the details contain.
 fn columns(clocks: &[TimerView]) -> Vec<&'static Field> {
-    let is_shown = |field: &&Field| {
-        let mut values = clocks.iter().map(|clock| field.value(clock.row));
+    let rows: Vec<Row> = clocks.iter().map(|clock| clock.row).collect();
+    let mut columns = known_columns(Kind::Clocks, &rows);
+    columns.retain(|field| {
         !["timer", "quality_interval", "trust", "cost_cycles"].contains(&field.key)
-            && values.any(|value| value != CellValue::Nothing)
-    };
-    default_columns(Kind::Clocks, Visibility::Wide)
-        .filter(is_shown)
-        .collect()
-}
-
-/// The 95 % interval of the figure of a row in the column with this key; empty if it is unknown.
-pub fn interval(row: &Row, key: &str) -> String {
-    let interval = field(key).and_then(|field| field.interval_in_words(*row));
-    interval.unwrap_or_default()
+    });
+    columns
 }
 
 impl TimerView<'_> {
-    /// A cell of the table of clocks, its 95 % interval and its sort key; the last two are empty if
-    /// they were not determined.
-    pub fn cell(&self, field: &Field) -> [String; 3] {
-        let value = field.value(self.row);
-        [
-            field.as_column_with_units().format_cell(&value),
-            field.interval_in_words(self.row).unwrap_or_default(),
-            sort_key(&value),
-        ]
-    }
-
     /// The Quality in percent, and its colour class.
     pub fn quality(&self) -> (String, &'static str) {
         let quality = self.row.clock().and_then(|row| value_of(row.quality));
         (percent(quality), quality_class(quality))
     }
 
-    /// All facts about the timer.
-    pub fn facts(&self) -> Vec<Fact> {
-        facts(self.row, Detail::Full)
+    /// The facts about the timer: those by which one chooses, and all others.
+    pub fn facts(&self) -> [Vec<Fact>; 2] {
+        const FIRST: [&str; 8] = [
+            "trust",
+            "resolution",
+            "cost",
+            "amortised cost",
+            "cost, p99",
+            "adds to latency-bound code",
+            "spread",
+            "Quality",
+        ];
+        let mut rest = facts(self.row, Detail::Full);
+        let mut take = |name| Some(rest.remove(rest.iter().position(|fact| fact.0 == name)?));
+        let mut first: Vec<Fact> = FIRST.into_iter().filter_map(&mut take).collect();
+        if self.row.clock().is_none() {
+            first = facts(self.row, Detail::Short);
+            rest.retain(|fact| !first.contains(fact));
+        }
+        [first, rest]
     }
 
     /// The trust verdict: `yes`, `no` or `?`; `–` if there is none.

@@ -143,7 +143,7 @@ fn costs(row: &TimerRow, figure: &CostHistogram) -> Plot {
         ""
     };
     let caption = format!(
-        "Costs of single reads of all processes, in whole steps of {reference}. Line: the median, {}.{shaded}",
+        "How long single reads took in all processes, in multiples of the step of {reference}, which timed them. Line: the median, {}.{shaded}",
         time(median)
     );
     let shapes = band

@@ -10,7 +10,7 @@ mod wait;
 use crate::fields::{Row, RowSource};
 use crate::text::numbers::{count, short_time, significant, trimmed};
 
-pub use ranking::ranking;
+pub use ranking::{NARROW, WIDE, ranking};
 
 /// A plot, independent of how it is drawn.
 #[derive(Clone, Debug, PartialEq)]
@@ -27,6 +27,8 @@ pub struct Plot {
     pub across: Axis,
     /// The vertical axis.
     pub up: Axis,
+    /// The labels that stand for several clocks, each with the names of all of them.
+    pub clusters: Vec<(String, String)>,
     /// The shapes in drawing order.
     shapes: Vec<PlotShape>,
 }
@@ -44,7 +46,7 @@ pub struct Axis {
 }
 
 /// The meaning of the numbers on an axis.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 enum AxisScale {
     /// A number in the unit of the label.
     Number,
@@ -52,8 +54,8 @@ enum AxisScale {
     Time,
     /// The decimal logarithm of nanoseconds.
     LogTime,
-    /// The decimal logarithm of a number.
-    LogNumber,
+    /// The decimal logarithm of cycles, and the nanoseconds of a cycle if they are known.
+    LogCycles(Option<f64>),
 }
 
 /// A point: across and up, in the units of the axes.
@@ -96,10 +98,11 @@ impl Axis {
 
     /// At most `max_count` round numbers on the axis, at equal distances, with their text.
     fn ticks(&self, max_count: usize) -> Vec<(f64, String)> {
-        let is_log = matches!(self.scale, AxisScale::LogTime | AxisScale::LogNumber);
+        let is_log = matches!(self.scale, AxisScale::LogTime | AxisScale::LogCycles(_));
         let min_step = (self.to - self.from) / max_count as f64;
         let decade = 10_f64.powf(min_step.log10().floor());
-        let round_steps = [1.0, 2.0, 5.0, 10.0].map(|factor| factor * decade);
+        let round_steps =
+            [1.0, 2.0, if is_log { 3.0 } else { 5.0 }, 5.0, 10.0].map(|factor| factor * decade);
         let step = round_steps
             .into_iter()
             .find(|step| *step >= min_step)
@@ -112,6 +115,16 @@ impl Axis {
         values.map(|value| (value, self.text(value))).collect()
     }
 
+    /// The same axis of cycles in time; `None` if the time of a cycle is unknown.
+    fn in_time(&self) -> Option<Self> {
+        let AxisScale::LogCycles(Some(ns)) = self.scale else {
+            return None;
+        };
+        let [from, to] = [self.from, self.to].map(|cycles| cycles + ns.log10());
+        let label = self.label.replace(" in cycles", "");
+        Some(Self::new(label, AxisScale::LogTime, from, to))
+    }
+
     /// Formats a value of the axis.
     fn text(&self, value: f64) -> String {
         match self.scale {
@@ -119,13 +132,13 @@ impl Axis {
             AxisScale::Number => trimmed(&count(Some(value))),
             AxisScale::Time => short_time(value),
             AxisScale::LogTime => short_time(10_f64.powf(value)),
-            AxisScale::LogNumber => trimmed(&count(Some(10_f64.powf(value)))),
+            AxisScale::LogCycles(_) => trimmed(&count(Some(10_f64.powf(value)))),
         }
     }
 }
 
 impl Plot {
-    /// A plot of 480 × 290 pixels.
+    /// A plot of 400 × 280 pixels.
     fn new(
         name: &'static str,
         title: &'static str,
@@ -137,7 +150,8 @@ impl Plot {
             name,
             title,
             caption,
-            size: (480, 290),
+            size: (400, 280),
+            clusters: Vec::new(),
             across,
             up,
             shapes,

@@ -3,7 +3,7 @@
 
 use std::fmt::Write;
 
-use super::{Plot, PlotPoint, PlotShape};
+use super::{Axis, Plot, PlotPoint, PlotShape};
 use crate::table::escape_html;
 use crate::text::{plain, wrap};
 
@@ -15,11 +15,21 @@ const LEVEL: &str = "#9A9A9A";
 const BAND: &str = "#E3E3E3";
 /// The colour of the median and of rings.
 const MEDIAN: &str = "#B42B1E";
+/// The colours of a point.
+const POINT: &str = "fill=\"#1B4F8A\"";
+/// The colours of a ring.
+const RING: &str = "fill=\"none\" stroke=\"#B42B1E\" stroke-width=\"2\"";
 /// The colour of text and axes.
 const INK: &str = "#000000";
 
-/// Margins left, right, above and below the plot, in pixels.
-const MARGINS: [f64; 4] = [72.0, 26.0, 12.0, 48.0];
+/// Margin beside an axis with numbers, in pixels.
+const SIDE_MARGIN: f64 = 84.0;
+/// Margin above or below an axis with numbers, in pixels.
+const END_MARGIN: f64 = 48.0;
+/// Margins to the right and above without an axis, in pixels.
+const BARE_MARGINS: [f64; 2] = [26.0, 12.0];
+/// The least distance of two numbers on an axis, in pixels.
+const NUMBER_DISTANCE: f64 = 55.0;
 /// The height of a line of text, in pixels.
 const LINE_HEIGHT: f64 = 18.0;
 /// The largest width of a letter, in pixels.
@@ -31,7 +41,7 @@ const LABEL_GAP: f64 = 4.0;
 /// `templates/page.css` does.
 const STYLE: &str = "<style>text{paint-order:stroke;stroke:#fff;stroke-width:3px;stroke-linejoin:round}\
     @media (prefers-color-scheme:dark){[fill=\"#FFFFFF\"]{fill:#11161b}text{fill:#e5ebf0;stroke:#11161b}\
-    [fill=\"#1B4F8A\"]{fill:#86b9f2}[stroke=\"#000000\"]{stroke:#9daab6}[stroke=\"#9A9A9A\"]{stroke:#55616d}\
+    [fill=\"#1B4F8A\"]{fill:#86b9f2}[stroke=\"#1B4F8A\"]{stroke:#86b9f2}[stroke=\"#000000\"]{stroke:#9daab6}[stroke=\"#9A9A9A\"]{stroke:#55616d}\
     [fill=\"#E3E3E3\"]{fill:#26384b}[stroke=\"#B42B1E\"]{stroke:#ff8a7a}}</style>";
 
 impl Plot {
@@ -52,18 +62,21 @@ impl Plot {
              <rect width=\"100%\" height=\"100%\" fill=\"#FFFFFF\"/>{}<g transform=\"translate(0,{title_height})\">{}</g></svg>\n",
             escape_html(&title),
             heading.out,
-            self.marks()
+            self.marks(self.size)
         )
     }
 
-    /// Draws the elements of the plot, to be embedded in an `svg` element of the same size.
-    pub fn marks(&self) -> String {
-        let [left, right_margin, top, bottom_margin] = MARGINS;
-        // The right and the lower end of the area within the axes.
-        let (right, bottom) = (
-            f64::from(self.size.0) - right_margin,
-            f64::from(self.size.1) - bottom_margin,
-        );
+    /// Draws the elements of the plot, to be embedded in an `svg` element of `size`.
+    pub fn marks(&self, size: (u32, u32)) -> String {
+        let times = self.across.in_time().zip(self.up.in_time());
+        let [right_margin, top] = match times {
+            Some(_) => [SIDE_MARGIN, END_MARGIN],
+            None => BARE_MARGINS,
+        };
+        // The ends of the area within the axes.
+        let left = SIDE_MARGIN;
+        let right = f64::from(size.0) - right_margin;
+        let bottom = f64::from(size.1) - END_MARGIN;
         let x = |at: f64| Some(left + self.across.position(at)? * (right - left));
         let y = |at: f64| Some(bottom - self.up.position(at)? * (bottom - top));
         let position = |(across, up): PlotPoint| Some((x(across)?, y(up)?));
@@ -87,51 +100,44 @@ impl Plot {
                             drawing.rectangle((from, above), (to, bottom), DATA);
                         })
                 }
-                PlotShape::Point(at) => position(*at).map(|at| drawing.point(at)),
-                PlotShape::Ring(at) => position(*at).map(|at| drawing.ring(at)),
+                PlotShape::Point(at) => position(*at).map(|at| {
+                    drawing.obstacles.push((at.0, at.0, at.1, POINT_WEIGHT));
+                    drawing.circle(at, 2, POINT);
+                }),
+                PlotShape::Ring(at) => position(*at).map(|at| drawing.circle(at, 7, RING)),
                 PlotShape::Median(at) => x(*at).map(|at| {
                     drawing.line((at, top), (at, bottom), MEDIAN, 2);
                 }),
                 PlotShape::Label(at, text) => {
-                    position(*at).map(|at| drawing.label(at, text, right))
+                    position(*at).map(|at| drawing.label(at, text, [left, right, top, bottom]))
                 }
             };
         }
-        drawing.line((left, bottom), (right, bottom), INK, 1);
-        drawing.line((left, top), (left, bottom), INK, 1);
-        for (at, text) in self.across.ticks(6) {
-            let x = x(at).unwrap_or(left);
-            drawing.line((x, bottom), (x, bottom + 5.0), INK, 1);
-            drawing.text((x, bottom + LINE_HEIGHT), "middle", &text);
+        drawing.axis(&self.across, (left, bottom), (right, bottom), (0.0, 1.0));
+        drawing.axis(&self.up, (left, bottom), (left, top), (-1.0, 0.0));
+        if let Some((across, up)) = times {
+            drawing.axis(&across, (left, top), (right, top), (0.0, -1.0));
+            drawing.axis(&up, (right, bottom), (right, top), (1.0, 0.0));
         }
-        for (at, text) in self.up.ticks(5) {
-            let y = y(at).unwrap_or(top);
-            drawing.line((left - 5.0, y), (left, y), INK, 1);
-            drawing.text((left - LETTER_WIDTH, y + 5.0), "end", &text);
-        }
-        let middle = (left + right) / 2.0;
-        drawing.text(
-            (middle, bottom + 2.0 * LINE_HEIGHT + 4.0),
-            "middle",
-            &self.across.label,
-        );
-        let _ = write!(
-            drawing.out,
-            "<g transform=\"rotate(-90) translate(-{bottom:.1},{LINE_HEIGHT})\">"
-        );
-        drawing.text(((bottom - top) / 2.0, 0.0), "middle", &self.up.label);
-        drawing.out + "</g>"
+        drawing.out
     }
 }
 
-/// The SVG elements drawn so far, and the positions of the points and labels among them.
+/// The left end, right end and height of a point or label in pixels, and how bad it is to cover it,
+/// in pixels of distance.
+type Obstacle = (f64, f64, f64, f64);
+
+/// How bad it is to cover a label, which is never done.
+const LABEL_WEIGHT: f64 = 1e9;
+/// How bad it is to cover a point: worse than three lines.
+const POINT_WEIGHT: f64 = 60.0;
+
+/// The SVG elements drawn so far, and the points and labels among them.
 #[derive(Default)]
 struct Drawing {
     out: String,
-    /// The positions of the points, in pixels.
-    points: Vec<PlotPoint>,
-    /// The left end, right end and height of each label, in pixels.
-    labels: Vec<(f64, f64, f64)>,
+    /// The points and the labels.
+    obstacles: Vec<Obstacle>,
 }
 
 impl Drawing {
@@ -151,18 +157,10 @@ impl Drawing {
         );
     }
 
-    fn ring(&mut self, (x, y): PlotPoint) {
+    fn circle(&mut self, (x, y): PlotPoint, radius: u32, colours: &str) {
         let _ = write!(
             self.out,
-            "<circle cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"7\" fill=\"none\" stroke=\"{MEDIAN}\" stroke-width=\"2\"/>"
-        );
-    }
-
-    fn point(&mut self, (x, y): PlotPoint) {
-        self.points.push((x, y));
-        let _ = write!(
-            self.out,
-            "<circle cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"2\" fill=\"{DATA}\"/>"
+            "<circle cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"{radius}\" {colours}/>"
         );
     }
 
@@ -174,35 +172,83 @@ impl Drawing {
         );
     }
 
-    /// Draws a text next to a point: to its right or left, level with it, below or above. Prefers
-    /// places without points; omits the text if at all six it would cover another label, or leave
-    /// the plot, which ends at `right_end`.
-    fn label(&mut self, (x, y): PlotPoint, text: &str, right_end: f64) {
+    /// Draws an axis with its numbers and its label, which are in the direction `out`.
+    fn axis(&mut self, axis: &Axis, from: PlotPoint, to: PlotPoint, out: PlotPoint) {
+        let along = |share: f64| {
+            let [x, y] = [to.0 - from.0, to.1 - from.1];
+            (from.0 + share * x, from.1 + share * y)
+        };
+        let anchor = match () {
+            () if out.0 < 0.0 => "end",
+            () if out.0 > 0.0 => "start",
+            () => "middle",
+        };
+        self.line(from, to, INK, 1);
+        let length = to.0 - from.0 + from.1 - to.1;
+        for (at, text) in axis.ticks((length / NUMBER_DISTANCE) as usize) {
+            let (x, y) = along(axis.position(at).unwrap_or_default());
+            self.line((x, y), (x + 5.0 * out.0, y + 5.0 * out.1), INK, 1);
+            let below = y + 4.5 + 13.5 * out.1;
+            self.text((x + LETTER_WIDTH * out.0, below), anchor, &text);
+        }
+        let (x, y) = along(0.5);
+        let is_vertical = out.0.abs();
+        let _ = write!(
+            self.out,
+            "<g transform=\"translate({:.1},{:.1}) rotate({})\">",
+            x + 70.0 * out.0 + 4.0 * is_vertical,
+            y + 4.5 + 35.5 * out.1,
+            -90.0 * is_vertical
+        );
+        self.text((0.0, 0.0), "middle", &axis.label);
+        self.out += "</g>";
+    }
+
+    /// Draws a text next to a point: to its right or left, or in the middle, up to three lines below or
+    /// above. A line joins them if the text is not at the point. Prefers places without points; omits
+    /// the text if at all places it would cover another label, or leave the area of the plot: its left,
+    /// right, upper and lower end.
+    fn label(&mut self, (x, y): PlotPoint, text: &str, [left, right, top, bottom]: [f64; 4]) {
         let length = LETTER_WIDTH * text.chars().count() as f64;
-        // The start of a label to the right, and of a label to the left.
-        let starts = [x + LETTER_WIDTH, x - LETTER_WIDTH - length];
-        let heights = [0.0, 1.0, -1.0].map(|lines| y + lines * (LINE_HEIGHT - 4.0));
-        let covers = |(left, at): PlotPoint, (from, to, height): (f64, f64, f64), room: f64| {
-            left < to + LABEL_GAP && from < left + length + LABEL_GAP && (at - height).abs() < room
+        // The start of a label to the right, to the left, and in the middle.
+        let starts = [
+            x + LETTER_WIDTH,
+            x - LETTER_WIDTH - length,
+            x - length / 2.0,
+        ];
+        let heights = [0.0, 1.0, -1.0, 2.0, -2.0, 3.0, -3.0];
+        let heights = heights.map(|lines| y + lines * (LINE_HEIGHT - 4.0));
+        let places = heights.iter().flat_map(|at| starts.map(|from| (from, *at)));
+        let is_inside = |(from, at): &PlotPoint| {
+            *from > left
+                && from + length < right
+                && (top + LETTER_WIDTH..bottom - LETTER_WIDTH).contains(at)
         };
-        let is_free = |place: &PlotPoint| {
-            let is_taken = |label: &(f64, f64, f64)| covers(*place, *label, LINE_HEIGHT - 4.0);
-            place.0 > MARGINS[0]
-                && place.0 + length < right_end
-                && !self.labels.iter().any(is_taken)
-        };
-        let points_covered = |place: &PlotPoint| {
-            let is_covered = |(x, y): &&PlotPoint| covers(*place, (*x, *x, *y), LINE_HEIGHT / 2.0);
-            self.points.iter().filter(is_covered).count()
-        };
-        let places = heights.iter().flat_map(|at| starts.map(|left| (left, *at)));
-        if let Some((left, at)) = places.filter(is_free).min_by_key(points_covered) {
-            self.labels.push((left, left + length, at));
-            // The text ends at the point if it is to the left of the point.
-            let (from, anchor) = match left < x {
-                true => (left + length, "end"),
-                false => (left, "start"),
+        let badness = |(start, at): PlotPoint| {
+            let is_covered = |&&(from, to, height, _): &&Obstacle| {
+                start < to + LABEL_GAP
+                    && from < start + length + LABEL_GAP
+                    && (at - height).abs() < LINE_HEIGHT - 4.0
             };
+            let covered = self.obstacles.iter().filter(is_covered);
+            covered.map(|(.., weight)| weight).sum::<f64>() + (at - y).abs()
+        };
+        let places = places
+            .filter(is_inside)
+            .map(|place| (badness(place), place));
+        let best = places.min_by(|a, b| a.0.total_cmp(&b.0));
+        if let Some((_, (start, at))) = best.filter(|(badness, _)| *badness < LABEL_WEIGHT) {
+            self.obstacles
+                .push((start, start + length, at, LABEL_WEIGHT));
+            // The text begins or ends at the point, because letters may be narrower.
+            let (from, anchor) = match () {
+                () if start > x => (start, "start"),
+                () if start + length < x => (start + length, "end"),
+                () => (x, "middle"),
+            };
+            if (at - y).abs() > LINE_HEIGHT {
+                self.line((x, y), (from, at), DATA, 1);
+            }
             self.text((from, at + 4.0), anchor, text);
         }
     }
@@ -223,7 +269,7 @@ mod tests {
             "{document}"
         );
         assert!(
-            document.contains("viewBox=\"0 0 480 317\"") && document.contains("translate(0,27)"),
+            document.contains("viewBox=\"0 0 400 307\"") && document.contains("translate(0,27)"),
             "{document}"
         );
         assert_eq!(
@@ -236,10 +282,10 @@ mod tests {
 
     #[test]
     fn labels_do_not_overlap() {
-        let axis = || Axis::new("n", AxisScale::LogNumber, 0.0, 4.0);
+        let axis = || Axis::new("n", AxisScale::LogCycles(None), 0.0, 4.0);
         let label = |x, y, text: &str| PlotShape::Label((x, y), text.into());
-        let names = ["one", "two", "three", "four", "five", "six", "seven"];
-        let shapes = names.map(|name| label(2.0, 2.0, name));
+        let names: [String; 15] = std::array::from_fn(|index| format!("name{index:02}"));
+        let shapes = names.clone().map(|name| label(2.0, 2.0, &name));
         let plot = Plot::new(
             "labels",
             "Labels",
@@ -247,11 +293,11 @@ mod tests {
             [axis(), axis()],
             shapes.into(),
         );
-        let drawn = names.map(|text| plot.marks().contains(&format!(">{text}<")));
+        let drawn = names.map(|text| plot.marks(plot.size).contains(&format!(">{text}<")));
         assert_eq!(
             drawn,
-            [true, true, true, true, true, true, false],
-            "a point has room for six labels: right and left, at its height, below and above"
+            std::array::from_fn(|index| index < 14),
+            "a point has room for fourteen labels: right and left, at its height, below and above"
         );
     }
 }

@@ -44,12 +44,15 @@ pub fn facts(row: Row, detail: Detail) -> Vec<Fact> {
     {
         let of_length = fields
             .iter()
-            .filter(|field| field.format_value(row).is_none());
+            .filter(|field| field.key != "request_ns" && field.format_value(row).is_none());
         let figures = of_length.filter_map(|field| Some((field, field.format_value(at_length)?)));
         let figures: Vec<String> = figures
             .map(|(field, text)| format!("{} {text}", field.title()))
             .collect();
-        facts.push(("one length", figures.join(", ")));
+        if !figures.is_empty() {
+            let length = time(at_length.request_ns().map(|ns| ns as f64));
+            facts.push(("waits of", format!("{length}: {}", figures.join(", "))));
+        }
     }
     let Some(clock) = row.clock() else {
         return facts;

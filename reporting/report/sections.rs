@@ -9,9 +9,9 @@ use super::machine::{caution, in_a_line, report_facts};
 use super::notes::{MAX_DETAILED_ROWS, Notes};
 use super::ranking::{RankedWaits, ranks, written_rank};
 use crate::document::{Document, FindingText};
-use crate::fields::{Field, Kind, Row, Visibility, all_rows, default_columns, rows};
+use crate::fields::{Kind, Row, all_rows, known_columns, rows};
 use crate::model::{ProvenanceKind, Report, Severity, Status, value_of};
-use crate::table::{CellValue, Table, TableColumn};
+use crate::table::{Table, TableColumn};
 use crate::text::counted;
 use crate::text::numbers::short_time;
 
@@ -188,16 +188,13 @@ fn table(kind: Kind, rows: &[(String, Row)], notes: &Notes) -> Table<'static> {
     let has_one_length = rows
         .iter()
         .all(|(_, row)| row.request_ns() == rows[0].1.request_ns());
-    let is_known = |field: &&Field| match field.key {
+    let all: Vec<Row> = rows.iter().map(|(_, row)| *row).collect();
+    let mut fields = known_columns(kind, &all);
+    fields.retain(|field| match field.key {
         "timer" | "conditions" => false,
-        "request_ns" if has_one_length => false,
-        _ => rows
-            .iter()
-            .any(|(_, row)| field.value(*row) != CellValue::Nothing),
-    };
-    let fields: Vec<&Field> = default_columns(kind, Visibility::Wide)
-        .filter(is_known)
-        .collect();
+        "request_ns" => !has_one_length,
+        _ => true,
+    });
     let name = TableColumn {
         folds: true,
         ..TableColumn::left("timer")

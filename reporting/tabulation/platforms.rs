@@ -210,6 +210,7 @@ fn clock_cells(report: &Report, clock: &TimerRow) -> PlatformCells {
     let by_call = report.timers.iter().find(|row| Some(&row.id) == variant);
     PlatformCells::from([
         ("clock", (&clock.id).into()),
+        ("call", (&clock.label).into()),
         ("cost_ns", clock.cost_ns.into()),
         ("amortised_ns", clock.amortised_ns.into()),
         (

@@ -74,7 +74,8 @@
     for (const element of [...rows, ...details]) element.hidden = !matches(element);
     const visible = rows.filter((row) => !row.hidden).length;
     const count = rows.length;
-    shown.textContent = visible === count ? `${count} rows` : `${visible} of ${count} rows`;
+    const rowsInWords = count === 1 ? "1 row" : `${count} rows`;
+    shown.textContent = visible === count ? rowsInWords : `${visible} of ${rowsInWords}`;
   }
 
   filter?.addEventListener("input", () => {
@@ -89,7 +90,7 @@
       const target = fragment && document.getElementById(fragment);
       if (target && target.tagName === "DETAILS") {
         target.hidden = false;
-        target.open = true;
+        for (let outer = target; outer; outer = outer.parentElement.closest("details")) outer.open = true;
         target.scrollIntoView();
       }
       return;

@@ -96,7 +96,7 @@ pub fn run(args: &ReportArgs, output: &mut dyn Write) -> CommandResult<bool> {
 /// The plot of all timers of a report as SVG, cost over resolution.
 fn draw_timers(report: &Report) -> CommandResult<String> {
     let figure = ranking(report, advise(report).clock.as_deref())
-        .map(|plot| plot.svg(&format!("Timers of {}", name(report))));
+        .map(|plot| plot.svg(&format!("Clocks of {}", name(report))));
     figure.ok_or_else(|| {
         failed("nothing to draw: no timer of the report has both a resolution and a cost in cycles")
     })

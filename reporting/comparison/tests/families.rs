@@ -191,7 +191,7 @@ fn neighbours_change_machine_and_no_clock() {
     assert!((machine.value - 20.0).abs() < 0.1, "{machine:?}");
     let text = table(&alike);
     assert!(
-        text.starts_with("the machine: 20 % slower [")
+        text.starts_with("the machine is 20 % slower [")
             && text.contains(" in everything; relative to that, costs unchanged ("),
         "{text}"
     );

@@ -87,7 +87,7 @@ fn reports_other_cpu_once() {
         text.starts_with("cpu family: 25 → 26 (another CPU"),
         "{text}"
     );
-    assert!(text.contains("\ncosts alike (a within "), "{text}");
+    assert!(text.contains("\ncosts equal (a within "), "{text}");
     let mut without_model = report_of_cpu("AMD EPYC", 25);
     without_model.platform.cpu.model = None;
     let unknown = compared(&report_of_cpu("AMD EPYC", 25), &without_model).unwrap();

@@ -165,7 +165,7 @@ fn ignores_differences_too_small_to_matter() {
     for text in [table(&comparison), markdown(&comparison)] {
         let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
         assert!(
-            words.contains("0 worse, 0 better, 3 no more than noise"),
+            words.contains("0 got worse, 0 got better, and 3 differ by no more than noise"),
             "{text}"
         );
         assert!(!text.contains("10.02"), "{text}");

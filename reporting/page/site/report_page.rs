@@ -10,7 +10,6 @@ use super::SiteError;
 use crate::model::Report;
 use crate::page::view::{self, ReportView};
 use crate::page::{Extent, WebPage};
-use crate::report::machine::name;
 
 /// Writes the page of the report at `path` to `site`, next to a copy of the report. Returns the
 /// address of the page relative to the site.
@@ -28,7 +27,7 @@ pub fn write(
         home: Some("../".repeat(parts.len()) + "index.html"),
         data: parts.last().map(|name| format!("{name}.json")),
         reports: vec![ReportView::new(report, "r0", extent)],
-        ..WebPage::new(format!("Timers of {}", name(report)), view::about(report))
+        ..WebPage::new(view::title(report), view::about(report))
     };
     // The root of the site is not created, because only a signal handler can have removed it.
     let mut folder = site.to_owned();

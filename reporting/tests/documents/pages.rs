@@ -296,7 +296,10 @@ fn link_keeps_order_and_filter() {
     let script = "reported.open = [...document.querySelectorAll('details[open]')].map((element) => element.id);";
     let reported =
         in_browser("anchors", &page, "#r0-rdtscp", script).expect("the browser is installed");
-    assert_eq!(reported, r#"{"open":["r0-rdtscp"],"failures":[]}"#);
+    assert_eq!(
+        reported,
+        r#"{"open":["r0-details","r0-rdtscp"],"failures":[]}"#
+    );
 }
 
 /// Reports of `count` platforms, of which each is a node of its own.
@@ -371,6 +374,10 @@ fn answer_comes_first() {
         assert!(card.contains(text), "{text}: {card}");
     }
     assert!(page.contains("stroke-width=\"2\"") && page.contains("Ring: "));
+    // The card shows the rest of the sentence only.
+    let sentence = advice.sentence.expect("a sentence");
+    assert!(sentence.ends_with(&advice.remark) && sentence.len() > advice.remark.len() + 20);
+    assert!(!card.contains(&sentence[..20]), "{card}");
 }
 
 #[test]
@@ -393,4 +400,51 @@ fn tables_fit_and_have_names() {
         let expected = r#"{"cut":0,"broken":[],"unnamed":0,"failures":[]}"#;
         assert_eq!(reported, expected);
     }
+}
+
+/// Stored reports of a guest, of runtimes, of waits, of periodic timers, of a GPU, and published ones.
+const STORED: [&str; 6] = [
+    "amd-epyc-zen-3-kvm-debian-12/2026-11-27",
+    "intel-xeon-family-6-model-167-kvm-debian-12/2026-11-25-4",
+    "amd-epyc-zen-5-kvm-debian-12/2026-11-23-3",
+    "amd-epyc-zen-5-kvm-debian-12/2026-11-23-4",
+    "intel-xeon-emerald-rapids-kvm-ubuntu-24-04-3-lts/2026-11-27",
+    "redis-10604-c5-large-kvm-clock/2022-04-21",
+];
+
+#[test]
+fn narrow_pages_are_whole_and_short() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../reports");
+    let pages = STORED.map(|name| {
+        let report = read(&folder.join(name).join("report.json")).unwrap();
+        render(&[report], &[]).unwrap()
+    });
+    let pages = serde_json::to_string(&pages).unwrap().replace("</", "<\\/");
+    let script = format!(
+        "reported.wrong = []; const pages = {pages};
+         for (const [page, html] of pages.entries()) {{
+           const frame = document.createElement('iframe'); frame.style.width = '390px';
+           document.body.append(frame); const inner = frame.contentDocument;
+           inner.open(); inner.write(html); inner.close();
+           const root = inner.documentElement, all = (selector) => [...inner.querySelectorAll(selector)];
+           const check = (what, holds) => holds || reported.wrong.push([page, what, root.scrollWidth, root.scrollHeight]);
+           const visible = () => all('table tbody tr').filter((row) => row.getClientRects().length).length;
+           check('short', root.scrollHeight < 6000);
+           check('twelve rows', visible() <= 12);
+           all('.more input').forEach((box) => box.click());
+           check('all rows', visible() === all('table tbody tr').length);
+           all('details').forEach((details) => {{ details.open = true; }});
+           check('text wraps', all('pre, p, li, dd').every((text) => text.scrollWidth <= text.clientWidth));
+           check('whole', root.scrollWidth === root.clientWidth);
+           const box = (element) => element.getBoundingClientRect();
+           check('plots whole', all('svg').every((plot) => all('text').every((text) => !plot.contains(text)
+             || box(text).left >= box(plot).left - 1 && box(text).right <= box(plot).right + 1)));
+           frame.remove();
+         }}"
+    );
+    let blank = "<meta charset=\"utf-8\"><body></body>";
+    let Some(reported) = in_browser("narrow pages", blank, "", &script) else {
+        return;
+    };
+    assert_eq!(reported, r#"{"wrong":[],"failures":[]}"#);
 }
