@@ -90,7 +90,7 @@ fn summary_and_pick_agree_on_clock() {
         if let (Some((_, best)), ProvenanceKind::Measured) = (best, &report.provenance.kind) {
             let agrees = sentence.starts_with(&format!("To time things: {best} ("));
             assert!(
-                agrees || sentence.contains(&format!("; rank 1 {best}: ")),
+                agrees || sentence.contains(&format!("; rank 1 is {best} (")),
                 "{}: {sentence}",
                 file.display()
             );

@@ -39,9 +39,13 @@ pub struct ProcessCost {
     pub amortised: f64,
     /// Median of single invocations as measured by the reference, minus the bracket.
     pub single_median: f64,
-    /// 99th percentile of single invocations as measured by the reference, minus the bracket, with
+    /// 90th percentile of single invocations as measured by the reference, minus the bracket, with
     /// interpolation between steps.
+    pub p90: f64,
+    /// Their 99th percentile, likewise.
     pub p99: f64,
+    /// The longest single invocation, minus the bracket.
+    pub longest: f64,
     /// Upper limit of the median: the larger of `p99` and `isolated`, plus a step of the reference
     /// if all calls may have the same phase relative to it.
     pub median_limit: f64,
@@ -114,7 +118,10 @@ pub fn cost(
         shape.median() * tick_ns - overhead_ns
     };
     let samples = run.singles.deltas.len() as f64;
-    let p99 = by_reference.interpolated_quantile(0.99) * single_tick_ns - overhead_ns;
+    let [p90, p99] = [0.9, 0.99]
+        .map(|share| by_reference.interpolated_quantile(share) * single_tick_ns - overhead_ns);
+    let longest =
+        floats(&run.singles).into_iter().fold(0.0, f64::max) * single_tick_ns - overhead_ns;
     // If single calls show no variation, all may have the same phase relative to the reference; a
     // whole step is then uncertain.
     let may_be_locked =
@@ -130,7 +137,9 @@ pub fn cost(
         batch_median: amortised + above_mean,
         amortised,
         single_median: median(floats(&run.singles))? * single_tick_ns - overhead_ns,
+        p90,
         p99,
+        longest: longest.max(p99),
         median_limit,
         error: (by_reference.core_variance() * single_tick_ns * single_tick_ns / samples).sqrt(),
         model_error: shape.model_uncertainty() * tick_ns,

@@ -139,7 +139,7 @@ rules! {
     }
     "cost-contradiction" {
         Note "<calls in batches take {batches}, but no two reads are less than {shortest} apart: its interval \
-              includes both><an isolated call takes {alone}, but one of many in a row takes {row}>"
+              includes both><an isolated call takes {alone}, but each of many consecutive calls {row}>"
             => "do not rely on its cost: check how its host times calls",
             contradiction;
     }
@@ -295,10 +295,11 @@ rules! {
     /// The rule about the precision of the Quality.
     pub static PRECISION: PrecisionCase;
     "precision-not-reached" {
-        Note "its Quality is known to ±{half} points, not to ±{precision}: <its {processes} processes agree to ±{scatter}, but single \
-              calls or the frequency of the core leave more open><its {differing} processes differ>"
-            => "<more processes than {processes} do not help: fix the frequency of the core><repeat when the machine is quiet, or \
-              with more than {differing} processes (--budget, --thorough)>",
+        Note "its Quality is known to ±{half} points, not to ±{precision}: <its {processes} processes agree to ±{scatter}; the \
+              rest is uncertain in all of them alike: how single reads are distributed, and the frequency of the core><its \
+              {differing} processes differ>"
+            => "<more processes than {processes} do not help, a constant frequency of the core may><repeat when the machine is \
+              quiet, or with more than {differing} processes (--budget, --thorough)>",
             |case| {
                 let points = |share: f64| number(100.0 * share, Unit::Points);
                 let scatter = case

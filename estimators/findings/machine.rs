@@ -11,8 +11,8 @@ pub use clocks::TSC_CONFLICT;
 pub use restores::{RESTORES, RestoreCase};
 pub use timing::{DATE, DateCase, RTC, RtcCase};
 
-use super::{Condition, Rule, apply_rules, ns, values};
-use crate::model::{Finding, LibraryClocks, Platform, Severity, Values};
+use super::{Condition, Rule, apply_rules, ns, number, values};
+use crate::model::{Finding, LibraryClocks, Platform, Severity, Unit, Values};
 
 /// The rules about a machine, in the order of reports.
 pub static MACHINE: [&[Rule<Condition<Platform>>]; 4] =
@@ -56,6 +56,20 @@ pub(super) fn is_x86(platform: &Platform) -> bool {
 }
 
 rules! {
+    /// The rule about libraries that are loaded before the C library.
+    pub static PRELOAD: Vec<String>;
+    "preload" {
+        Note "programs load {libraries} before the C library: it may replace the functions that read clocks"
+            => "compare without it (LD_PRELOAD, /etc/ld.so.preload)",
+            |found| (!found.is_empty()).then(|| values! { libraries: found.join(", ") });
+    }
+}
+
+/// The largest ratio of a read by the C library to a fenced read of the counter.
+/// *Judgement*: 1.2 on Zen 4, up to 2 where the vDSO reads a page of the hypervisor.
+const MAX_READ_RATIO: f64 = 3.0;
+
+rules! {
     /// The rules about the clocks as the C library reads them.
     pub static LIBRARY_CLOCKS: LibraryClocks;
     "libc-clock" {
@@ -77,6 +91,19 @@ rules! {
         Ok "clocks as the C library reads them agree with their system calls",
             |clocks| clocks.worst.is_some().then(Values::new);
     }
+    "read-cost" {
+        Problem "a read of CLOCK_MONOTONIC takes {read}, {ratio} times as long as a fenced read of the counter ({counter})"
+            => "find what slows the vDSO: the clock source, a preloaded library, a sandbox, a tracer, an emulator",
+            |clocks| read_cost(clocks).filter(|_| clocks.read_ratio() > Some(MAX_READ_RATIO));
+        Ok "a read of CLOCK_MONOTONIC takes {read}, {ratio} times as long as a fenced read of the counter ({counter})",
+            read_cost;
+    }
+}
+
+fn read_cost(clocks: &LibraryClocks) -> Option<Values> {
+    let [read, counter] = clocks.costs_ns?.map(ns);
+    let ratio = number(clocks.read_ratio()?, Unit::Ratio);
+    Some(values! { read, ratio, counter })
 }
 
 /// The contents of the log of `timermeter watch`.
@@ -122,4 +149,25 @@ fn watched(log: &WatchLogCase) -> Option<Values> {
         lasted: log.lasted.as_deref().unwrap_or(killed),
         events: log.events.as_deref(),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn expensive_vdso_is_a_problem() {
+        let severity = |costs_ns| {
+            let clocks = LibraryClocks {
+                costs_ns,
+                ..LibraryClocks::default()
+            };
+            let found = apply_rules(LIBRARY_CLOCKS, &clocks);
+            let mut found = found.iter().filter(|finding| finding.code == "read-cost");
+            found.next().map(|finding| finding.severity)
+        };
+        assert_eq!(severity(Some([22.0, 18.0])), Some(Severity::Ok));
+        assert_eq!(severity(Some([170.0, 18.0])), Some(Severity::Problem));
+        assert_eq!(severity(None), None);
+    }
 }

@@ -117,6 +117,7 @@ pub fn wordings() -> impl Iterator<Item = &'static Wording> {
         .chain(machine::MACHINE.into_iter().flat_map(wordings_in))
         .chain(wordings_in(machine::TSC_CONFLICT))
         .chain(wordings_in(machine::LIBRARY_CLOCKS))
+        .chain(wordings_in(machine::PRELOAD))
         .chain(wordings_in(machine::WATCH_LOG))
         .chain(wordings_in(machine::DATE))
         .chain(wordings_in(machine::RTC))

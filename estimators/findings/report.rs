@@ -59,11 +59,13 @@ pub const MAX_FREQUENCY_RANGE: f64 = 0.03;
 
 /// The frequencies of the core, in hertz, from which the rules decide.
 #[derive(Default)]
-pub struct FrequencyCase {
+pub struct FrequencyCase<'a> {
     /// The frequencies before and after the measurement.
     pub ends: Option<[f64; 2]>,
     /// The frequency during the measurement.
     pub during: Option<Interval>,
+    /// The hypervisor, if the machine is a guest that has no frequency governor.
+    pub host: Option<&'a str>,
     /// How many times as long as an addition a multiplication took, if that is implausible.
     pub doubtful_ratio: Option<f64>,
     /// Whether cycles have to be counted at the measured frequency, which is unknown.
@@ -76,7 +78,7 @@ rules! {
     "frequency-changed" {
         Note "<the core ran at {low} to {high}; costs are reported as they are at {median}, the median><the core ran at \
               {before} before the measurement and at {after} after it ({change}); figures in cycles are uncertain by as much>"
-            => "fix the frequency (governor `performance`, turbo off), keep the machine idle, and repeat",
+            => "<fix the frequency (governor `{governor}`, turbo off), >keep the machine idle, and repeat",
             frequency_change;
     }
     "effective-frequency-doubtful" {
@@ -95,19 +97,24 @@ rules! {
 /// Reports that the core ran at several frequencies during the measurement.
 fn frequency_change(case: &FrequencyCase) -> Option<Values> {
     let hertz = |value| number(value, Unit::Hertz);
-    if let Some(Interval { value, low, high }) = case.during {
-        return ((high - low) / value > MAX_FREQUENCY_RANGE)
-            .then(|| values! { low: hertz(low), high: hertz(high), median: hertz(value) });
-    }
-    let [before, after] = case.ends?;
-    let change = (after - before) / before;
-    (change.abs() > MAX_FREQUENCY_RANGE).then(|| {
-        values! {
-            before: hertz(before),
-            after: hertz(after),
-            change: number(change, Unit::Share),
+    let (change, mut values) = match (case.during, case.ends) {
+        (Some(Interval { value, low, high }), _) => (
+            (high - low) / value,
+            values! { low: hertz(low), high: hertz(high), median: hertz(value) },
+        ),
+        (None, ends) => {
+            let [before, after] = ends?;
+            let change = (after - before) / before;
+            let share = number(change, Unit::Share);
+            (
+                change,
+                values! { before: hertz(before), after: hertz(after), change: share },
+            )
         }
-    })
+    };
+    let governor = case.host.is_none().then_some("performance");
+    values.extend(values! { governor });
+    (change.abs() > MAX_FREQUENCY_RANGE).then_some(values)
 }
 
 #[cfg(test)]

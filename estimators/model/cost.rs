@@ -19,15 +19,22 @@ pub enum Following {
     Unknown,
 }
 
-/// The median and the 99th percentile of the cost of single invocations, and how they were
+/// The median and the tail of the cost of single invocations, and how they were
 /// measured. The costs of the loop and of the reference are subtracted.
 #[apply(wire)]
 pub struct Cost {
     /// Median of single invocations as measured by the reference, in nanoseconds, a multiple of its
     /// step.
     pub single_median_ns: Option<f64>,
+    /// 90th percentile of single invocations as measured by the reference, in nanoseconds; absent in
+    /// reports of earlier versions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub p90_ns: Option<f64>,
     /// 99th percentile of single invocations as measured by the reference, in nanoseconds.
     pub p99_ns: Option<f64>,
+    /// The longest single invocation, in nanoseconds; absent in reports of earlier versions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub longest_ns: Option<f64>,
     /// Whether the cost follows the core frequency, as found from the processes of the run; absent
     /// if not tested.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -13,6 +13,15 @@ pub struct LibraryClocks {
     pub failures: Vec<String>,
     /// The ids of the clocks that only the C library can read, because their system calls fail.
     pub by_library_only: Vec<String>,
+    /// The costs of a read of the monotonic clock and of the counter with a fence, in nanoseconds.
+    pub costs_ns: Option<[f64; 2]>,
+}
+
+impl LibraryClocks {
+    /// How many times as long as a read of the counter a read by the C library takes.
+    pub fn read_ratio(&self) -> Option<f64> {
+        self.costs_ns.map(|[read, counter]| read / counter)
+    }
 }
 
 /// Frequencies of the CPU.

@@ -70,6 +70,13 @@ impl Platform {
             .as_deref()
             .filter(|name| EMULATORS.iter().any(|known| name.starts_with(known)))
     }
+
+    /// The hypervisor of a guest that has no frequency governor, so that its host alone decides the
+    /// frequency.
+    pub fn frequency_host(&self) -> Option<&str> {
+        let host = self.hypervisor.as_deref();
+        host.filter(|_| self.cpu.governor.is_none())
+    }
 }
 
 /// The processor.

@@ -42,8 +42,12 @@ pub struct Profile {
     pub no_cost_reason: Option<&'static str>,
     /// Median of single calls as timed by the reference, in nanoseconds.
     pub single_median: Option<f64>,
+    /// 90th percentile of single calls as timed by the reference, in nanoseconds.
+    pub p90: Option<f64>,
     /// 99th percentile of single calls as timed by the reference, in nanoseconds.
     pub p99: Option<f64>,
+    /// The longest single call, in nanoseconds.
+    pub longest: Option<f64>,
     /// Share of single calls within ±1 resolution of the median, over processes.
     pub spread: Option<Interval>,
     /// The number of processes that cost and spread leave out: the core was shared or changed its
@@ -170,7 +174,11 @@ pub fn profile(trace: &Trace) -> Profile {
         no_cost_reason: reference_stood_still
             .then_some("batches of many calls took no time by their reference"),
         single_median: estimates.midmean_of(|cost| cost.single_median),
+        p90: estimates.midmean_of(|cost| cost.p90),
         p99: estimates.midmean_of(|cost| cost.p99),
+        longest: (estimates.processes.details.iter())
+            .map(|cost| cost.longest)
+            .reduce(f64::max),
         processes: (estimates.processes.costs.iter().copied())
             .zip(estimates.processes.spreads.iter().copied())
             .collect(),

@@ -148,7 +148,9 @@ impl<'a> SingleCalls<'a> {
         };
         let costs: Vec<f64> = details.iter().map(combined).collect();
         for (cost, combined) in details.iter_mut().zip(&costs) {
-            cost.p99 = cost.p99.max(*combined);
+            for figure in [&mut cost.p90, &mut cost.p99, &mut cost.longest] {
+                *figure = figure.max(*combined);
+            }
         }
         ProcessEstimates {
             combination_shift_ns: mean_over_processes(&details, |cost| cost.isolated)

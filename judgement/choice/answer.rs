@@ -149,7 +149,7 @@ impl ClockAnswer {
             let fence = if clock.ordered {
                 ""
             } else {
-                "; needs a fence to stand where it is written"
+                "; the CPU may run it earlier or later than written, unless a fence precedes it"
             };
             lines.push(("cheapest", clock.in_words() + fence));
         }
@@ -180,14 +180,14 @@ impl ClockAnswer {
     /// The cost of two reads, and the durations that can be timed alone or in batches.
     fn start_and_stop(&self) -> Option<String> {
         let clock = self.to_time.as_ref()?;
-        let mut text = format!("cost {}", time(2.0 * clock.cost_ns));
+        let mut text = format!("two reads cost {}", time(2.0 * clock.cost_ns));
         if let Some(from) = self.alone_from_ns {
-            text += &format!(
-                "; from {} on an operation can be timed alone to 1 %",
-                two_digits(from)
-            );
+            let from = two_digits(from);
+            text += &format!(": enough to time one operation of {from} or longer to 1 %");
             if let Some(calls) = self.calls_of_10_ns {
-                text += &format!(", shorter ones in batches (10 ns: {calls} calls)");
+                text += &format!(
+                    "; repeat a shorter one between the reads (one of 10 ns {calls} times)"
+                );
             }
         }
         Some(text)

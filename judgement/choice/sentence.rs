@@ -82,9 +82,12 @@ fn native_in_words(report: &Report) -> Option<String> {
         .iter()
         .filter_map(|other| Some((quality(&other.id)?, other)))
         .filter(|(quality, _)| Some(*quality) > picked_quality);
-    let highest = better
-        .max_by(|a, b| a.0.total_cmp(&b.0))
-        .map(|(_, row)| format!("; rank 1 {}: {}", row.id, row.reason));
+    let highest = better.max_by(|a, b| a.0.total_cmp(&b.0)).map(|(_, row)| {
+        // The first part is the plan.
+        let parts = row.reason.split_once("; ").filter(|_| row.suffices);
+        let why = parts.map_or(&*row.reason, |(_, why)| why);
+        format!("; rank 1 is {} ({why})", row.id)
+    });
     let clock = picked_in_words(report, None)?;
     Some(format!(
         "To time things: {clock}{}.",

@@ -301,20 +301,17 @@ fn gain_line(counter: &CounterJudgement, case: &CounterInput) -> String {
     let rows: Vec<String> = [bare, fenced, clock]
         .into_iter()
         .flatten()
+        .filter(|gain| gain.in_a_row_ns.is_some())
         .map(in_words)
         .collect();
-    let million = |gain: Option<&Gain>| Some(time(1e6 * gain?.million_reads_ms?));
-    match (million(bare), million(clock), case.evidence.found.costs) {
-        (Some(counter), Some(clock), _) => format!(
-            "gain: a read in a row takes {}; a million {counter} of CPU time, instead of {clock}",
-            rows.join(", ")
-        ),
-        (.., Some([counter, clock])) => format!(
-            "gain: a read in a row takes {}, one of the kernel's clock {}",
+    match case.evidence.found.costs {
+        _ if !rows.is_empty() => format!("gain: consecutive reads take {} each", rows.join(", ")),
+        Some([counter, clock]) => format!(
+            "gain: consecutive reads take {} each, those of the kernel's clock {}",
             time(counter),
             time(clock)
         ),
-        _ => "gain: the cost of a read was not measured".to_owned(),
+        None => "gain: the cost of a read was not measured".to_owned(),
     }
 }
 

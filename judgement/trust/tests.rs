@@ -350,8 +350,11 @@ fn handoffs_count_by_changes() {
         let verdict = verdicts(evidence).thread_safe;
         (verdict.outcome, verdict.evidence)
     };
-    assert_eq!(judged(Some(0)).0, Outcome::NotTested);
+    for changed in [0, 3] {
+        assert_eq!(judged(Some(changed)).0, Outcome::NotTested, "{changed}");
+    }
     for (changed, words) in [
+        (Some(4), "its value changed 4 times; steps back at 75 % of"),
         (
             Some(40),
             "its value changed 40 times; steps back at 7.5 % of the changes would",

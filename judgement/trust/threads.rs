@@ -4,7 +4,7 @@
 use super::{Case, reference, step_size, times};
 use crate::model::{Counted, CpuOffset, Monotonic, Outcome, ThreadSafe};
 use crate::numbers::{significant, time};
-use crate::rate::counter::EXPECTED_FOR_DETECTION;
+use crate::rate::counter::{EXPECTED_FOR_DETECTION, MIN_CHANGES};
 use crate::rate::order::offsets;
 use crate::trace::{Order, Threads};
 
@@ -47,10 +47,13 @@ pub(super) fn judge_between_threads(case: &Case) -> ThreadSafe {
             }
             (Outcome::Fail, evidence)
         }
-        _ if changed == Some(0) => (
-            Outcome::NotTested,
-            format!("its value never changed in {handoffs} handoffs between threads"),
-        ),
+        _ if changed.is_some_and(|changed| changed < MIN_CHANGES.into()) => {
+            let changed = times(changed.unwrap_or_default());
+            let evidence = format!(
+                "its value changed {changed} in {handoffs} handoffs between threads, too seldom to detect steps back"
+            );
+            (Outcome::NotTested, evidence)
+        }
         _ if threads.possible_pairs == 0 && case.device.is_none() => (
             Outcome::NotTested,
             format!("there is one CPU only; {handoffs} handoffs on it went forward"),

@@ -3,6 +3,7 @@
 use super::{Field, Kind, Range, Read, Row, Scatter, Visibility, field_table};
 use crate::model::{Context, Finding, Interval, ResolutionKind, TimerRow, Verdicts};
 use crate::table::CellValue;
+use crate::text::first_part;
 use crate::text::numbers::{plus_minus, range_ns};
 
 /// The kind of the rows that have the fields in this file, except identity and findings, which rows
@@ -15,12 +16,17 @@ pub(super) fn fields() -> Vec<Field> {
         findings: Text = codes(row.findings()), "Codes of the findings: below a table they are numbered notes; `problem`: results get worse or do not repeat; `note`: information; \
              `unknown`: the machine does not report it";
     };
+    let caution = field_table! { Read::Row, CLOCKS, |row| row.clock()?;
+        caution: Text = first_part(row.caution()?), "Why it is unfit for durations, even if trusted: `settable`: it jumps when the time of day is set; `CPU time`, `CPU cycles`: it stands still while \
+             the program sleeps or waits", in_tables(Visibility::OneReport);
+    };
     [
         identity_fields(),
         property_fields(),
         cost_fields(),
         quality_fields(),
         trust_fields(),
+        caution,
         added_time_fields(),
         findings,
     ]
@@ -79,9 +85,13 @@ fn cost_fields() -> Vec<Field> {
             column("amortised", "amortised cost (ns)"), metric("cost_amortised"), json("amortised_ns");
         cost_single_median: Nanoseconds = row.cost.as_ref()?.single_median_ns,
             "Median duration of single reads as measured by the reference", titled("single reads, median (ns)"), json("cost.single_median_ns");
+        cost_p90: Nanoseconds = row.cost.as_ref()?.p90_ns, "90th percentile of the duration of single reads",
+            column("p90", "cost, p90 (ns)"), json("cost.p90_ns");
         cost_p99: Nanoseconds = row.cost.as_ref()?.p99_ns,
             "99th percentile of the duration of single reads as measured by the reference",
             column("p99", "cost, p99 (ns)"), metric("cost_p99"), json("cost.p99_ns"), compared("p99", Scatter::Tail);
+        cost_longest: Nanoseconds = row.cost.as_ref()?.longest_ns, "Longest of the single reads that were timed",
+            column("longest", "cost, longest (ns)"), json("cost.longest_ns");
         adds: Text = range_ns(row.adds_range_ns()?),
             "Time that a read adds to the code around it: the least over four kinds of work, and an upper bound for programs. It may be slightly \
              negative if the read overlaps with the work; absent with --quick and for other runtimes",

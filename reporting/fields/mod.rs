@@ -174,7 +174,7 @@ pub fn default_columns(kind: Kind, width: Visibility) -> impl Iterator<Item = &'
 pub fn known_columns(kind: Kind, rows: &[Row]) -> Vec<&'static Field> {
     let is_known = |field: &&Field| {
         let mut values = rows.iter().map(|row| field.value(*row));
-        values.any(|value| value != CellValue::Nothing)
+        values.any(|value| ![CellValue::Nothing, "".into()].contains(&value))
     };
     let has_cost = field("cost_ns").is_some_and(|cost| is_known(&cost));
     let amortised = field("cost_amortised_ns").filter(|_| !has_cost);

@@ -3,7 +3,8 @@
 use super::Fact;
 use super::sections::Detail;
 use crate::fields::{Row, Visibility, fields_of};
-use crate::model::{Distribution, Question, Verdicts};
+use crate::model::{Core, Distribution, Outcome, Question, TimerRow, Verdicts};
+use crate::statistics::median;
 use crate::text::numbers::{significant, time};
 
 /// The facts about a row: all facts, or only the default columns and the trust questions that
@@ -13,15 +14,14 @@ pub fn facts(row: Row, detail: Detail) -> Vec<Fact> {
     let in_full = detail == Detail::Full;
     // The answers follow below with their evidence.
     let is_answer = |key: &str| {
-        let key = key.replace('_', " ");
-        Question::ALL
-            .iter()
-            .any(|question| question.name().replace('-', " ") == key)
+        let mut questions = Question::ALL.iter();
+        questions.any(|question| question.name().replace(['-', ' '], "_") == key)
     };
     let fields = fields_of(row.kind()).filter(|field| {
         let is_wanted = match field.key {
             "timer" | "label" | "distribution_modes" | "findings" => false,
-            "reason" | "remedy" => true,
+            "reason" | "remedy" | "cost_p90_ns" | "cost_p99_ns" | "cost_longest_ns" => true,
+            "caution" => false,
             "runtime" => in_full || row.runtime() != "native",
             _ => {
                 in_full
@@ -57,19 +57,49 @@ pub fn facts(row: Row, detail: Detail) -> Vec<Fact> {
     let Some(clock) = row.clock() else {
         return facts;
     };
+    facts.extend(
+        clock
+            .caution()
+            .filter(|why| !why.is_empty())
+            .map(|why| ("caution", why.to_owned())),
+    );
+    facts.extend(disturbances(clock).map(|why| ("disturbed", why)));
     if let Some(costs) = clock.distribution.as_ref().filter(|_| in_full) {
         facts.push(("single costs", costs_in_words(costs)));
     }
     let verdicts = clock.verdicts.iter().filter(|_| in_full);
-    facts.extend(verdicts.clone().flat_map(Verdicts::answers).map(|answer| {
-        (
-            answer.question.name(),
-            format!("{} — {}", answer.outcome.name(), answer.evidence),
-        )
+    facts.extend(verdicts.clone().flat_map(|verdicts| {
+        let is_trusted = verdicts.summary() != "no";
+        verdicts.answers().map(move |answer| {
+            let outcome = match answer.outcome {
+                Outcome::Fail if is_trusted => "fail, without effect on trust",
+                outcome => outcome.name(),
+            };
+            let text = format!("{outcome} — {}", answer.evidence);
+            (answer.question.name(), text)
+        })
     }));
     let evidence = verdicts.flat_map(|verdicts| evidence(verdicts, clock.place()));
     facts.extend(evidence.filter(|(_, parts)| !parts.is_empty()));
     facts
+}
+
+/// What disturbed the processes that measured a clock, and the tail of the others; `None` if nothing
+/// did.
+fn disturbances(row: &TimerRow) -> Option<String> {
+    let of = |core| row.processes.iter().filter(move |one| one.core == core);
+    let (shared, all) = (of(Core::Shared).count(), row.processes.len());
+    let shared = (shared > 0)
+        .then(|| format!("{shared} of {all} processes shared their core or changed its frequency"));
+    let dropped = row.observations.as_ref()?.dropped_windows.iter();
+    let dropped = dropped.map(|(reason, count)| format!("{count} × {}", reason.replace('-', " ")));
+    let dropped: Vec<String> = dropped.collect();
+    let again =
+        (!dropped.is_empty()).then(|| format!("parts measured again: {}", dropped.join(", ")));
+    let why: Vec<String> = shared.into_iter().chain(again).collect();
+    let p99 = median(of(Core::Alone).filter_map(|one| one.p99_ns));
+    let p99 = p99.map(|ns| format!("undisturbed p99 {}", time(Some(ns))));
+    (!why.is_empty()).then(|| why.into_iter().chain(p99).collect::<Vec<_>>().join("; "))
 }
 
 /// Evidence that needs more than one sentence.
@@ -115,8 +145,8 @@ fn costs_in_words(distribution: &Distribution) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::costs_in_words;
-    use crate::model::{Distribution, Mode};
+    use super::{costs_in_words, disturbances};
+    use crate::model::{Core, Distribution, Mode, ProcessFigures, TimerRow};
 
     fn costs(modes: Vec<Mode>) -> String {
         costs_in_words(&Distribution {
@@ -127,6 +157,28 @@ mod tests {
             process_cycles: Vec::new(),
             tail_share: 0.0,
         })
+    }
+
+    #[test]
+    fn disturbances_are_counted() {
+        let process = |core, p99_ns| ProcessFigures {
+            core,
+            p99_ns: Some(p99_ns),
+            ..ProcessFigures::default()
+        };
+        let mut row: TimerRow = serde_json::from_value(serde_json::json!({
+            "id": "a", "label": "a()", "runtime": "native", "status": "ok", "legend": "a",
+            "observations": {"processes": 3, "disturbed_processes": 1, "intervals": 0, "batched_calls": 0,
+                             "single_calls": 0, "backward_steps": 0}
+        })).expect("a row");
+        row.processes = vec![process(Core::Alone, 32.0), process(Core::Alone, 32.0)];
+        assert_eq!(disturbances(&row), None);
+        row.processes.push(process(Core::Shared, 90.0));
+        let text = disturbances(&row).expect("one is disturbed");
+        assert!(
+            text.starts_with("1 of 3 processes shared") && text.ends_with("p99 32.00 ns"),
+            "{text}"
+        );
     }
 
     #[test]

@@ -141,7 +141,7 @@ impl Note {
         let causes: Vec<String> = self.causes.iter().take(2).map(prefixed).collect();
         let more = match self.causes.len() - causes.len() {
             0 => String::new(),
-            more => format!("; {more} more like these"),
+            more => format!("; and {more} more with other figures"),
         };
         causes.join("; ") + &more
     }

@@ -200,7 +200,11 @@ fn table(kind: Kind, rows: &[(String, Row)], notes: &Notes) -> Table<'static> {
         ..TableColumn::left("timer")
     };
     let figures = fields.iter().map(|field| TableColumn {
-        omission_priority: field.visibility.map_or(0, |visibility| visibility as u8),
+        omission_priority: match field.visibility {
+            // It folds long names, which makes a long table longer.
+            Some(_) if field.key == "caution" && rows.len() <= 2 * MAX_DETAILED_ROWS => 0,
+            visibility => visibility.map_or(0, |visibility| visibility as u8),
+        },
         ..field.as_column_with_units()
     });
     // An empty column would still take one blank.

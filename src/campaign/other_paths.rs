@@ -56,7 +56,28 @@ pub fn compare_with_syscalls() -> LibraryClocks {
             _ => found.by_library_only.push(id.into()),
         }
     }
+    let counter = FENCED_COUNTERS.iter().find_map(|id| read_cost_ns(id));
+    found.costs_ns =
+        (read_cost_ns("monotonic").zip(counter)).map(|(read, counter)| [read, counter]);
     found
+}
+
+/// The counters of processors, each read with a fence.
+const FENCED_COUNTERS: [&str; 3] = ["rdtsc-lfence", "cntvct-isb", "rdtime-fence"];
+
+/// Returns the mean cost of a read in the shortest of some series.
+fn read_cost_ns(id: &str) -> Option<f64> {
+    /// Reads of a series, and series.
+    /// *Judgement*: a series takes some tens of microseconds, so that some are not interrupted.
+    const READS: u32 = 1_000;
+    const SERIES: u32 = 30;
+    let mut clock = (timers::find(id)?.open)().ok()?;
+    let series = (0..SERIES).filter_map(|_| {
+        let begin = timers::kernel_time()?;
+        clock.readings(READS).ok()?;
+        timers::kernel_time()?.checked_sub(begin)
+    });
+    Some(series.min()? as f64 / f64::from(READS))
 }
 
 /// Reads a clock once.

@@ -12,12 +12,13 @@ use crate::cli::CheckArgs;
 use crate::document::FindingText;
 use crate::findings::apply_rules;
 use crate::findings::machine::{
-    DATE, DateCase, LIBRARY_CLOCKS, RESTORES, RTC, RestoreCase, RtcCase, WATCH_LOG, WatchLogCase,
-    is_fit, judge,
+    DATE, DateCase, LIBRARY_CLOCKS, PRELOAD, RESTORES, RTC, RestoreCase, RtcCase, WATCH_LOG,
+    WatchLogCase, is_fit, judge,
 };
 use crate::hosts::children;
 use crate::model::{Finding, LibraryClocks, Platform, Severity};
 use crate::platform::activity::rtc_s;
+use crate::platform::preload::preloaded;
 use crate::platform::{self, Root};
 use crate::report::read;
 use crate::runs::choose_cpu;
@@ -59,6 +60,7 @@ pub fn run(args: &CheckArgs, output: &mut dyn Write) -> CommandResult<bool> {
         let found = [
             Some(apply_rules(DATE, &DateCase(&date))),
             library_clock_findings(),
+            (platform.os.family == "linux").then(|| apply_rules(PRELOAD, &preloaded(&root))),
             watch_findings(),
             rtc_findings(&platform, &root),
         ];

@@ -184,7 +184,7 @@ fn recipe_table(counter: &CounterJudgement) -> Table<'static> {
         TableColumn::left("recipe"),
         TableColumn::right("median", Notation::Fixed(2)),
         TableColumn::right("worst", Notation::Fixed(2)),
-        TableColumn::program_text("without rate"),
+        TableColumn::program_text("no rate found"),
         TableColumn::left("what it does"),
     ]);
     for row in &counter.recipes {

@@ -1,6 +1,5 @@
 //! `inspect`: prints the figures, verdicts and warnings of timers, and with -v their plots.
 
-use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io::Write;
 use std::path::Path;
 
@@ -145,22 +144,16 @@ fn add_section<'a>(
     document
 }
 
-/// Converts an id into part of a file name that is valid on any system. A colon becomes a plus
-/// sign. If other characters are replaced, a hash of the id is appended to keep the names unique.
+/// Converts an id into part of a file name that is valid on any system: a colon becomes a plus sign,
+/// other characters their code.
 fn file_name(id: &str) -> String {
-    let replace = |c: char| match c {
-        ':' => '+',
-        c if c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.') => c,
-        _ => '-',
+    let valid = |(at, c): (usize, char)| match c {
+        ':' => "+".to_owned(),
+        '-' | '_' => c.to_string(),
+        c if c.is_ascii_alphanumeric() || c == '.' && at > 0 => c.to_string(),
+        c => format!("-{:x}-", u32::from(c)),
     };
-    let name: String = id.chars().take(80).map(replace).collect();
-    let name = name.trim_start_matches('.');
-    if name.replace('+', ":") == id {
-        return name.to_owned();
-    }
-    let mut hasher = DefaultHasher::new();
-    id.hash(&mut hasher);
-    format!("{name}-{:08x}", hasher.finish() as u32)
+    id.chars().take(80).enumerate().map(valid).collect()
 }
 
 #[cfg(test)]

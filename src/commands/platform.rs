@@ -37,7 +37,7 @@ pub fn run(args: &PlatformArgs, output: &mut dyn Write) -> CommandResult {
         ..KnownFrequencies::default()
     };
     let (frequency, _) =
-        frequency::summarise(&parts, frequency::CyclesFrom::Effective).map_err(failed)?;
+        frequency::summarise(&parts, frequency::CyclesFrom::Effective, None).map_err(failed)?;
     let identified = Identified {
         date: date(),
         platform: platform::identify(cpu),

@@ -15,6 +15,7 @@ pub mod frequency;
 mod hypervisor;
 mod kernel;
 mod others;
+pub mod preload;
 pub mod quietest;
 mod root;
 pub mod sources;

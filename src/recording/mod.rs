@@ -113,7 +113,11 @@ impl Recording {
     /// # Errors
     /// When cycles use the nominal frequency and it is unknown.
     pub fn report(&self) -> Result<Report, NominalUnknown> {
-        let (frequency, about_frequency) = summarise(&self.frequency, self.cycles_from)?;
+        let (frequency, about_frequency) = summarise(
+            &self.frequency,
+            self.cycles_from,
+            self.platform.frequency_host(),
+        )?;
         let mut measured = self.rows(frequency.cycles());
         name_load(&mut measured, &self.platform);
         let hertz = frequency.cycles().map(|hertz| hertz.value);

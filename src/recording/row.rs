@@ -155,7 +155,9 @@ fn at_least_zero(ns: f64) -> f64 {
 fn cost(trace: &Trace, profile: &Profile) -> Cost {
     Cost {
         single_median_ns: profile.single_median.map(at_least_zero),
+        p90_ns: profile.p90.map(at_least_zero),
         p99_ns: profile.p99.map(at_least_zero),
+        longest_ns: profile.longest.map(at_least_zero),
         follows: trace.core_hz.map(|_| profile.following),
         reference: trace.calls_reference().id.clone(),
     }

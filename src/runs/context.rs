@@ -35,7 +35,7 @@ impl RunContext {
             nominal,
             ..KnownFrequencies::default()
         };
-        frequency::summarise(&known, cycles)?;
+        frequency::summarise(&known, cycles, None)?;
         Ok(Self {
             created,
             cpu,

@@ -22,6 +22,8 @@ rules! {
                 values.extend(driver(machine));
                 Some(values)
             };
+        Unknown("guest") "a guest of {hypervisor} has no frequency governor: the host decides the frequency",
+            |machine| Some(values! { hypervisor: machine.frequency_host()? });
         Unknown "the frequency governor is not reported by this machine"
             => "compare the effective frequencies before and after the measurement, which are in the report",
             on_linux;

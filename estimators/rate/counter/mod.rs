@@ -59,6 +59,9 @@ pub struct CounterFindings {
 /// The expected number of events at which the probability of at least one event is 95 %. *Chance*:
 /// 1 − e⁻³ is 0.95.
 pub const EXPECTED_FOR_DETECTION: f64 = 3.0;
+/// The fewest changes of a value of which a share below 1 would have shown a step back. *Computed*:
+/// the next number after [`EXPECTED_FOR_DETECTION`].
+pub const MIN_CHANGES: u32 = 4;
 
 /// Returns the rate of the counter relative to the kernel's uncorrected clock.
 pub fn paired_rate(observed: &CounterEvidence) -> Option<Rate> {

@@ -35,6 +35,8 @@ fn timer(id: &str, quality: f64, cost: f64) -> TimerRow {
     row.cost_ns = Some(Interval::with_ends(cost, Some((cost * 0.99, cost * 1.01))));
     row.cost = Some(Cost {
         single_median_ns: None,
+        p90_ns: None,
+        longest_ns: None,
         p99_ns: None,
         follows: None,
         reference: "rdtsc".into(),

@@ -8,6 +8,7 @@ use timers::{Answer, BackwardSteps, Deadline, Fault};
 use super::cpu_migrator::while_migrating;
 use super::rounds::schedule_rounds;
 use super::{Examined, LOOP_NS, MAX_READINGS_PER_ANSWER, Session};
+use crate::rate::counter::MIN_CHANGES;
 use crate::trace::{Order, Pair, Threads};
 
 /// Largest number of rounds of handoffs. In a round, each CPU belongs to at most one pair; with up
@@ -20,6 +21,10 @@ const MIN_HANDOFFS: u32 = 200;
 /// Time after which no further handoffs are requested in a round.
 /// *Judgement*: next to a busy program a handoff takes milliseconds.
 const MAX_ROUND_TIME: Duration = Duration::from_millis(30);
+/// Time in which, in the first round, further handoffs of a coarse clock are requested, while it
+/// changed in too few of them to show steps back.
+/// *Judgement*: 60 steps of 4 ms, of which the time that answers take hides most.
+const MAX_COARSE_TIME: Duration = Duration::from_millis(250);
 /// Number of handoffs in the first answer. It is even, so that every other handoff goes in the same
 /// direction.
 const FIRST_HANDOFFS: u32 = 20;
@@ -78,12 +83,15 @@ impl Session {
             possible_pairs: cpus * cpus.saturating_sub(1) / 2,
             ..Threads::default()
         };
+        let mut coarse_time = MAX_COARSE_TIME;
         for round in schedule_rounds(&places, MAX_ROUNDS)
             .into_iter()
             .filter(|round| !round.is_empty())
         {
             let count = handoffs_per_pair(plan.handoffs, cpus);
-            let handoffs = collect_handoffs(count, |count| timer.handoffs(&round, count));
+            let ask = |count| timer.handoffs(&round, count);
+            let handoffs = collect_handoffs(count, coarse_time, ask);
+            coarse_time = Duration::ZERO;
             let handoffs = match handoffs {
                 // The host cannot pin threads to CPUs, or only one thread can read the timer.
                 Err(Fault::Refused(_)) if threads.rounds == 0 => break,
@@ -102,7 +110,8 @@ impl Session {
             } else {
                 plan.handoffs
             };
-            let handoffs = collect_handoffs(count, |count| timer.handoffs(&[], count))?;
+            let handoffs =
+                collect_handoffs(count, MAX_COARSE_TIME, |count| timer.handoffs(&[], count))?;
             threads.rounds = 1;
             threads.pairs = handoffs
                 .iter()
@@ -126,38 +135,68 @@ pub(in crate::campaign) fn as_order(found: BackwardSteps, moves: u32, cpus: u32)
     }
 }
 
-/// Asks for `max_count` handoffs per pair, or for as many as fit into about `MAX_ROUND_TIME`, with
-/// more of them from answer to answer. A handoff takes milliseconds if the threads have to wait for
-/// a CPU. Returns the two readings of each handoff, a list for each pair.
+/// Asks for `count` handoffs per pair, or for as many as fit into about `MAX_ROUND_TIME`, with more
+/// of them from answer to answer. A handoff takes milliseconds if the threads have to wait for a CPU.
+/// Asks for more, for at most `coarse_time`, while the value of the clock changed in too few of them.
+/// Returns the two readings of each handoff, a list for each pair.
 fn collect_handoffs(
-    max_count: u32,
+    count: u32,
+    coarse_time: Duration,
     mut ask: impl FnMut(u32) -> Answer<Vec<Vec<[i64; 2]>>>,
 ) -> Answer<Vec<Vec<[i64; 2]>>> {
-    let deadline = Deadline::after(MAX_ROUND_TIME);
-    let mut count = FIRST_HANDOFFS.min(max_count);
-    let mut all = ask(count)?;
-    let mut left = max_count - count;
-    while left > 0 && deadline.remaining().is_some() {
-        // The number of handoffs so far stays even.
-        count = (HANDOFFS_GROWTH * count).min(left);
-        left -= count;
+    let [end, coarse_end] = [MAX_ROUND_TIME, coarse_time].map(Deadline::after);
+    let (mut size, mut left, mut changes) = (FIRST_HANDOFFS.min(count), count, 0);
+    let mut all: Vec<Vec<[i64; 2]>> = Vec::new();
+    loop {
+        let more = ask(size)?;
+        let changed = more.iter().flatten().filter(|[one, other]| one != other);
+        changes += changed.count() as u32;
+        all.resize_with(more.len(), Vec::new);
         all.iter_mut()
-            .zip(ask(count)?)
+            .zip(more)
             .for_each(|(list, more)| list.extend(more));
+        left -= size.min(left);
+        let is_coarse = changes < MIN_CHANGES && coarse_end.remaining().is_some();
+        if !(is_coarse || left > 0 && end.remaining().is_some()) {
+            return Ok(all);
+        }
+        // The number of handoffs so far stays even.
+        size = (HANDOFFS_GROWTH * size).min(if left > 0 { left } else { count });
     }
-    Ok(all)
 }
 
 /// Returns the number of handoffs per pair. It falls with the number of CPUs, so that the total
 /// grows with the number of CPUs and not with its square.
 fn handoffs_per_pair(handoffs: u32, cpus: u32) -> u32 {
-    (2 * handoffs / cpus.max(1)).clamp(MIN_HANDOFFS, handoffs)
+    let count = (2 * handoffs / cpus.max(1)).clamp(MIN_HANDOFFS, handoffs);
+    count.next_multiple_of(2)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::campaign::sampling::CampaignPlan;
+
+    /// The clock changes in every `period`th handoff.
+    #[test]
+    fn coarse_clock_is_asked_longer() {
+        let handoffs = |period: i64, coarse_time| {
+            let mut number = 0;
+            let all = collect_handoffs(200, coarse_time, |count| {
+                let answer = (0..count).map(|_| {
+                    number += 1;
+                    [(number - 1) / period, number / period]
+                });
+                Ok(vec![answer.collect()])
+            });
+            let pair = Pair::from_handoffs(None, &all.expect("answers")[0]);
+            (pair.handoffs, pair.changed.expect("it is counted"))
+        };
+        assert_eq!(handoffs(1, MAX_COARSE_TIME), (200, 200));
+        assert_eq!(handoffs(100, Duration::ZERO), (200, 2));
+        let (count, changed) = handoffs(100, MAX_COARSE_TIME);
+        assert!(changed == MIN_CHANGES && count % 2 == 0, "{count}");
+    }
 
     #[test]
     fn thread_test_time_is_bounded() {

@@ -70,7 +70,8 @@ pub struct KnownFrequencies {
 
 /// Summarises the frequencies for the report, with warnings; cycles are counted at the frequency
 /// that `source` selects. The effective frequency is the frequency during the measurement, or the
-/// mean of the frequencies before and after; its range covers all of these.
+/// mean of the frequencies before and after; its range covers all of these. `host` is the hypervisor
+/// that decides the frequency of a guest.
 ///
 /// # Errors
 ///
@@ -79,6 +80,7 @@ pub struct KnownFrequencies {
 pub fn summarise(
     parts: &KnownFrequencies,
     source: CyclesFrom,
+    host: Option<&str>,
 ) -> Result<(Frequency, Vec<Finding>), NominalUnknown> {
     let nominal = parts.nominal.as_ref();
     let chains: Vec<Chains> = parts.before.into_iter().chain(parts.after).collect();
@@ -122,6 +124,7 @@ pub fn summarise(
             .zip(parts.after)
             .map(|(before, after)| [before, after].map(|each| each.hertz.0)),
         during: parts.during,
+        host,
         doubtful_ratio: doubtful.and_then(|each| each.multiplication_cycles),
         is_missing: source == CyclesFrom::Effective && effective.is_none(),
     };
@@ -144,7 +147,7 @@ mod tests {
     }
 
     fn codes(parts: &KnownFrequencies, source: CyclesFrom) -> Vec<String> {
-        let (_, warnings) = summarise(parts, source).expect("a known frequency");
+        let (_, warnings) = summarise(parts, source, None).expect("a known frequency");
         warnings.into_iter().map(|warning| warning.code).collect()
     }
 
@@ -156,7 +159,8 @@ mod tests {
             tsc: Some(Hertz(2.6e9)),
             ..KnownFrequencies::default()
         };
-        let (frequency, warnings) = summarise(&parts, CyclesFrom::Effective).expect("it is known");
+        let (frequency, warnings) =
+            summarise(&parts, CyclesFrom::Effective, None).expect("it is known");
         assert_eq!(warnings, []);
         assert_eq!(value_of(frequency.effective_hz), Some(3.01e9));
         assert_eq!(value_of(frequency.cycles_hz), Some(3.01e9));
@@ -195,7 +199,7 @@ mod tests {
             after: chains(2.4),
             ..KnownFrequencies::default()
         };
-        let (_, warnings) = summarise(&parts, CyclesFrom::Effective).expect("it is known");
+        let (_, warnings) = summarise(&parts, CyclesFrom::Effective, None).expect("it is known");
         assert!(
             warnings[0].message().contains("3.000 GHz")
                 && warnings[0].message().contains("2.400 GHz")
@@ -222,7 +226,8 @@ mod tests {
             during: during(2.59e9, 2.61e9),
             ..KnownFrequencies::default()
         };
-        let (frequency, warnings) = summarise(&parts, CyclesFrom::Effective).expect("it is known");
+        let (frequency, warnings) =
+            summarise(&parts, CyclesFrom::Effective, None).expect("it is known");
         assert_eq!(warnings, [], "the ends do not count");
         assert_eq!(
             frequency.effective_hz,
@@ -233,6 +238,10 @@ mod tests {
             ..parts
         };
         assert_eq!(codes(&parts, CyclesFrom::Effective), ["frequency-changed"]);
+        for (host, has_governor) in [(None, true), (Some("KVM"), false)] {
+            let (_, warnings) = summarise(&parts, CyclesFrom::Effective, host).expect("known");
+            assert_eq!(warnings[0].advice().contains("governor"), has_governor);
+        }
     }
 
     #[test]
@@ -241,8 +250,9 @@ mod tests {
             nominal: Some((Hertz(2.5e9), "brand string".into())),
             ..KnownFrequencies::default()
         };
-        let chosen =
-            |source| summarise(&parts, source).map(|(f, _)| (f.cycles_from, value_of(f.cycles_hz)));
+        let chosen = |source| {
+            summarise(&parts, source, None).map(|(f, _)| (f.cycles_from, value_of(f.cycles_hz)))
+        };
         assert_eq!(
             chosen(CyclesFrom::Nominal),
             Ok(("nominal".into(), Some(2.5e9)))
@@ -264,7 +274,7 @@ mod tests {
 
     #[test]
     fn unknown_nominal_frequency_has_remedy() {
-        let error = summarise(&KnownFrequencies::default(), CyclesFrom::Nominal)
+        let error = summarise(&KnownFrequencies::default(), CyclesFrom::Nominal, None)
             .expect_err("it is unknown")
             .to_string();
         assert!(
