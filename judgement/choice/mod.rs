@@ -26,7 +26,7 @@ pub use advice::{Advice, advise};
 pub use answer::{ClockAnswer, plan_alone};
 pub use clock_facts::Facts;
 pub use clock_figures::{Budget, ClockFigures};
-pub use clocks::{Choice, ClockChoice, ClockPlan, RankedClock, RankedTimer, choose, plan_code};
+pub use clocks::{Choice, ClockChoice, ClockPlan, RankedClock, RankedTimer, choose};
 pub use error::{ChoiceError, Unusable};
 pub use plan::{MeasuringPlan, PlanMethod, Shortfall};
 pub use requirement::{Need, Requirement};

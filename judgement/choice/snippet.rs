@@ -38,11 +38,11 @@ pub enum Language {
     Go,
 }
 
-/// The snippets: the language, the ids of the clocks that it reads, and the text for batches and for
-/// single calls: lines that begin with `-` are for batches, those with `+` for single calls, which are
-/// less indented. These words in it are replaced: `CALLS`, the calls between two reads; `RUNS`, the
-/// number of runs; `CLOCK`, the name of the clock in C; `NS_PER_TICK`; `READ`, the cost of a read in
-/// nanoseconds. A batch of Python consists of `TURNS` turns of `UNROLLED` calls.
+/// The snippets: the language, the ids of the clocks that it reads, and the text: lines that begin with
+/// `-` are for batches, those with `+` for single calls, those with `*` for means of requests, and those
+/// with `=` for the latter two, which are less indented. These words in it are replaced: `CALLS`, the
+/// calls between two reads; `RUNS`, the number of runs; `CLOCK`, the name of the clock in C; `NS_PER_TICK`; `READ`, the cost of a read in nanoseconds. A
+/// batch of Python consists of `TURNS` turns of `UNROLLED` calls.
 ///
 /// All batches but those of Python have one form. Even runs make no calls: the least of them is the *frame*, the time of the
 /// read and of what stands around the calls, on the machine and with the compiler of the user. Odd
@@ -51,25 +51,30 @@ pub enum Language {
 /// used: otherwise compilers remove an operation without effects, or move it out of the loop. In
 /// Python, whose calls always differ, the medians are used, and calls stand in a row, because a turn
 /// of a loop around a call differs by up to 5 ns from an empty one.
-const SNIPPETS: [(Language, &str, &str); 9] = [
+pub(super) const SNIPPETS: [(Language, &str, &str); 9] = [
     (
         Language::C,
         "monotonic monotonic-raw boottime realtime tai thread-cputime process-cputime",
         "\
 #include <time.h>
 __typeof__(operation) *volatile call = operation;  // not optimised away
--double least[] = {1e18, 1e18};  // without and with the calls
+-double least[] = {1e18, 1e18};  // BOTH
 -for (long run = 0; run < RUNS; run++) {
+*double sum = 0, count = 0;  // ONCE
     struct timespec a, b;
+*struct timespec z;
+*clock_gettime(CLOCK, &z);
     clock_gettime(CLOCK, &a);
 -    for (long i = run % 2 * CALLS; i > 0; i--) call();
-+call();
+=call();
     clock_gettime(CLOCK, &b);
     double t = 1e9 * (b.tv_sec - a.tv_sec) + (b.tv_nsec - a.tv_nsec);
 -    if (t < least[run % 2]) least[run % 2] = t;
 -}
 -double ns = (least[1] - least[0]) / CALLS;
-+double ns = t - READ;  // less the cost of a read
++double ns = t - READ;  // LESS
+*sum += t - 1e9 * (a.tv_sec - z.tv_sec) - (a.tv_nsec - z.tv_nsec);
+*double ns = sum / ++count;  // MEAN
 ",
     ),
     (
@@ -78,37 +83,47 @@ __typeof__(operation) *volatile call = operation;  // not optimised away
         "\
 #include <x86intrin.h>
 __typeof__(operation) *volatile call = operation;  // not optimised away
--double least[] = {1e18, 1e18};  // without and with the calls
+-double least[] = {1e18, 1e18};  // BOTH
 -for (long run = 0; run < RUNS; run++) {
+*double sum = 0, count = 0;  // ONCE
+*_mm_lfence();
+*unsigned long long before = __rdtsc();
     _mm_lfence();
     unsigned long long begin = __rdtsc();
 -    for (long i = run % 2 * CALLS; i > 0; i--) call();
-+call();
+=call();
     _mm_lfence();
     double t = (__rdtsc() - begin) * NS_PER_TICK;
 -    if (t < least[run % 2]) least[run % 2] = t;
 -}
 -double ns = (least[1] - least[0]) / CALLS;
-+double ns = t - READ;  // less the cost of a read
++double ns = t - READ;  // LESS
+*sum += t - (begin - before) * NS_PER_TICK;
+*double ns = sum / ++count;  // MEAN
 ",
     ),
     (
         Language::Cpp,
-        "monotonic",
+        "monotonic steady_clock",
         "\
 #include <chrono>
 using steady = std::chrono::steady_clock;
 auto *volatile call = operation;  // not optimised away
--double least[] = {1e18, 1e18};  // without and with the calls
+-double least[] = {1e18, 1e18};  // BOTH
 -for (long run = 0; run < RUNS; run++) {
+*double count = 0;  // ONCE
+*std::chrono::duration<double, std::nano> sum{};
+*auto before = steady::now();
     auto begin = steady::now();
 -    for (long i = run % 2 * CALLS; i > 0; i--) call();
-+call();
+=call();
     std::chrono::duration<double, std::nano> t = steady::now() - begin;
 -    if (t.count() < least[run % 2]) least[run % 2] = t.count();
 -}
 -double ns = (least[1] - least[0]) / CALLS;
-+double ns = t.count() - READ;  // less the cost of a read
++double ns = t.count() - READ;  // LESS
+*sum += t - (begin - before);
+*double ns = sum.count() / ++count;  // MEAN
 ",
     ),
     (
@@ -116,36 +131,45 @@ auto *volatile call = operation;  // not optimised away
         "instant",
         "\
 -let call = std::hint::black_box(operation as fn() -> _);
--let mut least = [f64::INFINITY; 2]; // without and with the calls
+-let mut least = [f64::INFINITY; 2]; // BOTH
 -for run in 0..RUNS {
+*let (mut sum, mut count) = (0.0, 0.0); // ONCE
+*let before = std::time::Instant::now();
     let begin = std::time::Instant::now();
 -    for _ in 0..run % 2 * CALLS {
-+std::hint::black_box(operation());
+=std::hint::black_box(operation());
 -        std::hint::black_box(call());
 -    }
     let t = begin.elapsed().as_secs_f64() * 1e9;
 -    least[run % 2] = t.min(least[run % 2]);
 -}
 -let ns = (least[1] - least[0]) / CALLS.0;
-+let ns = t - READ; // less the cost of a read
++let ns = t - READ; // LESS
+*sum += t - (begin - before).as_secs_f64() * 1e9;
+*count += 1.0;
+*let ns = sum / count; // MEAN
 ",
     ),
     (
         Language::Java,
         "nanoTime",
         "\
--double[] least = {1e18, 1e18};  // without and with the calls
+-double[] least = {1e18, 1e18};  // BOTH
 -double sum = 0;
 -for (int run = 0; run < RUNS; run++) {
+*double sum = 0, count = 0;  // ONCE
+*long before = System.nanoTime();
     long begin = System.nanoTime();
 -    for (long i = run % 2 * CALLSL; i > 0; i--) sum += operation();
-+double result = operation();
+=double result = operation();
     double t = System.nanoTime() - begin;
 -    least[run % 2] = Math.min(least[run % 2], t);
 -}
 -double ns = (least[1] - least[0]) / CALLS;
 -if (sum == 0.1) System.out.println();  // so that no call is optimised away
-+double ns = t - READ;  // less the cost of a read
++double ns = t - READ;  // LESS
+*sum += t - (begin - before);
+*double ns = sum / ++count;  // MEAN
 ",
     ),
     (
@@ -153,18 +177,22 @@ auto *volatile call = operation;  // not optimised away
         "Stopwatch",
         "\
 using System.Diagnostics;
--double[] least = {1e18, 1e18};  // without and with the calls
+-double[] least = {1e18, 1e18};  // BOTH
 -double sum = 0;
 -for (int run = 0; run < RUNS; run++) {
+*double sum = 0, count = 0;  // ONCE
+*long before = Stopwatch.GetTimestamp();
     long begin = Stopwatch.GetTimestamp();
 -    for (long i = run % 2 * CALLSL; i > 0; i--) sum += operation();
-+double result = operation();
+=double result = operation();
     double t = (Stopwatch.GetTimestamp() - begin) * 1e9 / Stopwatch.Frequency;
 -    if (t < least[run % 2]) least[run % 2] = t;
 -}
 -double ns = (least[1] - least[0]) / CALLS;
 -if (sum == 0.1) System.Console.WriteLine();  // so that no call is optimised away
-+double ns = t - READ;  // less the cost of a read
++double ns = t - READ;  // LESS
+*sum += t - (begin - before) * 1e9 / Stopwatch.Frequency;
+*double ns = sum / ++count;  // MEAN
 ",
     ),
     (
@@ -181,45 +209,59 @@ from time import perf_counter_ns
 -exec(CODE.format(\"batch\", \"operation();\" * UNROLLED))
 -took = [median(run() for _ in range(RUNS)) for run in (frame, batch)]
 -ns = (took[1] - took[0]) / CALLS
-+begin = perf_counter_ns()
-+operation()
-+ns = perf_counter_ns() - begin - READ  # less the cost of a read
+*total = count = 0  # ONCE
+*before = perf_counter_ns()
+=begin = perf_counter_ns()
+=operation()
++ns = perf_counter_ns() - begin - READ  # LESS
+*total += perf_counter_ns() - begin - (begin - before)
+*count += 1
+*ns = total / count  # MEAN
 ",
     ),
     (
         Language::JavaScript,
         "hrtime.bigint",
         "\
--const least = [Infinity, Infinity];  // without and with the calls
+-const least = [Infinity, Infinity];  // BOTH
 -let sum = 0;
 -for (let run = 0; run < RUNS; run++) {
+*let total = 0, count = 0;  // ONCE
+*const before = process.hrtime.bigint();
     const begin = process.hrtime.bigint();
 -    for (let i = run % 2 * CALLS; i > 0; i--) sum += operation();
-+const result = operation();
+=const result = operation();
     const t = Number(process.hrtime.bigint() - begin);
 -    least[run % 2] = Math.min(least[run % 2], t);
 -}
 -const ns = (least[1] - least[0]) / CALLS;
 -if (sum === 0.1) console.log();  // so that no call is optimised away
-+const ns = t - READ;  // less the cost of a read
++const ns = t - READ;  // LESS
+*total += t - Number(begin - before);
+*const ns = total / ++count;  // MEAN
 ",
     ),
     (
         Language::Go,
         "monotonic",
         "\
--least := [2]float64{math.Inf(1), math.Inf(1)} // without and with the calls
+-least := [2]float64{math.Inf(1), math.Inf(1)} // BOTH
 -for run := 0; run < RUNS; run++ {
+*total, count := 0.0, 0.0 // ONCE
+*before := time.Now()
 \tbegin := time.Now()
 -\tfor i := run % 2 * CALLS; i > 0; i-- {
-+runtime.KeepAlive(operation())
+=runtime.KeepAlive(operation())
 -\t\truntime.KeepAlive(operation())
 -\t}
 \tt := float64(time.Since(begin).Nanoseconds())
 -\tleast[run%2] = math.Min(least[run%2], t)
 -}
 -ns := (least[1] - least[0]) / CALLS
-+ns := t - READ // less the cost of a read
++ns := t - READ // LESS
+*total += t - float64(begin.Sub(before).Nanoseconds())
+*count++
+*ns := total / count // MEAN
 ",
     ),
 ];
@@ -242,6 +284,14 @@ impl Language {
             Self::Python => Some("python"),
             Self::JavaScript => Some("node"),
             Self::C | Self::Cpp | Self::Rust | Self::Go => None,
+        }
+    }
+
+    /// The runtime whose sleep primitives the code calls; `None` for native ones.
+    pub fn waiting_runtime(self) -> Option<&'static str> {
+        match self {
+            Self::Go => Some("go"),
+            _ => self.runtime(),
         }
     }
 
@@ -275,7 +325,7 @@ pub fn first_snippet(
 pub fn snippet(language: Language, picked: &RankedClock, row: &TimerRow) -> Option<String> {
     let plan = picked.figures.plan?;
     let calls = match plan.method {
-        PlanMethod::Single => 1,
+        PlanMethod::Single | PlanMethod::Mean { .. } => 1,
         PlanMethod::Batch { calls } => calls,
         PlanMethod::EdgeCrossing { .. } => return None,
     };
@@ -300,6 +350,10 @@ pub fn snippet(language: Language, picked: &RankedClock, row: &TimerRow) -> Opti
     } else {
         2 * with_calls
     };
+    let requests = match plan.method {
+        PlanMethod::Mean { requests } => requests,
+        _ => 1,
+    };
     let tick = row
         .ns_per_tick
         .map_or_else(|| "NS_PER_TICK".to_owned(), |ns| format!("{ns:.10}"));
@@ -308,6 +362,13 @@ pub fn snippet(language: Language, picked: &RankedClock, row: &TimerRow) -> Opti
         ("TURNS", turns.to_string()),
         ("CALLS", calls.to_string()),
         ("RUNS", runs.to_string()),
+        (
+            "MEAN",
+            format!("the mean, good from {requests} requests on"),
+        ),
+        ("ONCE", "once; the rest for each request".to_owned()),
+        ("LESS", "less the cost of a read".to_owned()),
+        ("BOTH", "without and with the calls".to_owned()),
         ("NS_PER_TICK", tick),
         ("READ", format!("{:.1}", value_of(row.cost_ns)?)),
         ("CLOCK,", format!("{},", name.unwrap_or_default())),
@@ -316,24 +377,25 @@ pub fn snippet(language: Language, picked: &RankedClock, row: &TimerRow) -> Opti
 }
 
 /// The lines of a text for this method, without their marks.
-fn lines_for(text: &str, method: PlanMethod) -> String {
-    let (wanted, other, indent) = match method {
-        PlanMethod::Single => ('+', '-', ["    ", "\t"]),
-        _ => ('-', '+', [""; 2]),
+fn lines_for<'a>(text: &'a str, method: PlanMethod) -> String {
+    let (wanted, indent) = match method {
+        PlanMethod::Single => (['+', '='], ["    ", "\t"]),
+        PlanMethod::Mean { .. } => (['*', '='], ["    ", "\t"]),
+        _ => (['-'; 2], [""; 2]),
     };
-    let lines = text.lines().filter(|line| !line.starts_with(other));
-    let unmarked = |line: &str| match line.strip_prefix(wanted) {
-        Some(line) => line.to_owned() + "\n",
-        None => {
+    let unmarked = |line: &'a str| match line.strip_prefix(['-', '+', '*', '=']) {
+        Some(rest) => line.starts_with(wanted).then_some(rest),
+        None => Some(
             indent
                 .iter()
                 .find_map(|indent| line.strip_prefix(indent))
-                .unwrap_or(line)
-                .to_owned()
-                + "\n"
-        }
+                .unwrap_or(line),
+        ),
     };
-    lines.map(unmarked).collect()
+    text.lines()
+        .filter_map(unmarked)
+        .map(|line| line.to_owned() + "\n")
+        .collect()
 }
 
 /// Replaces these words of a text.

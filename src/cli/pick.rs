@@ -39,7 +39,7 @@ pub struct PickArgs {
     /// amount
     #[arg(long)]
     pub settable: bool,
-    /// Rate at which the operation happens, as in 10000/s, if it cannot be repeated at will
+    /// Requests a second of a service, as in 10000/s: each is timed as it comes, none is repeated
     #[arg(long, value_name = "RATE", value_parser = parse_rate, allow_hyphen_values = true)]
     pub rate: Option<f64>,
     /// Timers of this runtime instead of the native ones: java, dotnet, mono, python, node, or the
@@ -48,7 +48,7 @@ pub struct PickArgs {
     pub runtime: Option<String>,
     /// Pick a clock of this language, and print code in it [default: c]
     #[arg(long = "for", value_name = "LANGUAGE", value_enum, ignore_case = true,
-          conflicts_with_all = ["every", "runtime", "agents"])]
+          conflicts_with_all = ["runtime", "agents"])]
     pub language: Option<Language>,
     /// Print all other clocks, with the reasons against them
     ///
