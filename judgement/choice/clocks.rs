@@ -176,7 +176,7 @@ impl<'a> Contestant<'a> {
     fn nearest_plan(&self) -> Option<MeasuringPlan> {
         match &self.plan {
             Ok(plan) => Some(*plan),
-            Err(shortfall) => shortfall.nearest,
+            Err(shortfall) => shortfall.nearest.as_deref().copied(),
         }
     }
 

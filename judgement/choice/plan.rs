@@ -125,7 +125,7 @@ impl MeasuringPlan {
                 });
             return Err(Shortfall {
                 reason: reason.unwrap_or_default(),
-                nearest: Some(self),
+                nearest: Some(Box::new(self)),
             });
         }
         match requirement.overhead {
@@ -145,7 +145,7 @@ pub struct Shortfall {
     /// The reason; messages print it after the name of the clock.
     pub reason: String,
     /// The plan with the smallest error; `None` if no plan is possible.
-    pub nearest: Option<MeasuringPlan>,
+    pub nearest: Option<Box<MeasuringPlan>>,
 }
 
 /// A plan, or why there is none.
@@ -183,7 +183,8 @@ pub fn plan_fastest(clock: &ClockFigures, requirement: &Requirement) -> Planned 
             }
             Err(Shortfall {
                 reason: format!("{} would take hours", plan.in_words()),
-                nearest: plan_within(clock, requirement, plan.method, LONGEST_CAMPAIGN_NS),
+                nearest: plan_within(clock, requirement, plan.method, LONGEST_CAMPAIGN_NS)
+                    .map(Box::new),
             })
         }),
     };
@@ -198,7 +199,12 @@ pub fn plan_fastest(clock: &ClockFigures, requirement: &Requirement) -> Planned 
 
 /// The shortfall with the smaller error; the first one if neither has a plan.
 fn nearer(first: Shortfall, second: Shortfall) -> Shortfall {
-    let error = |shortfall: &Shortfall| shortfall.nearest.map_or(f64::INFINITY, |plan| plan.error);
+    let error = |shortfall: &Shortfall| {
+        shortfall
+            .nearest
+            .as_ref()
+            .map_or(f64::INFINITY, |plan| plan.error)
+    };
     if error(&first) <= error(&second) {
         first
     } else {
@@ -277,7 +283,10 @@ fn remaining_error(
         error: 1.2 * constant,
         ..requirement.clone()
     };
-    let nearest = (possible.error < 1.0).then(|| nearest(&possible)).flatten();
+    let nearest = (possible.error < 1.0)
+        .then(|| nearest(&possible))
+        .flatten()
+        .map(Box::new);
     Err(Shortfall { reason, nearest })
 }
 
