@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::Unusable;
 use super::clock_facts::Facts;
-use super::snippet::SNIPPETS;
+use super::language::SNIPPETS;
 use crate::model::{Outcome, Platform, Question, Status, TimerRow, value_of};
 
 /// The figures of one clock that a plan is computed from. All lengths are in nanoseconds.
@@ -78,7 +78,7 @@ impl ClockFigures {
             return Err(Unusable(why));
         }
         let unknown = |what: &str| Unusable(format!("{what} could not be determined"));
-        let no_step = || unknown("neither its resolution nor an upper bound of it");
+        let no_step = || unknown("its resolution, or an upper bound of it,");
         let positive = |value: &f64| value.is_finite() && *value > 0.0;
         let not_negative = |value: &f64| value.is_finite() && *value >= 0.0;
         let step = row.step_or_limit_ns().ok_or_else(no_step)?;

@@ -14,6 +14,7 @@ pub mod clock_facts;
 pub mod clock_figures;
 pub mod clocks;
 mod error;
+pub mod language;
 pub mod plan;
 pub mod requirement;
 pub mod runtime;
@@ -31,8 +32,8 @@ pub use error::{ChoiceError, Unusable};
 pub use plan::{MeasuringPlan, PlanMethod, Shortfall};
 pub use requirement::{Need, Requirement};
 
+pub use language::Language;
 pub use sentence::{USUAL_DURATION, choose_usual, summarize_clocks};
-pub use snippet::Language;
 
 use crate::model::{Report, TimerRow};
 

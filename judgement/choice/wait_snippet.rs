@@ -1,8 +1,8 @@
 //! Generates code that wakes a program at a period: each wait lasts until the next point in time, so
 //! that late wake-ups do not add up.
 
-use super::snippet::{Language, clock_name, replace_words};
-use super::waits::RankedWait;
+use super::language::Language;
+use super::snippet::{clock_name, replace_words};
 
 /// A loop around a way to wait: the languages that it is written in, and its text, in which `WAIT`
 /// stands for what waits, for `left` nanoseconds or until `next`, and `CLOCK` for the clock in the
@@ -187,15 +187,16 @@ pub(super) fn first_way(language: Language) -> Option<(&'static str, &'static st
     way.map(|(_, ids, wait)| (*ids, *wait))
 }
 
-/// Generates code that waits every `every_ns` nanoseconds with a timer, in this language or in any.
+/// Generates code that waits every `every_ns` nanoseconds with the timer of this id and label, in this
+/// language or in any.
 /// `None` if there is none.
 pub fn wait_snippet(
-    timer: &RankedWait,
+    [id, label]: [&str; 2],
     every_ns: u64,
     language: Option<Language>,
 ) -> Option<String> {
-    let ((_, text), _, wait) = WAYS[code_position(&timer.id, language)?];
-    let clock = clock_name(&timer.label).unwrap_or("CLOCK_MONOTONIC");
+    let ((_, text), _, wait) = WAYS[code_position(id, language)?];
+    let clock = clock_name(label).unwrap_or("CLOCK_MONOTONIC");
     let words = [
         ("WAIT", wait.to_owned()),
         ("CLOCK,", format!("{clock},")),

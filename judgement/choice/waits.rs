@@ -7,8 +7,8 @@ use statrs::distribution::{Beta, ContinuousCDF};
 
 use super::ChoiceError;
 use super::clocks::{Choice, RankedTimer};
+use super::language::Language;
 use super::plan::percent;
-use super::snippet::Language;
 use super::wait_snippet::{code_position, first_way};
 use crate::model::{
     Granularity, Interval, Lateness, LatenessHistogram, Platform, Report, USUAL_WAIT_NS,

@@ -38,7 +38,8 @@ pub fn run(args: &PickArgs, output: &mut dyn Write) -> CommandResult<bool> {
     if let Some(every) = args.every {
         let choice = wait::choose_wait(args, every as f64)?;
         let best = choice.picked.as_ref().or(choice.nearest.as_ref());
-        let code = best.and_then(|best| wait_snippet(best, every, args.language));
+        let code =
+            best.and_then(|best| wait_snippet([&best.id, &best.label], every, args.language));
         let facts = |candidate: &RankedWait| wait_facts(candidate, args.within.is_some());
         return write_choice(
             args,

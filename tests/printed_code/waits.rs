@@ -2,7 +2,6 @@
 
 use timermeter::choice::Language;
 use timermeter::choice::wait_snippet::wait_snippet;
-use timermeter::choice::waits::RankedWait;
 
 use super::run_program;
 
@@ -93,12 +92,7 @@ fn code_waits_in_each_language() {
     for (language, program, commands) in PROGRAMS {
         let mut count = 0;
         for (id, label) in &all {
-            let timer = RankedWait {
-                id: (*id).into(),
-                label: (*label).into(),
-                ..RankedWait::default()
-            };
-            let Some(code) = wait_snippet(&timer, 1_000_000, Some(language)) else {
+            let Some(code) = wait_snippet([id, label], 1_000_000, Some(language)) else {
                 continue;
             };
             let is_narrow = code.lines().all(|line| line.len() <= 88);
