@@ -172,7 +172,7 @@ fn means_of_requests_keep_their_promise() {
             },
         )
     };
-    assert_promises_kept(at_rate, 0.95, &SELECTED_DURATIONS_NS, 20);
+    assert_promises_kept(at_rate, 0.95, &SELECTED_DURATIONS_NS, 12);
 }
 
 #[test]

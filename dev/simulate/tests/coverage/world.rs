@@ -103,7 +103,7 @@ impl World {
                     > MIN_INTERVALS_BETWEEN_EDGES * (ns + 2.0 * (clock.median_cost() + 20.0)) * 1.2
         };
         match plan.method {
-            PlanMethod::Mean { requests } => is_quick(0.0, requests),
+            PlanMethod::Mean { requests } => requests <= MAX_SIMULATED_CALLS / 10,
             PlanMethod::EdgeCrossing {
                 samples,
                 floor_samples,
