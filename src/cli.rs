@@ -375,19 +375,19 @@ pub enum Verb {
     AgentCheck(AgentCheckArgs),
     /// Pick a clock, or a way to wait, for a purpose
     ///
-    /// Picks the cheapest clock whose error is small enough, and prints how to measure with it;
-    /// with --every, picks the sleep primitive or periodic timer to wait with.
+    /// Picks the clock with the simplest method whose error is small enough, and prints code that
+    /// measures with it; with --every, picks the sleep primitive to wait with.
     ///
-    /// Exit status 3: no timer meets the requirement; the one that comes nearest is printed.
+    /// Exit status 3: none meets the requirement; the one that comes nearest is printed.
     ///
     /// Examples:
     ///   timermeter pick 250ns
     ///   timermeter pick 250ns --for cpp                    with code in C++
-    ///   timermeter pick 10us --error 5% --rate 10000/s --overhead 1%
+    ///   timermeter pick 2us --rate 1M/s                    requests of a service: none is repeated
     ///   timermeter pick 2ms --counts thread
     ///   timermeter pick 5us --runtime java
     ///   timermeter pick 1ms --needs threads,no-slew --from report.json
-    ///   timermeter pick --every 1ms                        the timer with the least lateness
+    ///   timermeter pick --every 1ms --for java             the least late sleep primitive
     ///   timermeter pick --every 1ms --within 50us --share 99% --overhead 2%
     #[command(verbatim_doc_comment)]
     Pick(PickArgs),

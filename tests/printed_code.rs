@@ -233,8 +233,8 @@ func main() {
 impl Around {
     /// The measured and the actual duration in each round; `None` if the first command is not
     /// installed.
-    fn run(&self, rounds: usize, duration: Nanos) -> Option<Vec<[f64; 2]>> {
-        let code = snippet_in(self.language, duration);
+    fn run(&self, rounds: usize, duration: Nanos, rate_hz: Option<f64>) -> Option<Vec<[f64; 2]>> {
+        let code = snippet_in(self.language, duration, rate_hz);
         let is_head =
             |line: &&str| line.starts_with("#include") || line.starts_with("using System");
         let (head, body): (Vec<&str>, Vec<&str>) = code.lines().partition(is_head);
@@ -293,8 +293,17 @@ fn run_program(file: &str, text: &str, commands: &[&[&str]], arguments: &[&str])
 fn code_in_each_language_runs() {
     let long = Nanos(1e5);
     for around in PROGRAMS {
-        around.run(1, USUAL_DURATION);
-        assert!(snippet_in(around.language, long).lines().count() <= 8);
+        around.run(1, USUAL_DURATION, None);
+        around.run(1, Nanos(1.3e3), Some(1e5));
+        let mean = snippet_in(around.language, Nanos(1.3e3), Some(1e5));
+        assert!(
+            mean.contains("// the mean, good from") || mean.contains("# the mean"),
+            "{mean}"
+        );
+        for rate_hz in [None, Some(1e3)] {
+            let single = snippet_in(around.language, long, rate_hz);
+            assert!(single.lines().count() <= 8, "{single}");
+        }
     }
 }
 
@@ -313,7 +322,7 @@ fn code_measures_known_duration() {
         let mut ratios: Vec<f64> = Vec::new();
         let is_right = |ratio: &f64| (ratio - 1.0).abs() <= 0.02;
         while ratios.len() < ATTEMPTS && !ratios.iter().any(is_right) {
-            let Some(rows) = around.run(ROUNDS, USUAL_DURATION) else {
+            let Some(rows) = around.run(ROUNDS, USUAL_DURATION, None) else {
                 break;
             };
             ratios.push(median(
@@ -366,12 +375,22 @@ fn language_gets_its_own_clocks() {
                             .any(|word| text.contains(word)),
                     "{words:?}: {text}"
                 );
-                for word in ["CALLS", "RUNS", "CLOCK,", "NS_PER_TICK", "READ"] {
+                for word in [
+                    "CALLS",
+                    "RUNS",
+                    "CLOCK,",
+                    "NS_PER_TICK",
+                    "READ",
+                    "MEAN",
+                    "ONCE",
+                    "LESS",
+                    "BOTH",
+                ] {
                     assert!(!text.contains(word), "{words:?}: {text}");
                 }
                 let (_, others) = text
-                    .split_once("other timers\n")
-                    .expect("the output lists other timers");
+                    .split_once("other clocks\n")
+                    .expect("the output lists other clocks");
                 assert!(others.lines().count() >= 2, "{words:?}: {text}");
             }
         }
@@ -379,7 +398,7 @@ fn language_gets_its_own_clocks() {
 }
 
 /// The code for the clock that `pick` selects for an operation of this duration.
-fn snippet_in(language: Language, duration: Nanos) -> String {
+fn snippet_in(language: Language, duration: Nanos, rate_hz: Option<f64>) -> String {
     let report = timermeter::report::read(Path::new(REPORT)).expect("the report is readable");
     let usual = Requirement::new(duration, 0.01, 0.95).expect("the requirement is valid");
     let wanted = Requirement {
@@ -390,6 +409,7 @@ fn snippet_in(language: Language, duration: Nanos) -> String {
             _ => language.clocks(),
         },
         by_code: true,
+        rate_hz,
         ..usual
     };
     let choice = choose(&report, &wanted).expect("the report has the clocks");

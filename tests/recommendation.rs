@@ -108,6 +108,7 @@ fn summary_and_pick_agree_on_wait() {
         within_ns: None,
         share: 0.99,
         overhead: None,
+        language: None,
     };
     let mut count = 0;
     for (file, report) in kept() {

@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::Unusable;
 use super::clock_facts::Facts;
+use super::language::SNIPPETS;
 use crate::model::{Outcome, Platform, Question, Status, TimerRow, value_of};
 
 /// The figures of one clock that a plan is computed from. All lengths are in nanoseconds.
@@ -46,29 +47,17 @@ const OUTSIDE_MARGIN: f64 = 2.0;
 /// library provides the second.
 pub(super) const PORTABLE: [&str; 2] = ["monotonic", "instant"];
 
-/// Ids, without the prefix of a runtime, of the clocks that programmers know for durations.
-const FAMOUS: [&str; 5] = [
-    "nanoTime",
-    "Stopwatch",
-    "perf_counter_ns",
-    "hrtime.bigint",
-    "steady_clock",
-];
-
 impl ClockFigures {
     /// Whether this is one of the native clocks in [`PORTABLE`].
     pub(super) fn is_portable(&self) -> bool {
         self.runtime == "native" && PORTABLE.contains(&self.id.as_str())
     }
 
-    /// The position among the clocks that programmers know; clocks that they do not know come last.
-    pub(super) fn fame(&self) -> usize {
+    /// The position among the clocks that have code; clocks without code come last.
+    pub(super) fn code_position(&self) -> usize {
         let id = self.id.rsplit(':').next().unwrap_or_default();
-        FAMOUS
-            .into_iter()
-            .chain(PORTABLE)
-            .position(|one| one == id)
-            .unwrap_or(usize::MAX)
+        let mut clocks = SNIPPETS.iter().flat_map(|(_, clocks, _)| clocks.split(' '));
+        clocks.position(|one| one == id).unwrap_or(usize::MAX)
     }
 
     /// These figures for the case that the cost of a read is exactly known and never varies.
@@ -89,7 +78,7 @@ impl ClockFigures {
             return Err(Unusable(why));
         }
         let unknown = |what: &str| Unusable(format!("{what} could not be determined"));
-        let no_step = || unknown("neither its resolution nor an upper bound of it");
+        let no_step = || unknown("its resolution, or an upper bound of it,");
         let positive = |value: &f64| value.is_finite() && *value > 0.0;
         let not_negative = |value: &f64| value.is_finite() && *value >= 0.0;
         let step = row.step_or_limit_ns().ok_or_else(no_step)?;
@@ -238,7 +227,7 @@ pub const KERNEL_NS: f64 = 250.0;
 pub const TURN_NS: f64 = 0.05;
 
 /// The name of the error of that code in messages.
-pub(super) const FRAME_CAUSE: &str = "frame of the code";
+pub(super) const FRAME_CAUSE: &str = "loop around the calls";
 
 /// The expected error of a plan by cause, each as a share of the measured duration. With the
 /// confidence of the requirement, the error is at most the sum of the causes.

@@ -12,7 +12,7 @@ use super::plan::{MeasuringPlan, PlanMethod, Planned, Shortfall, plan_fastest};
 use super::requirement::Requirement;
 use super::runtime::{missing_runtime, rows_of_runtime};
 use crate::model::{Report, TimerRow};
-use crate::numbers::{significant, time};
+use crate::numbers::time;
 
 /// The result of comparing the timers of a report by a requirement.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -100,6 +100,10 @@ struct Contestant<'a> {
     clearly_better: usize,
 }
 
+/// Largest ratio of the expected errors of two clocks that count as equally near.
+/// *Judgement*: errors of one clock differ less from run to run.
+const MAX_EQUAL_RATIO: f64 = 1.5;
+
 /// Compares all clocks of a report by a requirement.
 ///
 /// # Errors
@@ -124,27 +128,17 @@ pub fn choose(report: &Report, requirement: &Requirement) -> Result<ClockChoice,
             .filter(|one| one.is_clearly_better_than(&all[at]));
         all[at].clearly_better = better.count();
     }
-    all.sort_by(|a, b| a.compared_to(b, requirement));
+    let errors = all.iter().map(|one| one.shortfall_error(requirement));
+    let least = errors
+        .filter(|error| *error > 0.0)
+        .fold(f64::INFINITY, f64::min);
+    all.sort_by(|a, b| a.compared_to(b, requirement, MAX_EQUAL_RATIO * least));
     let candidates = all.iter().map(|contestant| contestant.candidate(&all[0]));
     Ok(Choice::from_ranked(
         "timermeter.pick.v1",
         requirement.clone(),
         candidates,
     ))
-}
-
-/// Replaces the plan for the picked clock by that of the code for it, if that keeps the requirement.
-pub fn plan_code(report: &Report, mut choice: ClockChoice) -> ClockChoice {
-    if let Some(picked) = &choice.picked {
-        let by_code = Requirement {
-            by_code: true,
-            clocks: vec![picked.id.rsplit(':').next().unwrap_or_default().to_owned()],
-            ..choice.requirement.clone()
-        };
-        let planned = choose(report, &by_code).ok();
-        choice.picked = planned.and_then(|one| one.picked).or(choice.picked);
-    }
-    choice
 }
 
 impl<'a> Contestant<'a> {
@@ -182,7 +176,7 @@ impl<'a> Contestant<'a> {
     fn nearest_plan(&self) -> Option<MeasuringPlan> {
         match &self.plan {
             Ok(plan) => Some(*plan),
-            Err(shortfall) => shortfall.nearest,
+            Err(shortfall) => shortfall.nearest.as_deref().copied(),
         }
     }
 
@@ -197,21 +191,31 @@ impl<'a> Contestant<'a> {
         (!self.eligible, class, self.unmet.len())
     }
 
-    /// Orders clocks by preference: by class, then, among clocks that meet the requirement, by the
-    /// number of clocks that are clearly better, among the rest by the expected error of the nearest
-    /// plan. Properties decide between the others, never figures, which differ from run to run.
-    fn compared_to(&self, other: &Self, requirement: &Requirement) -> Ordering {
-        let error = |one: &Self| match (one.sufficient(), one.nearest_plan()) {
+    /// The expected error of the nearest plan of a clock that does not meet the requirement; otherwise
+    /// 0.
+    fn shortfall_error(&self, requirement: &Requirement) -> f64 {
+        match (self.sufficient(), self.nearest_plan()) {
             (None, Some(plan)) => plan.error.max(requirement.error),
             _ => 0.0,
+        }
+    }
+
+    /// Orders clocks by preference: by class, then, among clocks that meet the requirement, by the
+    /// number of clocks that are clearly better, among the rest by the expected error of the nearest
+    /// plan if it is above `equal`. Properties decide between the others, never figures, which differ from run to run.
+    fn compared_to(&self, other: &Self, requirement: &Requirement, equal: f64) -> Ordering {
+        let error = |one: &Self| {
+            Some(one.shortfall_error(requirement))
+                .filter(|error| *error > equal)
+                .unwrap_or(0.0)
         };
         let safety = |one: &Self| one.safety().map(|(is_safer, _)| !is_safer);
-        let fame = |one: &Self| one.clock.as_ref().map(ClockFigures::fame);
+        let code = |one: &Self| one.clock.as_ref().map(ClockFigures::code_position);
         (self.class().cmp(&other.class()))
             .then(error(self).total_cmp(&error(other)))
             .then(self.clearly_better.cmp(&other.clearly_better))
             .then(safety(self).cmp(&safety(other)))
-            .then(fame(self).cmp(&fame(other)))
+            .then(code(self).cmp(&code(other)))
             .then_with(|| self.row.id.cmp(&other.row.id))
     }
 
@@ -221,7 +225,7 @@ impl<'a> Contestant<'a> {
         let suffice = self.sufficient().zip(other.sufficient());
         self.class() == other.class()
             && suffice.is_some_and(|((own, _), (others, _))| {
-                own.method < other.at_best.unwrap_or(others.method)
+                own.method.calls() < other.at_best.unwrap_or(others.method).calls()
             })
     }
 
@@ -232,11 +236,17 @@ impl<'a> Contestant<'a> {
         [
             (
                 has(|clock| clock.facts.monotonic == Some(true)),
-                "can be set",
+                "it may be set back",
             ),
-            (has(|clock| clock.facts.ordered), "needs a fence"),
-            (has(ClockFigures::is_portable), "not on every platform"),
-            (has(|clock| clock.facts.no_slew == Some(true)), "is slewed"),
+            (
+                has(|clock| clock.facts.ordered),
+                "it needs a fence before each read",
+            ),
+            (has(ClockFigures::is_portable), "not every platform has it"),
+            (
+                has(|clock| clock.facts.no_slew == Some(true)),
+                "its rate may be corrected (NTP)",
+            ),
         ]
     }
 
@@ -275,20 +285,15 @@ impl<'a> Contestant<'a> {
         let method = plan.in_words();
         if !clock.resolved {
             return format!(
-                "suffices, but only an upper bound of its resolution is known: {method}"
+                "suffices with {method}, but only an upper bound of its resolution is known"
             );
         }
-        let ratio = best
-            .sufficient()
-            .filter(|_| best.is_clearly_better_than(self))
-            .map(|(least, _)| significant(plan.campaign_ns / least.campaign_ns, 2));
-        let ratio = ratio.map(|ratio| format!("; {ratio} times the measuring time"));
-        let safer = best.safer_than(self).map(|why| format!("; {why}"));
-        let mut why: String = ratio.into_iter().chain(safer).collect();
-        if why.is_empty() {
-            why += "; not clearly better";
-        }
-        format!("{} a read, {method}{why}", time(clock.cost_ns))
+        let why = match best.safer_than(self) {
+            Some(why) => why,
+            None if best.is_clearly_better_than(self) => "more calls",
+            None => "as good within the uncertainty",
+        };
+        format!("{} a read, {method}; {why}", time(clock.cost_ns))
     }
 
     fn notes(&self) -> Vec<String> {
@@ -302,13 +307,6 @@ impl<'a> Contestant<'a> {
         {
             notes.push(
                 "its reads do not wait for earlier work: put a fence before each (lfence on x86-64, isb on Arm)"
-                    .into(),
-            );
-        }
-        let method = self.nearest_plan().map(|plan| plan.method);
-        if matches!(method, Some(PlanMethod::EdgeCrossing { .. })) {
-            notes.push(
-                "let a random time pass between calls, so that they do not keep in step with the clock; only the mean is right"
                     .into(),
             );
         }

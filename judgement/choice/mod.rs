@@ -14,6 +14,7 @@ pub mod clock_facts;
 pub mod clock_figures;
 pub mod clocks;
 mod error;
+pub mod language;
 pub mod plan;
 pub mod requirement;
 pub mod runtime;
@@ -26,13 +27,13 @@ pub use advice::{Advice, advise};
 pub use answer::{ClockAnswer, plan_alone};
 pub use clock_facts::Facts;
 pub use clock_figures::{Budget, ClockFigures};
-pub use clocks::{Choice, ClockChoice, ClockPlan, RankedClock, RankedTimer, choose, plan_code};
+pub use clocks::{Choice, ClockChoice, ClockPlan, RankedClock, RankedTimer, choose};
 pub use error::{ChoiceError, Unusable};
 pub use plan::{MeasuringPlan, PlanMethod, Shortfall};
 pub use requirement::{Need, Requirement};
 
+pub use language::Language;
 pub use sentence::{USUAL_DURATION, choose_usual, summarize_clocks};
-pub use snippet::Language;
 
 use crate::model::{Report, TimerRow};
 

@@ -1,5 +1,5 @@
 //! Plans how to measure with one clock: with single calls, batches, or many averaged single calls
-//! under a coarse clock.
+//! under a coarse clock; for requests that come by themselves, each by itself or the mean of many.
 //!
 //! Let *a* be the resolution of a clock and *d* the duration between two reads. The readings differ
 //! by *d* plus the cost of a read, with an error below *a* for any phase of the clock. Over random
@@ -20,10 +20,10 @@ use edges::{Spread, plan_samples, spacing_ns};
 
 mod edges;
 
-pub use edges::plan_edge_crossing;
+pub use edges::{plan_edge_crossing, plan_mean};
 
-/// A method of measurement with its parameters, in the order from simple to complex.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+/// A method of measurement with its parameters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
 pub enum PlanMethod {
     /// One call between two reads. Each single result keeps the error.
@@ -40,8 +40,12 @@ pub enum PlanMethod {
         samples: u64,
         /// Number of measured empty intervals; their mean is subtracted from the mean of the calls.
         floor_samples: u64,
-        /// One call in this many is measured; 1 means every call.
-        every: u64,
+    },
+    /// The mean of many requests, each between two reads, less that of the times between these and a
+    /// third read before.
+    Mean {
+        /// Number of timed requests.
+        requests: u64,
     },
 }
 
@@ -52,6 +56,17 @@ impl PlanMethod {
             Self::Single => "single",
             Self::Batch { .. } => "batch",
             Self::EdgeCrossing { .. } => "edge-crossing",
+            Self::Mean { .. } => "mean",
+        }
+    }
+
+    /// The number of calls that the method needs. Requests come by themselves, so their number does
+    /// not matter.
+    pub(super) fn calls(&self) -> u64 {
+        match *self {
+            Self::Single => 1,
+            Self::Mean { .. } => 2,
+            Self::Batch { calls: count } | Self::EdgeCrossing { samples: count, .. } => count,
         }
     }
 }
@@ -65,6 +80,11 @@ pub struct MeasuringPlan {
     pub error: f64,
     /// The expected error by cause.
     pub budget: Budget,
+    /// The expected error of a single call, if `error` is that of a mean.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub single_error: Option<f64>,
+    /// One request in this many is timed; 1 means every request.
+    pub every: u64,
     /// Share of the running time spent on reading the clock. It is computed from the time that a
     /// read adds to the surrounding code if that is known, else from the cost of a read.
     pub overhead: f64,
@@ -75,17 +95,18 @@ pub struct MeasuringPlan {
 impl MeasuringPlan {
     /// The method with its parameters, for people.
     pub fn in_words(&self) -> String {
+        let every = self.every;
         match self.method {
-            PlanMethod::Single => "single calls".into(),
-            PlanMethod::Batch { calls } => format!("batches of {calls} calls"),
-            PlanMethod::EdgeCrossing { samples, every, .. } => {
-                let part = if every > 1 {
-                    format!(", one of {every}")
-                } else {
-                    String::new()
-                };
-                format!("edge-crossing over {samples} calls{part}")
+            PlanMethod::Single if every > 1 => format!("one call in {every} between two reads"),
+            PlanMethod::Single => "each call between two reads".into(),
+            PlanMethod::Batch { calls } => format!("{calls} calls between two reads"),
+            PlanMethod::EdgeCrossing { samples, .. } => {
+                format!("the mean of {samples} single calls")
             }
+            PlanMethod::Mean { requests } if every > 1 => {
+                format!("the mean of {requests} requests, one in {every} timed")
+            }
+            PlanMethod::Mean { requests } => format!("the mean of {requests} requests"),
         }
     }
 
@@ -104,7 +125,7 @@ impl MeasuringPlan {
                 });
             return Err(Shortfall {
                 reason: reason.unwrap_or_default(),
-                nearest: Some(self),
+                nearest: Some(Box::new(self)),
             });
         }
         match requirement.overhead {
@@ -124,7 +145,7 @@ pub struct Shortfall {
     /// The reason; messages print it after the name of the clock.
     pub reason: String,
     /// The plan with the smallest error; `None` if no plan is possible.
-    pub nearest: Option<MeasuringPlan>,
+    pub nearest: Option<Box<MeasuringPlan>>,
 }
 
 /// A plan, or why there is none.
@@ -145,32 +166,45 @@ pub const LONGEST_CAMPAIGN_NS: f64 = 3_600e9;
 /// Smallest number of samples whose mean is treated as normally distributed.
 const FEWEST_SAMPLES: f64 = 30.0;
 
-/// Plans single calls, or a batch, or edge-crossing: the first of these methods that keeps the
-/// requirement in at most an hour.
+/// Plans single calls, or else a batch of at most an hour, or, at a rate, the mean of many requests.
 ///
 /// # Errors
-/// When no method keeps the requirement: the shortfall with the smallest error.
+/// When neither keeps the requirement: the shortfall with the smaller error.
 pub fn plan_fastest(clock: &ClockFigures, requirement: &Requirement) -> Planned {
-    let outcomes = [plan_single, plan_batch, plan_edge_crossing].map(|method| {
-        let plan = method(clock, requirement)?;
-        if plan.campaign_ns <= LONGEST_CAMPAIGN_NS {
-            return Ok(plan);
-        }
-        let hours = plan.campaign_ns / LONGEST_CAMPAIGN_NS;
-        Err(Shortfall {
-            reason: format!("{} would take {hours:.1} hours", plan.method.name()),
-            nearest: plan_within(clock, requirement, plan.method, LONGEST_CAMPAIGN_NS),
-        })
-    });
-    let [single, batch, edges] = outcomes;
-    single.or_else(|single| {
-        batch.or_else(|batch| edges.map_err(|edges| nearer(nearer(single, batch), edges)))
-    })
+    let single = match plan_single(clock, requirement) {
+        Err(single) => single,
+        planned => return planned,
+    };
+    let plan = match requirement.rate_hz {
+        Some(_) => plan_mean(clock, requirement),
+        None => plan_batch(clock, requirement).and_then(|plan| {
+            if plan.campaign_ns <= LONGEST_CAMPAIGN_NS {
+                return Ok(plan);
+            }
+            Err(Shortfall {
+                reason: format!("{} would take hours", plan.in_words()),
+                nearest: plan_within(clock, requirement, plan.method, LONGEST_CAMPAIGN_NS)
+                    .map(Box::new),
+            })
+        }),
+    };
+    match plan {
+        Ok(plan) => Ok(MeasuringPlan {
+            single_error: single.nearest.map(|plan| plan.error),
+            ..plan
+        }),
+        Err(shortfall) => Err(nearer(single, shortfall)),
+    }
 }
 
 /// The shortfall with the smaller error; the first one if neither has a plan.
 fn nearer(first: Shortfall, second: Shortfall) -> Shortfall {
-    let error = |shortfall: &Shortfall| shortfall.nearest.map_or(f64::INFINITY, |plan| plan.error);
+    let error = |shortfall: &Shortfall| {
+        shortfall
+            .nearest
+            .as_ref()
+            .map_or(f64::INFINITY, |plan| plan.error)
+    };
     if error(&first) <= error(&second) {
         first
     } else {
@@ -191,11 +225,6 @@ pub fn plan_single(clock: &ClockFigures, requirement: &Requirement) -> Planned {
 /// # Errors
 /// When the operation cannot be repeated, or no number of calls is enough.
 pub fn plan_batch(clock: &ClockFigures, requirement: &Requirement) -> Planned {
-    if let Some(rate) = requirement.rate_hz {
-        return Err(Shortfall::because(format!(
-            "the operation comes by itself, {rate} times a second: it cannot be repeated between two reads"
-        )));
-    }
     let turn_ns = turn_ns(requirement);
     let nearest = |possible: &Requirement| plan_batch(clock, possible).ok();
     let remaining = remaining_error(requirement, turn_ns, FRAME_CAUSE, nearest)?;
@@ -254,7 +283,10 @@ fn remaining_error(
         error: 1.2 * constant,
         ..requirement.clone()
     };
-    let nearest = (possible.error < 1.0).then(|| nearest(&possible)).flatten();
+    let nearest = (possible.error < 1.0)
+        .then(|| nearest(&possible))
+        .flatten()
+        .map(Box::new);
     Err(Shortfall { reason, nearest })
 }
 
@@ -289,11 +321,10 @@ fn plan_calls(clock: &ClockFigures, requirement: &Requirement, calls: u64) -> Pl
         frame: turn_ns(requirement) / requirement.shortest_ns(),
     };
     let reads_ns = 2.0 * clock.takes_ns();
-    let overhead = requirement
-        .rate_hz
-        .map_or(reads_ns / (reads_ns + window_ns), |rate| {
-            reads_ns * rate * 1e-9
-        });
+    let (overhead, every) = match requirement.rate_hz {
+        Some(rate) => sampled(requirement, reads_ns * rate * 1e-9),
+        None => (reads_ns / (reads_ns + window_ns), 1),
+    };
     let method = if calls == 1 {
         PlanMethod::Single
     } else {
@@ -304,10 +335,21 @@ fn plan_calls(clock: &ClockFigures, requirement: &Requirement, calls: u64) -> Pl
         method,
         error: budget.total(),
         budget,
+        single_error: None,
+        every,
         overhead,
         campaign_ns,
     };
     plan.checked(requirement, if calls == 1 { "call" } else { "batch" })
+}
+
+/// The share of a CPU that reading takes, and in how many requests one is timed to keep the overhead
+/// of the requirement, if timing each would take the share `of_all`.
+fn sampled(requirement: &Requirement, of_all: f64) -> (f64, u64) {
+    let every = requirement
+        .overhead
+        .map_or(1.0, |most| (of_all / most).ceil().max(1.0));
+    (of_all / every, every as u64)
 }
 
 /// A share in percent with three significant digits.
@@ -329,6 +371,7 @@ pub fn plan_within(
     };
     match method {
         PlanMethod::Single => plan_single(clock, &any_error).ok(),
+        PlanMethod::Mean { .. } => None,
         PlanMethod::Batch { .. } => {
             let calls = ((campaign_ns - 2.0 * clock.read_ns()) / requirement.duration_ns)
                 .floor()

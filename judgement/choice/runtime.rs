@@ -56,6 +56,11 @@ pub(super) fn missing_runtime(report: &Report, runtime: Option<&str>) -> ChoiceE
         .collect();
     known.sort_unstable();
     known.dedup();
+    if known.is_empty() {
+        return ChoiceError(
+            "the report has no clocks: measure them with `timermeter probe -o report.json`".into(),
+        );
+    }
     let remedy = match report.provenance.kind {
         ProvenanceKind::Published => "its figures were published and are not of this machine",
         _ => "`timermeter probe` with --runtime or --agent measures those of other runtimes",

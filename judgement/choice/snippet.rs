@@ -3,226 +3,12 @@
 //! it; that for single calls subtracts the cost of a read.
 
 use clap::ValueEnum;
-use serde::Serialize;
 
 use super::clock_row;
 use super::clocks::RankedClock;
+use super::language::{Language, SNIPPETS};
 use super::plan::PlanMethod;
 use crate::model::{Report, TimerRow, value_of};
-
-/// A language that code can be written in.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ValueEnum)]
-#[serde(rename_all = "lowercase")]
-pub enum Language {
-    /// C, by `clock_gettime` or `lfence; rdtsc`.
-    C,
-    /// C++, by `steady_clock`.
-    #[value(name = "cpp", aliases = ["c++", "cxx"])]
-    Cpp,
-    /// Rust, by `Instant`.
-    #[value(alias = "rs")]
-    Rust,
-    /// Java, by `System.nanoTime`.
-    Java,
-    /// C#, by `Stopwatch`.
-    #[value(name = "csharp", aliases = ["c#", "cs", ".net", "dotnet"])]
-    CSharp,
-    /// Python, by `perf_counter_ns`.
-    #[value(aliases = ["py", "python3", "cpython"])]
-    Python,
-    /// JavaScript in Node, by `process.hrtime.bigint`.
-    #[value(name = "javascript", aliases = ["js", "node", "node.js", "nodejs", "typescript", "ts"])]
-    JavaScript,
-    /// Go, by its monotonic clock.
-    #[value(alias = "golang")]
-    Go,
-}
-
-/// The snippets: the language, the ids of the clocks that it reads, and the text for batches and for
-/// single calls: lines that begin with `-` are for batches, those with `+` for single calls, which are
-/// less indented. These words in it are replaced: `CALLS`, the calls between two reads; `RUNS`, the
-/// number of runs; `CLOCK`, the name of the clock in C; `NS_PER_TICK`; `READ`, the cost of a read in
-/// nanoseconds. A batch of Python consists of `TURNS` turns of `UNROLLED` calls.
-///
-/// All batches but those of Python have one form. Even runs make no calls: the least of them is the *frame*, the time of the
-/// read and of what stands around the calls, on the machine and with the compiler of the user. Odd
-/// runs make the calls. The least of each is used, because interruptions and cold caches only
-/// lengthen a run. A call goes through a pointer that the compiler does not know, or its result is
-/// used: otherwise compilers remove an operation without effects, or move it out of the loop. In
-/// Python, whose calls always differ, the medians are used, and calls stand in a row, because a turn
-/// of a loop around a call differs by up to 5 ns from an empty one.
-const SNIPPETS: [(Language, &str, &str); 9] = [
-    (
-        Language::C,
-        "monotonic monotonic-raw boottime realtime tai thread-cputime process-cputime",
-        "\
-#include <time.h>
-__typeof__(operation) *volatile call = operation;  // not optimised away
--double least[] = {1e18, 1e18};  // without and with the calls
--for (long run = 0; run < RUNS; run++) {
-    struct timespec a, b;
-    clock_gettime(CLOCK, &a);
--    for (long i = run % 2 * CALLS; i > 0; i--) call();
-+call();
-    clock_gettime(CLOCK, &b);
-    double t = 1e9 * (b.tv_sec - a.tv_sec) + (b.tv_nsec - a.tv_nsec);
--    if (t < least[run % 2]) least[run % 2] = t;
--}
--double ns = (least[1] - least[0]) / CALLS;
-+double ns = t - READ;  // less the cost of a read
-",
-    ),
-    (
-        Language::C,
-        "rdtsc-lfence",
-        "\
-#include <x86intrin.h>
-__typeof__(operation) *volatile call = operation;  // not optimised away
--double least[] = {1e18, 1e18};  // without and with the calls
--for (long run = 0; run < RUNS; run++) {
-    _mm_lfence();
-    unsigned long long begin = __rdtsc();
--    for (long i = run % 2 * CALLS; i > 0; i--) call();
-+call();
-    _mm_lfence();
-    double t = (__rdtsc() - begin) * NS_PER_TICK;
--    if (t < least[run % 2]) least[run % 2] = t;
--}
--double ns = (least[1] - least[0]) / CALLS;
-+double ns = t - READ;  // less the cost of a read
-",
-    ),
-    (
-        Language::Cpp,
-        "monotonic",
-        "\
-#include <chrono>
-using steady = std::chrono::steady_clock;
-auto *volatile call = operation;  // not optimised away
--double least[] = {1e18, 1e18};  // without and with the calls
--for (long run = 0; run < RUNS; run++) {
-    auto begin = steady::now();
--    for (long i = run % 2 * CALLS; i > 0; i--) call();
-+call();
-    std::chrono::duration<double, std::nano> t = steady::now() - begin;
--    if (t.count() < least[run % 2]) least[run % 2] = t.count();
--}
--double ns = (least[1] - least[0]) / CALLS;
-+double ns = t.count() - READ;  // less the cost of a read
-",
-    ),
-    (
-        Language::Rust,
-        "instant",
-        "\
--let call = std::hint::black_box(operation as fn() -> _);
--let mut least = [f64::INFINITY; 2]; // without and with the calls
--for run in 0..RUNS {
-    let begin = std::time::Instant::now();
--    for _ in 0..run % 2 * CALLS {
-+std::hint::black_box(operation());
--        std::hint::black_box(call());
--    }
-    let t = begin.elapsed().as_secs_f64() * 1e9;
--    least[run % 2] = t.min(least[run % 2]);
--}
--let ns = (least[1] - least[0]) / CALLS.0;
-+let ns = t - READ; // less the cost of a read
-",
-    ),
-    (
-        Language::Java,
-        "nanoTime",
-        "\
--double[] least = {1e18, 1e18};  // without and with the calls
--double sum = 0;
--for (int run = 0; run < RUNS; run++) {
-    long begin = System.nanoTime();
--    for (long i = run % 2 * CALLSL; i > 0; i--) sum += operation();
-+double result = operation();
-    double t = System.nanoTime() - begin;
--    least[run % 2] = Math.min(least[run % 2], t);
--}
--double ns = (least[1] - least[0]) / CALLS;
--if (sum == 0.1) System.out.println();  // so that no call is optimised away
-+double ns = t - READ;  // less the cost of a read
-",
-    ),
-    (
-        Language::CSharp,
-        "Stopwatch",
-        "\
-using System.Diagnostics;
--double[] least = {1e18, 1e18};  // without and with the calls
--double sum = 0;
--for (int run = 0; run < RUNS; run++) {
-    long begin = Stopwatch.GetTimestamp();
--    for (long i = run % 2 * CALLSL; i > 0; i--) sum += operation();
-+double result = operation();
-    double t = (Stopwatch.GetTimestamp() - begin) * 1e9 / Stopwatch.Frequency;
--    if (t < least[run % 2]) least[run % 2] = t;
--}
--double ns = (least[1] - least[0]) / CALLS;
--if (sum == 0.1) System.Console.WriteLine();  // so that no call is optimised away
-+double ns = t - READ;  // less the cost of a read
-",
-    ),
-    (
-        Language::Python,
-        "perf_counter_ns",
-        "\
--from statistics import median
-from time import perf_counter_ns
--CODE = \"\"\"def {}():
--    begin = perf_counter_ns()
--    for _ in range(TURNS): {}
--    return perf_counter_ns() - begin\"\"\"
--exec(CODE.format(\"frame\", \"pass\"))
--exec(CODE.format(\"batch\", \"operation();\" * UNROLLED))
--took = [median(run() for _ in range(RUNS)) for run in (frame, batch)]
--ns = (took[1] - took[0]) / CALLS
-+begin = perf_counter_ns()
-+operation()
-+ns = perf_counter_ns() - begin - READ  # less the cost of a read
-",
-    ),
-    (
-        Language::JavaScript,
-        "hrtime.bigint",
-        "\
--const least = [Infinity, Infinity];  // without and with the calls
--let sum = 0;
--for (let run = 0; run < RUNS; run++) {
-    const begin = process.hrtime.bigint();
--    for (let i = run % 2 * CALLS; i > 0; i--) sum += operation();
-+const result = operation();
-    const t = Number(process.hrtime.bigint() - begin);
--    least[run % 2] = Math.min(least[run % 2], t);
--}
--const ns = (least[1] - least[0]) / CALLS;
--if (sum === 0.1) console.log();  // so that no call is optimised away
-+const ns = t - READ;  // less the cost of a read
-",
-    ),
-    (
-        Language::Go,
-        "monotonic",
-        "\
--least := [2]float64{math.Inf(1), math.Inf(1)} // without and with the calls
--for run := 0; run < RUNS; run++ {
-\tbegin := time.Now()
--\tfor i := run % 2 * CALLS; i > 0; i-- {
-+runtime.KeepAlive(operation())
--\t\truntime.KeepAlive(operation())
--\t}
-\tt := float64(time.Since(begin).Nanoseconds())
--\tleast[run%2] = math.Min(least[run%2], t)
--}
--ns := (least[1] - least[0]) / CALLS
-+ns := t - READ // less the cost of a read
-",
-    ),
-];
 
 /// Total duration of the runs with calls in nanoseconds: Java compiles a method after some ten
 /// thousand calls, Python specialises code after some ten runs. *Judgement*.
@@ -232,29 +18,6 @@ const MAX_RUNS: f64 = 1e5;
 /// Largest number of calls in a row in Python. *Judgement*: the difference of a turn, up to 5 ns, is
 /// then below a tenth of [`TURN_NS`](super::clock_figures::TURN_NS) a call.
 const MAX_UNROLLED: u64 = 1000;
-
-impl Language {
-    /// The runtime whose clocks the code calls; `None` for languages that call native clocks.
-    pub fn runtime(self) -> Option<&'static str> {
-        match self {
-            Self::Java => Some("java"),
-            Self::CSharp => Some("dotnet"),
-            Self::Python => Some("python"),
-            Self::JavaScript => Some("node"),
-            Self::C | Self::Cpp | Self::Rust | Self::Go => None,
-        }
-    }
-
-    /// Ids of the clocks that code in this language reads.
-    pub fn clocks(self) -> Vec<String> {
-        SNIPPETS
-            .iter()
-            .filter(|(language, ..)| *language == self)
-            .flat_map(|(_, clocks, _)| clocks.split(' '))
-            .map(str::to_owned)
-            .collect()
-    }
-}
 
 /// Generates code that measures with the picked clock of a report, in this language or else in the
 /// first that has some. `None` if there is no code for this clock or plan.
@@ -275,7 +38,7 @@ pub fn first_snippet(
 pub fn snippet(language: Language, picked: &RankedClock, row: &TimerRow) -> Option<String> {
     let plan = picked.figures.plan?;
     let calls = match plan.method {
-        PlanMethod::Single => 1,
+        PlanMethod::Single | PlanMethod::Mean { .. } => 1,
         PlanMethod::Batch { calls } => calls,
         PlanMethod::EdgeCrossing { .. } => return None,
     };
@@ -300,6 +63,10 @@ pub fn snippet(language: Language, picked: &RankedClock, row: &TimerRow) -> Opti
     } else {
         2 * with_calls
     };
+    let requests = match plan.method {
+        PlanMethod::Mean { requests } => requests,
+        _ => 1,
+    };
     let tick = row
         .ns_per_tick
         .map_or_else(|| "NS_PER_TICK".to_owned(), |ns| format!("{ns:.10}"));
@@ -308,6 +75,13 @@ pub fn snippet(language: Language, picked: &RankedClock, row: &TimerRow) -> Opti
         ("TURNS", turns.to_string()),
         ("CALLS", calls.to_string()),
         ("RUNS", runs.to_string()),
+        (
+            "MEAN",
+            format!("the mean, good from {requests} requests on"),
+        ),
+        ("ONCE", "once; the rest for each request".to_owned()),
+        ("LESS", "less the cost of a read".to_owned()),
+        ("BOTH", "without and with the calls".to_owned()),
         ("NS_PER_TICK", tick),
         ("READ", format!("{:.1}", value_of(row.cost_ns)?)),
         ("CLOCK,", format!("{},", name.unwrap_or_default())),
@@ -316,24 +90,25 @@ pub fn snippet(language: Language, picked: &RankedClock, row: &TimerRow) -> Opti
 }
 
 /// The lines of a text for this method, without their marks.
-fn lines_for(text: &str, method: PlanMethod) -> String {
-    let (wanted, other, indent) = match method {
-        PlanMethod::Single => ('+', '-', ["    ", "\t"]),
-        _ => ('-', '+', [""; 2]),
+fn lines_for<'a>(text: &'a str, method: PlanMethod) -> String {
+    let (wanted, indent) = match method {
+        PlanMethod::Single => (['+', '='], ["    ", "\t"]),
+        PlanMethod::Mean { .. } => (['*', '='], ["    ", "\t"]),
+        _ => (['-'; 2], [""; 2]),
     };
-    let lines = text.lines().filter(|line| !line.starts_with(other));
-    let unmarked = |line: &str| match line.strip_prefix(wanted) {
-        Some(line) => line.to_owned() + "\n",
-        None => {
+    let unmarked = |line: &'a str| match line.strip_prefix(['-', '+', '*', '=']) {
+        Some(rest) => line.starts_with(wanted).then_some(rest),
+        None => Some(
             indent
                 .iter()
                 .find_map(|indent| line.strip_prefix(indent))
-                .unwrap_or(line)
-                .to_owned()
-                + "\n"
-        }
+                .unwrap_or(line),
+        ),
     };
-    lines.map(unmarked).collect()
+    text.lines()
+        .filter_map(unmarked)
+        .map(|line| line.to_owned() + "\n")
+        .collect()
 }
 
 /// Replaces these words of a text.

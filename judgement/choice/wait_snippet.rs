@@ -1,25 +1,35 @@
-//! Generates code, in C or in Rust, that wakes a program at a period: each wait lasts until the next
-//! point in time, so that late wake-ups do not add up.
+//! Generates code that wakes a program at a period: each wait lasts until the next point in time, so
+//! that late wake-ups do not add up.
 
+use super::language::Language;
 use super::snippet::{clock_name, replace_words};
-use super::waits::{RankedWait, WaitChoice};
 
-/// Loops around a way to wait, in which `FIRST` and `WAIT` stand for the parts of a [`Way`], and
-/// `CLOCK` for the clock in the label of the timer.
-const RELATIVE: &str = "\
-FIRST#include <time.h>
+/// A loop around a way to wait: the languages that it is written in, and its text, in which `WAIT`
+/// stands for what waits, for `left` nanoseconds or until `next`, and `CLOCK` for the clock in the
+/// label of the timer.
+type Loop = (&'static [Language], &'static str);
+
+/// C that is also C++.
+const C: &[Language] = &[Language::C, Language::Cpp];
+const RELATIVE: Loop = (
+    C,
+    "\
+#include <time.h>
 struct timespec now;
-clock_gettime(CLOCK, &now);
+clock_gettime(CLOCK_MONOTONIC, &now);
 long long next = 1000000000LL * now.tv_sec + now.tv_nsec;
 for (;; operation()) {
     next += EVERY;
-    clock_gettime(CLOCK, &now);
+    clock_gettime(CLOCK_MONOTONIC, &now);
     long long left = next - 1000000000LL * now.tv_sec - now.tv_nsec;
     struct timespec wait = {left / 1000000000, left % 1000000000};
     if (left > 0) WAIT;
 }
-";
-const ABSOLUTE: &str = "\
+",
+);
+const ABSOLUTE: Loop = (
+    C,
+    "\
 #include <time.h>
 struct timespec next;
 clock_gettime(CLOCK, &next);
@@ -29,117 +39,166 @@ for (;; operation()) {
     next.tv_nsec %= 1000000000;
     WAIT;
 }
-";
-const TIMERFD: &str = "\
+",
+);
+const TIMERFD: Loop = (
+    C,
+    "\
 #include <sys/timerfd.h>
 #include <unistd.h>
 int fd = timerfd_create(CLOCK_MONOTONIC, 0);
 struct timespec t = {EVERY / 1000000000, EVERY % 1000000000};
-timerfd_settime(fd, 0, &(struct itimerspec){t, t}, NULL);
+struct itimerspec every = {t, t};
+timerfd_settime(fd, 0, &every, NULL);
 // n: periods since the last; above 1, some were missed
 for (unsigned long long n; WAIT;) operation();
-";
-const RUST: &str = "\
+",
+);
+const RUST: Loop = (
+    &[Language::Rust],
+    "\
 use std::time::{Duration, Instant};
-FIRSTlet mut next = Instant::now();
+let mut next = Instant::now();
 loop {
     next += Duration::from_nanos(EVERY);
     let left = next.saturating_duration_since(Instant::now());
     WAIT;
     operation();
 }
-";
+",
+);
 
-/// The code of a way to wait: the loop around it; the ids of timers; the lines before the loop; what
-/// waits, for `left` nanoseconds or until `next`.
-const WAYS: [[&str; 4]; 14] = [
-    [RELATIVE, "nanosleep", "", "nanosleep(&wait, NULL)"],
-    [
-        RELATIVE,
-        "clock-nanosleep-monotonic clock-nanosleep-boottime clock-nanosleep-realtime",
-        "",
-        "clock_nanosleep(CLOCK, 0, &wait, NULL)",
-    ],
-    [
+const JAVA: Loop = (
+    &[Language::Java],
+    "\
+import java.util.concurrent.locks.LockSupport;
+for (long next = System.nanoTime();; operation()) {
+    next += EVERYL;
+    for (long left; (left = next - System.nanoTime()) > 0;) WAIT;
+}
+",
+);
+const CSHARP: Loop = (
+    &[Language::CSharp],
+    "\
+using System.Diagnostics;
+for (long next = Stopwatch.GetTimestamp();; operation()) {
+    next += (long) (EVERY / 1e9 * Stopwatch.Frequency);
+    double left = (next - Stopwatch.GetTimestamp()) * 1e3 / Stopwatch.Frequency;
+    if (left > 0) WAIT;
+}
+",
+);
+const PYTHON: Loop = (
+    &[Language::Python],
+    "\
+from time import monotonic_ns, sleep
+due = monotonic_ns()
+while True:
+    due += EVERY
+    WAIT
+    operation()
+",
+);
+const JAVASCRIPT: Loop = (
+    &[Language::JavaScript],
+    "\
+let due = performance.now() + EVERY / 1e6;
+(function turn() {
+    for (; due <= performance.now(); due += EVERY / 1e6) operation();
+    WAIT;
+})();
+",
+);
+const GO: Loop = (
+    &[Language::Go],
+    "\
+next := time.Now()
+for {
+\tnext = next.Add(EVERY)
+\tWAIT
+\toperation()
+}
+",
+);
+
+/// The code of a way to wait: the loop around it; the ids of timers; what waits. Among timers that
+/// serve equally well the first one is picked.
+const WAYS: [(Loop, &str, &str); 14] = [
+    (TIMERFD, "timerfd", "read(fd, &n, sizeof n) > 0"),
+    (
         ABSOLUTE,
         "clock-nanosleep-monotonic-absolute clock-nanosleep-boottime-absolute clock-nanosleep-realtime-absolute",
-        "",
         "clock_nanosleep(CLOCK, TIMER_ABSTIME, &next, NULL)",
-    ],
-    [
-        RELATIVE,
-        "ppoll",
-        "#define _GNU_SOURCE\n#include <poll.h>\n",
-        "ppoll(NULL, 0, &wait, NULL)",
-    ],
-    [
-        RELATIVE,
-        "select pselect",
-        "#include <sys/select.h>\n",
-        "pselect(0, NULL, NULL, NULL, &wait, NULL)",
-    ],
-    [TIMERFD, "timerfd", "", "read(fd, &n, sizeof n) > 0"],
-    [RUST, "std-sleep", "", "std::thread::sleep(left)"],
-    [
-        RUST,
-        "std-park-timeout",
-        "",
-        "std::thread::park_timeout(left)",
-    ],
-    [
-        RUST,
-        "std-condvar-wait-timeout",
-        "let (mutex, none) = (std::sync::Mutex::new(()), std::sync::Condvar::new());\n",
-        "drop(none.wait_timeout(mutex.lock().unwrap(), left))",
-    ],
-    [
-        RUST,
-        "std-recv-timeout",
-        "let (_sender, receiver) = std::sync::mpsc::channel::<()>();\n",
-        "let _ = receiver.recv_timeout(left)",
-    ],
-    [
-        RUST,
-        "spin",
-        "",
-        "while Instant::now() < next { std::hint::spin_loop() }",
-    ],
-    [
-        RUST,
-        "yield",
-        "",
-        "while Instant::now() < next { std::thread::yield_now() }",
-    ],
-    [
+    ),
+    (RELATIVE, "nanosleep", "nanosleep(&wait, NULL)"),
+    (RUST, "std-sleep", "std::thread::sleep(left)"),
+    (
         RUST,
         "hybrid",
-        "",
         "std::thread::sleep(left.saturating_sub(Duration::from_micros(120)));\n    \
          while Instant::now() < next { std::hint::spin_loop() }",
-    ],
-    [RUST, "spin-sleep", "", "spin_sleep::sleep(left)"],
+    ),
+    (RUST, "spin-sleep", "spin_sleep::sleep(left)"),
+    (
+        RUST,
+        "spin",
+        "while Instant::now() < next { std::hint::spin_loop() }",
+    ),
+    (
+        RUST,
+        "yield",
+        "while Instant::now() < next { std::thread::yield_now() }",
+    ),
+    (JAVA, "java:parkNanos", "LockSupport.parkNanos(left)"),
+    (
+        CSHARP,
+        "dotnet:Thread.Sleep",
+        "System.Threading.Thread.Sleep((int) System.Math.Ceiling(left))",
+    ),
+    (
+        PYTHON,
+        "python:time.sleep",
+        "sleep(max(0, due - monotonic_ns()) / 1e9)",
+    ),
+    (
+        JAVASCRIPT,
+        "node:setTimeout",
+        "setTimeout(turn, due - performance.now())",
+    ),
+    (JAVASCRIPT, "node:setImmediate", "setImmediate(turn)"),
+    (GO, "go:Sleep", "time.Sleep(time.Until(next))"),
 ];
 
-/// Generates code that waits every `every_ns` nanoseconds with the picked timer, or, if there is
-/// none, with the best one that has code and also blocks or also spins: the id of that timer, and
-/// the code.
-pub fn wait_snippet(choice: &WaitChoice, every_ns: u64) -> Option<(String, String)> {
-    let picked = choice.picked.as_ref()?;
-    let mut usable = choice
-        .others
-        .iter()
-        .filter(|one| one.suffices && one.figures.means == picked.figures.means);
-    let code = |one: &RankedWait| Some((one.id.clone(), snippet_of(one, every_ns)?));
-    code(picked).or_else(|| usable.find_map(code))
+/// The position among all ways of the code that waits with a timer, in this language or in any;
+/// `None` if there is none.
+pub(super) fn code_position(id: &str, language: Option<Language>) -> Option<usize> {
+    WAYS.iter().position(|((languages, _), ids, _)| {
+        language.is_none_or(|wanted| languages.contains(&wanted))
+            && ids.split(' ').any(|one| one == id)
+    })
 }
 
-fn snippet_of(timer: &RankedWait, every_ns: u64) -> Option<String> {
-    let has_id = |[_, ids, ..]: &&[&str; 4]| ids.split(' ').any(|id| id == timer.id);
-    let [text, _, first, wait] = WAYS.iter().find(has_id)?;
-    let clock = clock_name(&timer.label).unwrap_or("CLOCK_MONOTONIC");
+/// The id and the call of the first way to wait in this language.
+pub(super) fn first_way(language: Language) -> Option<(&'static str, &'static str)> {
+    let way = WAYS
+        .iter()
+        .find(|((languages, _), ..)| languages.contains(&language));
+    way.map(|(_, ids, wait)| (*ids, *wait))
+}
+
+/// Generates code that waits every `every_ns` nanoseconds with the timer of this id and label, in this
+/// language or in any.
+/// `None` if there is none.
+pub fn wait_snippet(
+    [id, label]: [&str; 2],
+    every_ns: u64,
+    language: Option<Language>,
+) -> Option<String> {
+    let ((_, text), _, wait) = WAYS[code_position(id, language)?];
+    let clock = clock_name(label).unwrap_or("CLOCK_MONOTONIC");
     let words = [
-        ("FIRST", (*first).to_owned()),
-        ("WAIT;", format!("{wait};")),
+        ("WAIT", wait.to_owned()),
         ("CLOCK,", format!("{clock},")),
         ("EVERY", every_ns.to_string()),
     ];

@@ -7,10 +7,12 @@ use statrs::distribution::{Beta, ContinuousCDF};
 
 use super::ChoiceError;
 use super::clocks::{Choice, RankedTimer};
+use super::language::Language;
 use super::plan::percent;
+use super::wait_snippet::{code_position, first_way};
 use crate::model::{
-    Granularity, Lateness, LatenessHistogram, Platform, Report, USUAL_WAIT_NS, WaitActivity,
-    WaitRow, value_of,
+    Granularity, Interval, Lateness, LatenessHistogram, Platform, Report, USUAL_WAIT_NS,
+    WaitActivity, WaitRow, value_of,
 };
 use crate::numbers::{short_time, significant, time};
 use crate::statistics::bisect;
@@ -32,6 +34,10 @@ const MAX_LATENESS_RATIO: f64 = 0.2;
 /// *Judgement*: tails vary more than medians.
 const MAX_TAIL_RATIO: f64 = 0.5;
 
+/// Largest ratio of two figures of waits that count as equal even if their intervals differ.
+/// *Judgement*: between runs on one machine, medians of the same primitive differ by up to as much.
+const MAX_EQUAL_RATIO: f64 = 2.0;
+
 /// Largest error of the clock that timed the waits, as a share of the accepted deviation, at which
 /// they show whether they keep it.
 /// *Judgement*.
@@ -52,6 +58,9 @@ pub struct Punctuality {
     pub share: f64,
     /// Largest accepted share of a CPU that waiting takes; null if it is not limited.
     pub overhead: Option<f64>,
+    /// The language of the program that waits; null if any primitive may be picked.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub language: Option<Language>,
 }
 
 impl Punctuality {
@@ -68,6 +77,11 @@ impl Punctuality {
             ))),
             _ => Ok(self),
         }
+    }
+
+    /// Whether there is code for this timer in the language, if one is given.
+    fn has_code(&self, id: &str) -> bool {
+        self.language.is_none() || code_position(id, self.language).is_some()
     }
 }
 
@@ -105,6 +119,12 @@ pub struct WaitRecord {
     /// is coarser than the bound.
     #[serde(skip)]
     unfit: bool,
+    /// Distance of the median wait from the requested length, early or late, and CPU time of a
+    /// wait, in nanoseconds, with their intervals.
+    #[serde(skip)]
+    distance: Option<Interval>,
+    #[serde(skip)]
+    cpu: Option<Interval>,
     /// Whether this is the timer to use among those that block, or among those that spin.
     #[serde(skip)]
     leads: bool,
@@ -116,27 +136,49 @@ pub type RankedWait = RankedTimer<WaitRecord>;
 /// The result of comparing the waits of a report.
 pub type WaitChoice = Choice<Punctuality, WaitRecord>;
 
+/// The schema of the result.
+const SCHEMA: &str = "timermeter.pick-wait.v1";
+
 /// Compares the timers of a report by their waits of the measured length that is nearest to the
-/// requested one.
+/// requested one. Without such waits in the language of the requirement the result is the way to wait
+/// that has code in it, with the reason why nothing is known about it.
 ///
 /// # Errors
-/// When the report has no waits of about that length.
+/// When the report has no waits of about that length, and no language is given.
 pub fn choose(report: &Report, asked: &Punctuality) -> Result<WaitChoice, ChoiceError> {
-    let near = nearest_length(report, asked.every_ns)
-        .filter(|late| late.distance(asked.every_ns) <= MAX_LENGTH_RATIO.ln())
-        .ok_or_else(|| {
-            let length = short_time(asked.every_ns);
-            let compact = length.replace(' ', "").replace('µ', "u");
-            ChoiceError(format!(
-                "the report has no waits of about {length}: measure them with `timermeter wait --durations {compact} -o report.json`"
-            ))
-        })?;
-    Ok(choose_at(report, asked, near.request_ns))
+    let usable = report.waits.iter().filter(|row| asked.has_code(&row.id));
+    let near = nearest_length(usable, asked.every_ns);
+    if let Some(near) = near.filter(|late| late.distance(asked.every_ns) <= MAX_LENGTH_RATIO.ln()) {
+        return Ok(choose_at(report, asked, near.request_ns));
+    }
+    let length = short_time(asked.every_ns);
+    let compact = length.replace(' ', "").replace('µ', "u");
+    let runtime = asked.language.and_then(Language::waiting_runtime);
+    let flag = runtime.map_or_else(String::new, |name| format!(" --runtime {name}"));
+    let unavailable = report.waits.iter().find_map(|row| {
+        let (reason, remedy) = row.reason.as_ref().zip(row.remedy.as_ref())?;
+        runtime
+            .is_some_and(|name| row.id.starts_with(name))
+            .then(|| format!("{reason}; {remedy}"))
+    });
+    let reason = unavailable.unwrap_or_else(|| format!(
+        "the report has no waits of about {length}: measure them with `timermeter wait{flag} {compact} -o report.json`"
+    ));
+    let Some((id, label)) = asked.language.and_then(first_way) else {
+        return Err(ChoiceError(reason));
+    };
+    let unmeasured = RankedWait {
+        id: id.to_owned(),
+        label: label.to_owned(),
+        reason: format!("its lateness is unknown: {reason}"),
+        ..RankedWait::default()
+    };
+    Ok(Choice::from_ranked(SCHEMA, *asked, [unmeasured]))
 }
 
 /// The measured waits whose length is nearest to `ns` nanoseconds; `None` if there are no waits.
-fn nearest_length(report: &Report, ns: f64) -> Option<&Lateness> {
-    let figures = report.waits.iter().filter_map(|row| row.figures.as_ref());
+fn nearest_length<'a>(rows: impl Iterator<Item = &'a WaitRow>, ns: f64) -> Option<&'a Lateness> {
+    let figures = rows.filter_map(|row| row.figures.as_ref());
     Lateness::nearest(figures.flat_map(|figures| &figures.lateness), ns)
 }
 
@@ -160,19 +202,15 @@ fn choose_at(report: &Report, asked: &Punctuality, length_ns: u64) -> WaitChoice
             None => all.push(new),
         }
     }
-    // Sufficient timers are ordered by the CPU time that they take, the rest, and all without a
-    // bound, by how far they miss the requirement.
-    let rank = |one: &RankedWait| match one.suffices && asked.within_ns.is_some() {
-        true => one.figures.overhead.unwrap_or(f64::INFINITY),
-        false => one.figures.shortfall_factor(asked),
-    };
-    all.sort_by(|a, b| {
-        b.suffices
-            .cmp(&a.suffices)
-            .then(rank(a).total_cmp(&rank(b)))
-    });
     if asked.within_ns.is_none() {
-        move_leaders_to_front(&mut all);
+        all = order_by_lateness(all, asked.language);
+    } else {
+        all.sort_by_key(|one| !one.suffices);
+        let count = all.iter().take_while(|one| one.suffices).count();
+        let (sufficient, others) = all.split_at_mut(count);
+        let missed = |one: &WaitRecord| Some(Interval::exact(one.shortfall_factor(asked)));
+        order(sufficient, |record| record.cpu, asked.language);
+        order(others, missed, asked.language);
     }
     let ids: Vec<String> = all.iter().map(|one| one.id.clone()).collect();
     for one in &mut all {
@@ -180,7 +218,7 @@ fn choose_at(report: &Report, asked: &Punctuality, length_ns: u64) -> WaitChoice
             one.reason += &format!(" ({})", one.figures.conditions());
         }
     }
-    Choice::from_ranked("timermeter.pick-wait.v1", *asked, all)
+    Choice::from_ranked(SCHEMA, *asked, all)
 }
 
 /// The result of the waits of this row with a length of `length_ns`; `None` if there are none.
@@ -219,6 +257,8 @@ fn candidate(row: &WaitRow, asked: &Punctuality, length_ns: u64) -> Option<Ranke
         _ => None,
     };
     let cpu_ns = value_of(late.cpu_ns);
+    let distance = |late: Interval| Interval::around(late.value.abs(), late.half_width());
+    let has_code = asked.has_code(&row.id);
     let record = WaitRecord {
         length_ns,
         slack_ns: row.conditions.slack_ns,
@@ -233,15 +273,26 @@ fn candidate(row: &WaitRow, asked: &Punctuality, length_ns: u64) -> Option<Ranke
         share,
         share_at_least: lower_limit(share, late.waits),
         means: row.means,
-        unfit: unfit.is_some(),
+        unfit: unfit.is_some() || !has_code,
+        distance: late.p50_ns.map(distance),
+        cpu: late.cpu_ns,
         leads: false,
     };
     let shortfall = match (unfit, bound) {
+        _ if !has_code => Some(format!(
+            "{}; `pick` has no code for it in this language",
+            record.lateness()
+        )),
         (Some(why), _) => Some(why),
         (None, Some(bound)) => record.shortfall(asked, bound),
         (None, None) => {
-            record.p50_ns?;
-            None
+            let late = record.p50_ns?;
+            (late >= asked.every_ns).then(|| {
+                format!(
+                    "it is {} late, longer than the period: calls come in bursts",
+                    time(late)
+                )
+            })
         }
     };
     Some(RankedTimer {
@@ -254,47 +305,82 @@ fn candidate(row: &WaitRow, asked: &Punctuality, length_ns: u64) -> Option<Ranke
     })
 }
 
-/// Moves two timers to the front: first the least late one that blocks, then, among those that spin
+/// Orders timers without a bound: first the least late one that blocks, then, among those that spin
 /// and are at most [`MAX_LATENESS_RATIO`] times as late, with a tail of at most [`MAX_TAIL_RATIO`]
-/// times that of the first, the one with the least CPU time.
-fn move_leaders_to_front(all: &mut Vec<RankedWait>) {
-    let blocks = |one: &RankedWait| one.figures.means == WaitActivity::Blocks;
-    let leads = |one: &RankedWait| one.suffices && blocks(one);
-    let blocking = all.iter().position(leads).map(|at| all.remove(at));
+/// times that of the first, the one with the least CPU time, then the rest by lateness.
+fn order_by_lateness(all: Vec<RankedWait>, language: Option<Language>) -> Vec<RankedWait> {
+    let blocks = |one: &RankedWait| one.suffices && one.figures.means == WaitActivity::Blocks;
+    let (mut blocking, mut rest): (Vec<_>, Vec<_>) = all.into_iter().partition(blocks);
+    order(&mut blocking, |record| record.distance, language);
+    let first = (!blocking.is_empty()).then(|| blocking.remove(0));
     let is_in_time = |record: &WaitRecord| {
-        blocking.as_ref().is_none_or(|one| {
+        first.as_ref().is_none_or(|one| {
             let blocking = &one.figures;
             record.distance_ns() <= MAX_LATENESS_RATIO * blocking.distance_ns()
                 && record.has_shorter_tail(blocking)
         })
     };
-    let cpu = |one: &RankedWait| one.figures.cpu_ns.unwrap_or(f64::INFINITY);
-    let in_time = (0..all.len())
-        .filter(|&at| all[at].suffices && !blocks(&all[at]) && is_in_time(&all[at].figures))
-        .min_by(|&a, &b| cpu(&all[a]).total_cmp(&cpu(&all[b])));
-    let most_punctual = in_time.map(|at| all.remove(at)).map(|mut one| {
+    order(&mut rest, |record| record.cpu, language);
+    let in_time = rest
+        .iter()
+        .position(|one| one.suffices && is_in_time(&one.figures));
+    let most_punctual = in_time.map(|at| rest.remove(at)).map(|mut one| {
         one.reason = format!("where it must not be late: {}", one.reason);
         one
     });
-    for mut leader in most_punctual.into_iter().chain(blocking) {
+    let mut leaders: Vec<RankedWait> = first.into_iter().chain(most_punctual).collect();
+    for leader in &mut leaders {
         leader.figures.leads = true;
-        all.insert(0, leader);
     }
+    rest.extend(blocking);
+    order(&mut rest, |record| record.distance, language);
+    rest.sort_by_key(|one| (!one.suffices, one.figures.unfit));
+    leaders.into_iter().chain(rest).collect()
+}
+
+/// Orders timers by a figure. Those that are as good as the first, as far as the intervals and
+/// [`MAX_EQUAL_RATIO`] tell, are in the order of their code, so that every run names the same first.
+fn order(
+    timers: &mut [RankedWait],
+    figure: impl Fn(&WaitRecord) -> Option<Interval>,
+    language: Option<Language>,
+) {
+    let value = |one: &RankedWait| figure(&one.figures).map_or(f64::INFINITY, |found| found.value);
+    timers.sort_by(|a, b| value(a).total_cmp(&value(b)));
+    let Some(best) = timers.first().and_then(|one| figure(&one.figures)) else {
+        return;
+    };
+    let most = best.high().unwrap_or(0.0).max(MAX_EQUAL_RATIO * best.value);
+    timers.sort_by_key(|one| {
+        let low = figure(&one.figures).map(|found| found.low().unwrap_or(found.value));
+        match low.is_some_and(|low| low <= most) {
+            true => (
+                0,
+                code_position(&one.id, language).unwrap_or(usize::MAX),
+                one.id.clone(),
+            ),
+            false => (1, 0, String::new()),
+        }
+    });
 }
 
 /// Ids of the timers that may turn out to suffice when more waits are measured, in the order of
 /// their CPU time. Without a bound, these are the leading timers.
-pub fn list_promising(choice: &WaitChoice) -> Vec<&str> {
-    let mut promising: Vec<_> = choice
+pub fn list_promising(choice: &WaitChoice) -> Vec<String> {
+    let mut promising: Vec<RankedWait> = choice
         .picked
         .iter()
         .chain(&choice.nearest)
         .chain(&choice.others)
         .filter(|one| one.figures.is_promising(&choice.requirement))
+        .cloned()
         .collect();
-    let cost = |one: &RankedWait| one.figures.overhead.unwrap_or(f64::INFINITY);
-    promising.sort_by(|a, b| cost(a).total_cmp(&cost(b)));
-    promising.into_iter().map(|one| one.id.as_str()).collect()
+    order(
+        &mut promising,
+        |record| record.cpu,
+        choice.requirement.language,
+    );
+    promising.into_iter().map(|one| one.id).collect()
 }
 
 impl WaitRecord {
@@ -401,16 +487,15 @@ fn notes(activity: WaitActivity, late: &Lateness, asked: &Punctuality) -> Vec<St
         notes.push("it spins all the time: no other thread gets the CPU".into());
         return notes;
     }
-    let drift = value_of(late.p50_ns).map_or(0.0, |late| late / asked.every_ns);
-    let drift_note = if drift.abs() >= MIN_REPORTED_DRIFT {
-        let direction = if drift > 0.0 { "slow" } else { "fast" };
-        format!(", which comes out {} {direction}", percent(drift.abs()))
-    } else {
-        String::new()
-    };
-    notes.push(format!(
-        "wait for the next point in time, not for a fixed length{drift_note}"
-    ));
+    if let Some(late) = late
+        .p50_ns
+        .filter(|late| late.value.abs() >= MIN_REPORTED_DRIFT * asked.every_ns)
+    {
+        let [every, takes] = [asked.every_ns, asked.every_ns + late.value].map(short_time);
+        notes.push(format!(
+            "wait until the next point in time: a loop that sleeps for {every} takes {takes} a turn"
+        ));
+    }
     notes
 }
 
@@ -464,12 +549,14 @@ pub fn waits_to_prove(share: f64) -> f64 {
 /// spins and is hardly late, and timers with a coarse granularity. `None` if the report has no
 /// waits.
 pub fn summarize_waits(report: &Report) -> Option<String> {
-    let length_ns = nearest_length(report, USUAL_WAIT_NS)?.request_ns;
+    let length_ns = nearest_length(report.waits.iter(), USUAL_WAIT_NS)?.request_ns;
     let asked = Punctuality {
-        every_ns: length_ns as f64,
+        // A wait that is later than it is long is named nevertheless.
+        every_ns: f64::INFINITY,
         within_ns: None,
         share: 0.99,
         overhead: None,
+        language: None,
     };
     let choice = choose_at(report, &asked, length_ns);
     let parts: Vec<String> = choice

@@ -26,7 +26,8 @@ pub struct PickArgs {
     /// Confidence that the error is not exceeded
     #[arg(long, value_name = "SHARE", default_value = "95%", value_parser = parse_confidence, allow_hyphen_values = true)]
     pub confidence: f64,
-    /// Largest share of the running time spent on reading the clock, or on waiting, as in 5%
+    /// Largest share of the running time (with --rate, of a CPU) spent on reading the clock, or on
+    /// waiting, as in 5%
     #[arg(long, value_name = "SHARE", value_parser = parse_overhead, allow_hyphen_values = true)]
     pub overhead: Option<f64>,
     /// What the clock must count
@@ -39,25 +40,26 @@ pub struct PickArgs {
     /// amount
     #[arg(long)]
     pub settable: bool,
-    /// Rate at which the operation happens, as in 10000/s, if it cannot be repeated at will
+    /// Requests a second of a service, as in 10000/s: each is timed as it comes, none is repeated
     #[arg(long, value_name = "RATE", value_parser = parse_rate, allow_hyphen_values = true)]
     pub rate: Option<f64>,
     /// Timers of this runtime instead of the native ones: java, dotnet, mono, python, node, or the
     /// prefix of the ids of an agent
     #[arg(long, value_name = "NAME")]
     pub runtime: Option<String>,
-    /// Pick a clock of this language, and print code in it [default: c]
+    /// Pick a clock (or, with --every, a sleep primitive) of this language, and print code in it
+    /// [default: c]
     #[arg(long = "for", value_name = "LANGUAGE", value_enum, ignore_case = true,
-          conflicts_with_all = ["every", "runtime", "agents"])]
+          conflicts_with_all = ["runtime", "agents"])]
     pub language: Option<Language>,
     /// Print all other clocks, with the reasons against them
     ///
     /// Also prints the parts of the error.
     #[arg(long)]
     pub all: bool,
-    /// Pick a timer of this period, as in 1ms, instead of a clock
+    /// Pick a sleep primitive that wakes a program at this period, as in 1ms, instead of a clock
     ///
-    /// Without --within, the timer with the least lateness is picked.
+    /// Without --within, the least late one that blocks is picked.
     #[arg(long, value_name = "TIME", value_parser = super::values::parse_period, allow_hyphen_values = true,
           conflicts_with_all = ["rate", "needs", "settable"])]
     pub every: Option<u64>,

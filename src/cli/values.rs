@@ -175,8 +175,11 @@ fn percentage(
 ///
 /// # Errors
 /// When the text is not a frequency, or has no unit.
-pub(super) fn parse_rate(text: &str) -> Result<f64, QuantityError> {
-    quantity::parse_frequency(&text.replace("/s", "Hz")).map(|hertz| hertz.0)
+pub(super) fn parse_rate(text: &str) -> Result<f64, InvalidValue> {
+    let hertz = quantity::parse_frequency(&text.replace("/s", "Hz")).ok();
+    hertz.map(|hertz| hertz.0).ok_or(InvalidValue::expected(
+        "requests a second above zero, as in 10000/s",
+    ))
 }
 
 #[cfg(test)]

@@ -13,14 +13,14 @@ use crate::choice::snippet::first_snippet;
 use crate::choice::wait_snippet::wait_snippet;
 use crate::choice::waits::RankedWait;
 use crate::choice::{
-    Choice, ChoiceError, Language, RankedClock, RankedTimer, Requirement, choose, plan_code,
+    Choice, ChoiceError, Language, MeasuringPlan, RankedClock, RankedTimer, Requirement, choose,
 };
 use crate::cli::PickArgs;
 use crate::document::Document;
 use crate::model::{Nanos, Report};
 use crate::report::read;
 use crate::requests::{HostRequest, ProbeRequest, RunRequest, RuntimeName};
-use crate::text::numbers::time;
+use crate::text::numbers::{rate, short_time, time, trimmed};
 
 /// Number of other timers that are listed after the picked one without --all: with the code, an
 /// answer fits on a screen.
@@ -36,18 +36,19 @@ const NO_CODE: &str =
 /// When the requirement is invalid, the report cannot be read, or nothing could be measured.
 pub fn run(args: &PickArgs, output: &mut dyn Write) -> CommandResult<bool> {
     if let Some(every) = args.every {
-        let mut choice = wait::choose_wait(args, every as f64)?;
-        let code = wait_snippet(&choice, every);
-        if let (Some(picked), Some((other, _))) = (&mut choice.picked, &code)
-            && picked.id != *other
-        {
-            picked.notes.push(format!(
-                "this is code for {other}, as there is none for this timer"
-            ));
-        }
+        let choice = wait::choose_wait(args, every as f64)?;
+        let best = choice.picked.as_ref().or(choice.nearest.as_ref());
+        let code =
+            best.and_then(|best| wait_snippet([&best.id, &best.label], every, args.language));
         let facts = |candidate: &RankedWait| wait_facts(candidate, args.within.is_some());
-        let code = code.map(|(_, code)| code).unwrap_or_default();
-        return write_choice(args, "wait with", &choice, facts, &code, output);
+        return write_choice(
+            args,
+            ["wait with", "sleep primitive"],
+            &choice,
+            facts,
+            &code.unwrap_or_default(),
+            output,
+        );
     }
     let Some(duration) = args.operation else {
         return Err(usage("give the duration of the operation, or --every"));
@@ -58,19 +59,63 @@ pub fn run(args: &PickArgs, output: &mut dyn Write) -> CommandResult<bool> {
         None => probe_candidates(args, requirement.runtime.as_deref())?,
     };
     let mut choice = choose(&report, &requirement).map_err(failed)?;
-    if args.language.is_none() {
-        choice = plan_code(&report, choice);
+    let best = choice.picked.as_mut().or(choice.nearest.as_mut());
+    let mut code = String::new();
+    if let Some(best) = best.filter(|best| best.figures.plan.is_some()) {
+        check_cpus(&report, &requirement, best)?;
+        code = first_snippet(&report, best, args.language).unwrap_or_default();
+        if code.is_empty() {
+            best.notes.push(NO_CODE.to_owned());
+        }
     }
-    let picked = choice.picked.as_ref();
-    let code = picked
-        .and_then(|picked| first_snippet(&report, picked, args.language))
-        .unwrap_or_default();
-    if let Some(picked) = choice.picked.as_mut().filter(|_| code.is_empty()) {
-        let note = args.language.map(|_| NO_CODE.to_owned());
-        picked.notes.extend(note);
+    let facts = |candidate: &RankedClock| clock_facts(candidate, &requirement, args.all);
+    write_choice(
+        args,
+        ["measure with", "clock"],
+        &choice,
+        facts,
+        &code,
+        output,
+    )
+}
+
+/// Refuses a rate at which reading the clock takes more than all CPUs, and notes that requests overlap
+/// if they take more.
+fn check_cpus(report: &Report, requirement: &Requirement, best: &mut RankedClock) -> CommandResult {
+    let (Some(rate), Some(cpus), Some(plan)) = (
+        requirement.rate_hz,
+        report.platform.cpu.online,
+        best.figures.plan,
+    ) else {
+        return Ok(());
+    };
+    let cpus = f64::from(cpus);
+    if plan.overhead > cpus {
+        return Err(usage(format!(
+            "--rate: {} takes {:.0} s of CPU a second, and this machine has {cpus} CPUs: time a sample of the requests, as with --overhead 5%",
+            reads_in_words(&plan, rate),
+            plan.overhead
+        )));
     }
-    let facts = |candidate: &RankedClock| clock_facts(candidate, args.all);
-    write_choice(args, "measure with", &choice, facts, &code, output)
+    let overlapping = rate * 1e-9 * requirement.duration_ns;
+    if overlapping > cpus {
+        best.notes.push(format!(
+            "{overlapping:.0} requests overlap on {cpus} CPUs: possible only if each waits most of its time"
+        ));
+    }
+    Ok(())
+}
+
+/// The number of reads a second and the time of each, as in `1 M/s × 2 reads × 22 ns`.
+fn reads_in_words(plan: &MeasuringPlan, rate_hz: f64) -> String {
+    let reads = match plan.method {
+        PlanMethod::Mean { .. } => 3.0,
+        _ => 2.0,
+    };
+    let timed_hz = rate_hz / plan.every as f64;
+    let read = short_time(plan.overhead * 1e9 / (timed_hz * reads));
+    let timed = trimmed(&rate(Some(timed_hz))).replace("Hz", "/s");
+    format!("{timed} × {reads} reads × {read}")
 }
 
 /// The requirement of the command line on a clock.
@@ -87,7 +132,7 @@ fn requirement(args: &PickArgs, duration: Nanos) -> Result<Requirement, ChoiceEr
         rate_hz: args.rate,
         runtime: args.runtime.clone().or(runtime.map(str::to_owned)),
         clocks: args.language.map_or_else(Vec::new, Language::clocks),
-        by_code: args.language.is_some(),
+        by_code: true,
     }
     .checked()
 }
@@ -141,7 +186,7 @@ type FactLines = Vec<(&'static str, String)>;
 /// picked.
 fn write_choice<R: Serialize, F: Serialize>(
     args: &PickArgs,
-    title: &str,
+    [title, kind]: [&str; 2],
     choice: &Choice<R, F>,
     facts: impl Fn(&RankedTimer<F>) -> FactLines,
     code: &str,
@@ -149,8 +194,8 @@ fn write_choice<R: Serialize, F: Serialize>(
 ) -> CommandResult<bool> {
     let mut document = Document::new(choice);
     let title = match choice.picked {
-        Some(_) => title,
-        None => "no timer suffices; the nearest is",
+        Some(_) => title.to_owned(),
+        None => format!("no {kind} suffices; the nearest is"),
     };
     if let Some(best) = choice.picked.as_ref().or(choice.nearest.as_ref()) {
         let RankedTimer {
@@ -171,9 +216,9 @@ fn write_choice<R: Serialize, F: Serialize>(
     let listed = if args.all { count } else { LISTED_OTHERS };
     if count > 0 {
         let heading = if listed < count {
-            format!("other timers, {listed} of {count} (--all lists all)")
+            format!("other {kind}s, {listed} of {count} (--all lists all)")
         } else {
-            "other timers".to_owned()
+            format!("other {kind}s")
         };
         let others = choice.others.iter().take(listed);
         document = document
@@ -185,23 +230,31 @@ fn write_choice<R: Serialize, F: Serialize>(
 }
 
 /// The plan for measuring with a clock and its costs; with `all`, also the parts of the error.
-fn clock_facts(clock: &RankedClock, all: bool) -> FactLines {
+fn clock_facts(clock: &RankedClock, requirement: &Requirement, all: bool) -> FactLines {
     let Some(plan) = clock.figures.plan else {
         return Vec::new();
     };
-    let reading = time(Some(plan.campaign_ns * plan.overhead));
-    let batch_cost = match plan.method {
-        PlanMethod::Batch { .. } => format!("{reading} a batch, "),
-        _ => String::new(),
+    let mut error = format!("at most {}", percent(plan.error));
+    if let Some(single) = plan.single_error {
+        error += &format!(" of the mean, {} of one call by itself", percent(single));
+    }
+    let share = percent(plan.overhead);
+    let cost = match requirement.rate_hz {
+        Some(rate) => format!(
+            "{} = {} of CPU a second, {share} of one CPU",
+            reads_in_words(&plan, rate),
+            short_time(plan.overhead * 1e9)
+        ),
+        None => format!(
+            "{} for each result, {share} of the time",
+            time(Some(plan.campaign_ns * plan.overhead))
+        ),
     };
     let mut facts = vec![
-        ("method", format!("{} between two reads", plan.in_words())),
-        ("error", format!("at most {}", percent(plan.error))),
+        ("method", plan.in_words()),
+        ("error", error),
         ("one result takes", time(Some(plan.campaign_ns))),
-        (
-            "measuring costs",
-            format!("{batch_cost}{} of the time", percent(plan.overhead)),
-        ),
+        ("measuring costs", cost),
     ];
     if all {
         let causes = plan.budget.causes();
@@ -214,6 +267,9 @@ fn clock_facts(clock: &RankedClock, all: bool) -> FactLines {
 /// waits within the bound.
 fn wait_facts(timer: &RankedWait, bounded: bool) -> FactLines {
     let figures = &timer.figures;
+    if figures.waits == 0 {
+        return Vec::new();
+    }
     let mut facts = vec![("lateness", figures.lateness())];
     if bounded {
         let [share, least] = [figures.share, figures.share_at_least].map(percent);
@@ -223,8 +279,8 @@ fn wait_facts(timer: &RankedWait, bounded: bool) -> FactLines {
     }
     let overhead = figures
         .overhead
-        .map(|share| format!("{} of one", percent(share)));
-    facts.push(("CPU", overhead.unwrap_or_else(|| "unknown".into())));
+        .map(|share| format!("{} of one CPU", percent(share)));
+    facts.push(("CPU time", overhead.unwrap_or_else(|| "unknown".into())));
     facts.push(("measured with", figures.conditions()));
     facts
 }

@@ -145,7 +145,6 @@ fn measure_edge_crossing(trial: &mut Trial) -> TrialResult {
     let PlanMethod::EdgeCrossing {
         samples,
         floor_samples,
-        ..
     } = plan.method
     else {
         return Err(TrialError::clock_did_not_move());

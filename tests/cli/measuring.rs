@@ -25,8 +25,10 @@ fn assert_refused(cases: &[(&str, i32, &str)]) {
 #[test]
 fn rejects_impossible_requirements() {
     let published = format!("pick 1ms --error 5% --from {MBP53}");
+    let too_often = format!("pick 1us --rate 1000G/s --from {XEON}");
     assert_refused(&[
-        ("pick 1ms --rate 10000/s", 2, "10000 times a second"),
+        ("pick 1ms --rate 0/s", 2, "as in 10000/s"),
+        (&too_often, 2, "--overhead 5%"),
         ("pick 1ms --needs wings", 2, "no-slew"),
         ("pick 1ms --error 200%", 2, "less than 100 %"),
         ("pick 1ms --from /no/such/file", 1, "/no/such/file"),
@@ -116,7 +118,7 @@ fn picks_clock_from_report() {
     let args = ["pick", "250ns", "--error", "5%", "--from", kept];
     timermeter(&[&args[..], &["--counts", "thread", "--needs", "threads"]].concat())
         .code(3)
-        .stdout(contains("no timer suffices"));
+        .stdout(contains("no clock suffices"));
     timermeter(&[&args[..], &["--runtime", "perl"]].concat())
         .code(1)
         .stderr(contains("`perl`"));
@@ -152,7 +154,7 @@ fn picks_clock_of_other_runtime() {
         .assert();
     nothing
         .code(3)
-        .stdout(contains("no timer suffices").and(contains("install")));
+        .stdout(contains("no clock suffices").and(contains("install")));
 }
 
 #[test]

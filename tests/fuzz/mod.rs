@@ -152,6 +152,7 @@ fn show(report: &Report) {
         within_ns: Some(5e4),
         share: 0.99,
         overhead: Some(0.02),
+        language: None,
     };
     if let Ok(WaitChoice {
         picked,

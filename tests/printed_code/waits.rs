@@ -1,84 +1,127 @@
-//! Tests the code that `pick --every` prints for each wait method.
+//! Tests the code that `pick --every` prints for each way to wait.
 
+use timermeter::choice::Language;
 use timermeter::choice::wait_snippet::wait_snippet;
-use timermeter::choice::waits::{Punctuality, WaitRecord};
-use timermeter::choice::{Choice, RankedTimer};
 
 use super::run_program;
 
-/// The code for each wait method compiles, and its 20 calls do not come early.
-#[test]
-fn code_waits_with_each_timer() {
-    let asked = Punctuality {
-        every_ns: 1e6,
-        within_ns: None,
-        share: 0.99,
-        overhead: None,
-    };
-    let (mut count, mut missing) = (0, Vec::new());
-    for entry in timers::waits::catalogue() {
-        let candidate = RankedTimer {
-            id: entry.info.id.into(),
-            label: entry.info.label.into(),
-            suffices: true,
-            reason: String::new(),
-            notes: Vec::new(),
-            figures: WaitRecord::default(),
-        };
-        let choice = Choice {
-            schema: "",
-            requirement: asked,
-            picked: Some(candidate),
-            nearest: None,
-            others: Vec::new(),
-        };
-        let Some((_, code)) = wait_snippet(&choice, 1_000_000) else {
-            missing.push(entry.info.id);
-            continue;
-        };
-        let is_narrow = code.lines().all(|line| line.len() <= 76);
-        assert!(
-            is_narrow && code.contains("1000000") && !code.contains("WAIT"),
-            "{code}"
-        );
-        count += 1;
-        // This code needs a crate.
-        if entry.info.id == "spin-sleep" {
-            continue;
-        }
-        let is_in_rust = code.contains("Instant");
-        let printed = if is_in_rust {
-            let text = format!(
-                "use std::sync::atomic::{{AtomicU32, Ordering}};
+/// A program around the code in a language, which begins at `CODE`, with its includes at `HEAD`: the
+/// 20th call of `operation` prints the nanoseconds since the start.
+const PROGRAMS: [(Language, &str, &[&[&str]]); 8] = [
+    (Language::C, C, &[&["cc", "-Wall", "-Werror", "a.c", "-o", "a"], &["./a"]]),
+    (Language::Cpp, C, &[&["g++", "-Wall", "-Werror", "-x", "c++", "a.c", "-o", "a"], &["./a"]]),
+    (
+        Language::Rust,
+        "use std::sync::atomic::{AtomicU32, Ordering};
 static CALLS: AtomicU32 = AtomicU32::new(1);
 static BEGIN: std::sync::OnceLock<std::time::Instant> = std::sync::OnceLock::new();
-fn operation() {{ if CALLS.fetch_add(1, Ordering::Relaxed) == 20 {{
-    println!(\"{{}}\", BEGIN.get().unwrap().elapsed().as_nanos()); std::process::exit(0) }} }}
-fn main() {{ BEGIN.get_or_init(std::time::Instant::now);\n{code}}}\n"
-            );
-            let commands: &[&[&str]] = &[&["rustc", "--edition=2024", "a.rs", "-o", "a"], &["./a"]];
-            run_program("a.rs", &text, commands, &[])
-        } else {
-            let (head, body): (Vec<&str>, Vec<&str>) =
-                code.lines().partition(|line| line.starts_with('#'));
-            let text = format!(
-                "{}\n#include <stdio.h>\n#include <stdlib.h>
+fn operation() { if CALLS.fetch_add(1, Ordering::Relaxed) == 20 {
+    println!(\"{}\", BEGIN.get().unwrap().elapsed().as_nanos()); std::process::exit(0) } }
+fn main() { BEGIN.get_or_init(std::time::Instant::now);\nCODE}\n",
+        &[&["rustc", "--edition=2024", "a.c", "-o", "a"], &["./a"]],
+    ),
+    (
+        Language::Java,
+        "HEAD
+class A { static int calls; static long begin = System.nanoTime();
+static void operation() { if (++calls < 20) return;
+    System.out.println(System.nanoTime() - begin); System.exit(0); }
+public static void main(String[] words) {\nCODE } }\n",
+        &[&["java", "--source", "11", "a.c"]],
+    ),
+    (
+        Language::CSharp,
+        "HEAD
+class A { static int calls; static long begin = Stopwatch.GetTimestamp();
+static void operation() { if (++calls < 20) return;
+    System.Console.WriteLine((long) ((Stopwatch.GetTimestamp() - begin) * 1e9 / Stopwatch.Frequency));
+    System.Environment.Exit(0); }
+static void Main() {\nCODE } }\n",
+        &[&["mcs", "-out:a.exe", "a.c"], &["mono", "a.exe"]],
+    ),
+    (
+        Language::Python,
+        "import sys, time
+begin, calls = time.monotonic_ns(), 0
+def operation():
+    global calls
+    calls += 1
+    if calls == 20: print(time.monotonic_ns() - begin); sys.exit()
+CODE",
+        &[&["python3", "a.c"]],
+    ),
+    (
+        Language::JavaScript,
+        "const begin = process.hrtime.bigint(); let calls = 0;
+function operation() { if (++calls < 20) return;
+    console.log(String(process.hrtime.bigint() - begin)); process.exit(); }
+CODE",
+        &[&["cp", "a.c", "a.js"], &["node", "a.js"]],
+    ),
+    (
+        Language::Go,
+        "package main
+import (\"fmt\"; \"os\"; \"time\")
+var begin, calls = time.Now(), 0
+func operation() { calls++; if calls == 20 { fmt.Println(time.Since(begin).Nanoseconds()); os.Exit(0) } }
+func main() {\nCODE}\n",
+        &[&["cp", "a.c", "a.go"], &["go", "run", "a.go"]],
+    ),
+];
+const C: &str = "HEAD
+#include <stdio.h>\n#include <stdlib.h>\n#include <time.h>
 static struct timespec a, b;
-static void operation(void) {{ static int calls; if (++calls < 20) return;
+static void operation(void) { static int calls; if (++calls < 20) return;
     clock_gettime(CLOCK_MONOTONIC, &b);
-    printf(\"%lld\\n\", 1000000000LL * (b.tv_sec - a.tv_sec) + b.tv_nsec - a.tv_nsec); exit(0); }}
-int main(void) {{ clock_gettime(CLOCK_MONOTONIC, &a);\n{}\n}}\n",
-                head.join("\n"),
-                body.join("\n")
+    printf(\"%lld\\n\", 1000000000LL * (b.tv_sec - a.tv_sec) + b.tv_nsec - a.tv_nsec); exit(0); }
+int main(void) { clock_gettime(CLOCK_MONOTONIC, &a);\nCODE\n}\n";
+
+/// The code for each way to wait in each language compiles, and its 20 calls do not come early.
+#[test]
+fn code_waits_in_each_language() {
+    let native = timers::waits::catalogue();
+    let native = native.iter().map(|entry| (entry.info.id, entry.info.label));
+    let hosted = [
+        "java:parkNanos",
+        "dotnet:Thread.Sleep",
+        "python:time.sleep",
+        "node:setTimeout",
+    ];
+    let hosted = hosted.iter().chain(&["node:setImmediate", "go:Sleep"]);
+    let all: Vec<(&str, &str)> = native.chain(hosted.map(|id| (*id, ""))).collect();
+    for (language, program, commands) in PROGRAMS {
+        let mut count = 0;
+        for (id, label) in &all {
+            let Some(code) = wait_snippet([id, label], 1_000_000, Some(language)) else {
+                continue;
+            };
+            let is_narrow = code.lines().all(|line| line.len() <= 88);
+            assert!(
+                is_narrow && code.contains("1000000") && !code.contains("WAIT"),
+                "{code}"
             );
-            let commands: &[&[&str]] = &[&["cc", "-Wall", "-Werror", "a.c", "-o", "a"], &["./a"]];
-            run_program("a.c", &text, commands, &[])
-        };
-        let took_ns = printed.and_then(|text| text.trim().parse::<u64>().ok());
-        assert!(
-            took_ns.is_none_or(|ns| ns > 19_900_000),
-            "{took_ns:?}:\n{code}"
-        );
+            count += 1;
+            // This code needs a crate.
+            if *id == "spin-sleep" {
+                continue;
+            }
+            let is_head = |line: &&str| {
+                ["#", "import java", "using System"]
+                    .iter()
+                    .any(|word| line.starts_with(word))
+            };
+            let is_split = program.contains("HEAD");
+            let (head, body): (Vec<&str>, Vec<&str>) =
+                code.lines().partition(|line| is_split && is_head(line));
+            let text = program.replace("HEAD", &head.join("\n"));
+            let text = text.replace("CODE", &(body.join("\n") + "\n"));
+            let printed = run_program("a.c", &text, commands, &[]);
+            let took_ns = printed.and_then(|text| text.trim().parse::<u64>().ok());
+            assert!(
+                took_ns.is_none_or(|ns| ns > 19_900_000),
+                "{took_ns:?}:\n{code}"
+            );
+        }
+        assert!(count >= 1, "{language:?}");
     }
-    assert!(count >= 14, "{count}; none for {missing:?}");
 }

@@ -266,7 +266,7 @@ fn portable_clocks_win_near_ties() {
     let choice = choose(&report, &requirement()).unwrap();
     assert_eq!(picked(&choice).id, "monotonic");
     let why = reason(&choice, "monotonic-raw");
-    assert!(why.ends_with("; not on every platform"), "{why}");
+    assert!(why.ends_with("; not every platform has it"), "{why}");
     // The less safe clock is kept if it is required, or if the safer one needs far more calls.
     let unslewed = Requirement {
         needs: vec![Need::NoSlew],

@@ -3,7 +3,7 @@
 
 use super::{
     DRIFT, FEWEST_SAMPLES, LONGEST_CAMPAIGN_NS, MeasuringPlan, PIPELINE_CAUSE, PlanMethod, Planned,
-    Shortfall, cost_variation, plan_within, remaining_error,
+    Shortfall, cost_variation, plan_within, remaining_error, sampled,
 };
 use crate::choice::clock_figures::{Budget, ClockFigures};
 use crate::choice::requirement::Requirement;
@@ -40,6 +40,48 @@ pub fn plan_edge_crossing(clock: &ClockFigures, requirement: &Requirement) -> Pl
         needed.max(edges).max(FEWEST_SAMPLES).ceil(),
         &spread,
     )
+}
+
+/// Plans the mean of requests that come by themselves. A third read before each finds the cost of a
+/// read where it is paid, so that neither its uncertainty nor that of a fence remains.
+///
+/// # Errors
+/// When no number of requests is enough.
+pub fn plan_mean(clock: &ClockFigures, requirement: &Requirement) -> Planned {
+    let rate = requirement.rate_hz.unwrap_or(f64::INFINITY);
+    let spread = Spread::for_clock(clock, requirement)?;
+    let nearest = |possible: &Requirement| plan_mean(clock, possible).ok();
+    let pipeline_ns = clock.pipeline_ns(true);
+    let remaining = remaining_error(requirement, pipeline_ns, PIPELINE_CAUSE, nearest)?;
+    // The two intervals share a read: the variance of their difference is at most twice the sum.
+    let sum = |[call, floor]: [f64; 2]| 2.0 * (call + floor);
+    let variance = sum([spread.call_variance, spread.floor_variance]);
+    let z = normal_quantile(requirement.confidence) / requirement.shortest_ns();
+    let edges = FEWEST_SAMPLES / (spread.gap_ns / clock.step_ns).min(1.0);
+    let requests = (z / remaining).powi(2) * variance;
+    let requests = requests.max(edges).max(FEWEST_SAMPLES).ceil();
+    let deviation = |variance: f64| z * (variance / requests).sqrt();
+    let quantisation = deviation(sum(spread.step_variances));
+    let budget = Budget {
+        quantisation,
+        invocation_cost: deviation(variance) - quantisation,
+        drift: DRIFT,
+        pipeline: pipeline_ns / requirement.shortest_ns(),
+        frame: 0.0,
+    };
+    let (overhead, every) = sampled(requirement, 3.0 * clock.takes_ns() * rate * 1e-9);
+    let plan = MeasuringPlan {
+        method: PlanMethod::Mean {
+            requests: requests.min(9e15) as u64,
+        },
+        error: budget.total(),
+        budget,
+        single_error: None,
+        every,
+        overhead,
+        campaign_ns: requests * every as f64 * 1e9 / rate,
+    };
+    plan.checked(requirement, "request")
 }
 
 /// The variance of one sample, and how the samples are divided into calls and empty intervals.
@@ -134,33 +176,20 @@ pub fn plan_samples(
         frame: 0.0,
     };
     let reads_ns = 2.0 * clock.takes_ns();
-    let (overhead, every) = match (requirement.rate_hz, requirement.overhead) {
-        (Some(rate), most) => {
-            let overhead_of_all = reads_ns * rate * 1e-9;
-            let every = most.map_or(1.0, |most| (overhead_of_all / most).ceil().max(1.0));
-            (overhead_of_all / every, every)
-        }
-        // The overhead is computed for a program without other work between the calls.
-        (None, _) => (reads_ns / (reads_ns + requirement.shortest_ns()), 1.0),
-    };
     let floor_ns = floor_samples * spacing_ns(clock, 0.0);
-    let sampling_ns = match requirement.rate_hz {
-        Some(rate) => samples * every * 1e9 / rate,
-        None => samples * spacing_ns(clock, requirement.duration_ns),
-    };
-    let [samples, floor_samples, every] =
-        [samples, floor_samples, every].map(|count| count.min(9e15) as u64);
-    let method = PlanMethod::EdgeCrossing {
-        samples,
-        floor_samples,
-        every,
-    };
-    let campaign_ns = sampling_ns + floor_ns;
+    let campaign_ns = samples * spacing_ns(clock, requirement.duration_ns) + floor_ns;
+    let [samples, floor_samples] = [samples, floor_samples].map(|count| count.min(9e15) as u64);
     let plan = MeasuringPlan {
-        method,
+        method: PlanMethod::EdgeCrossing {
+            samples,
+            floor_samples,
+        },
         error: budget.total(),
         budget,
-        overhead,
+        single_error: None,
+        every: 1,
+        // The overhead is computed for a program without other work between the calls.
+        overhead: reads_ns / (reads_ns + requirement.shortest_ns()),
         campaign_ns,
     };
     plan.checked(requirement, "call")

@@ -79,7 +79,7 @@ fn code_pays_for_its_frame() {
     assert_eq!(plan.method, PlanMethod::Batch { calls: 34 });
     let shortfall = plan_fastest(&fine, &by_code(5.0, 0.01)).unwrap_err();
     assert!(
-        shortfall.reason.contains("frame of the code") && shortfall.nearest.is_some(),
+        shortfall.reason.contains("loop around the calls") && shortfall.nearest.is_some(),
         "{shortfall:?}"
     );
 }
@@ -108,18 +108,43 @@ fn rate_excludes_batches() {
         ..requirement(1e4, 0.05)
     };
     let plan = plan_fastest(&coarse, &requirement).unwrap();
-    assert_eq!(plan.method.name(), "edge-crossing");
-    // Two reads of 4 ns, each with a fence of up to 20 ns.
-    assert!((plan.overhead - 4.8e-4).abs() < 1e-9, "{plan:?}");
+    assert_eq!(plan.method.name(), "mean");
+    assert!(
+        plan.single_error.is_some_and(|error| error > 1.0),
+        "{plan:?}"
+    );
+    // Three reads of 4 ns, each with a fence of up to 20 ns.
+    assert!((plan.overhead - 7.2e-4).abs() < 1e-9, "{plan:?}");
     let limited = Requirement {
         overhead: Some(1e-5),
         ..requirement
     };
-    let PlanMethod::EdgeCrossing { every, .. } = plan_fastest(&coarse, &limited).unwrap().method
-    else {
-        panic!()
-    };
-    assert_eq!(every, 48);
+    assert_eq!(plan_fastest(&coarse, &limited).unwrap().every, 72);
+}
+
+/// Two reads suffice where the error allows; otherwise a mean of at least 30 requests does, until the
+/// effect of the reads alone, 10 ns, is too large.
+#[test]
+fn rate_plans_single_requests_or_mean() {
+    let fine = clock("monotonic", 1.0, 22.0);
+    for (duration_ns, error, name) in [
+        (2e3, 0.02, "single"),
+        (1.3e3, 0.01, "mean"),
+        (1e5, 0.01, "single"),
+        (1e3, 0.01, "none"),
+    ] {
+        let requirement = Requirement {
+            rate_hz: Some(1e6),
+            ..requirement(duration_ns, error)
+        };
+        let plan = plan_fastest(&fine, &requirement);
+        let found = plan.as_ref().map_or("none", |plan| plan.method.name());
+        assert_eq!(found, name, "{duration_ns} ns, {error}: {plan:?}");
+        let kept = plan.as_ref().map_or(true, |plan| plan.error <= error);
+        assert!(kept, "{plan:?}");
+        let overhead = if name == "mean" { 0.066 } else { 0.044 };
+        assert!(plan.is_err() || (plan.unwrap().overhead - overhead).abs() < 1e-9);
+    }
 }
 
 #[test]

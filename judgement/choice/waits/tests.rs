@@ -36,6 +36,7 @@ fn punctuality(within_ns: f64, share: f64, overhead: Option<f64>) -> Punctuality
         within_ns: Some(within_ns),
         share,
         overhead,
+        language: None,
     }
 }
 
@@ -134,7 +135,7 @@ fn waits_by_another_clock_are_not_proposed() {
         let text = include_str!("../../../tests/data/xeon-2026-11-21.json");
         let mut report = Report::from_json(text).expect("it reads");
         report.waits = vec![
-            row("sleep", 6e4, WaitFigures::default()),
+            row("sleep", 9e4, WaitFigures::default()),
             row("first", 3e4, figures.clone()),
         ];
         for within_ns in [None, Some(1e5)] {
@@ -181,31 +182,67 @@ fn proof_works_for_any_count() {
     assert!((lower_limit(1.0, 10_000_000) - 0.05_f64.powf(1e-7)).abs() < 1e-8);
 }
 
-/// A busy machine: the median of the wait that spins is short, its tail as long as that of the other.
-#[test]
-fn tail_decides_where_late_is_not_allowed() {
-    let candidate = |id: &str, means, p50_ns, p99_ns| RankedTimer {
+fn candidate(id: &str, means: WaitActivity, p50_ns: f64, p99_ns: Option<f64>) -> RankedWait {
+    RankedTimer {
         id: id.into(),
-        label: String::new(),
         suffices: true,
-        reason: String::new(),
-        notes: Vec::new(),
         figures: WaitRecord {
             means,
             p50_ns: Some(p50_ns),
             p90_ns: Some(p50_ns),
             p99_ns,
             max_ns: 4e6,
+            distance: Some(Interval::exact(p50_ns)),
             ..WaitRecord::default()
         },
-    };
+        ..RankedTimer::default()
+    }
+}
+
+/// Code decides between equals; a timer that is clearly better stays first; without code the name
+/// decides, never the figure.
+#[test]
+fn code_decides_between_equals() {
+    let rust = Some(Language::Rust);
+    for (late_us, half_us, language, first) in [
+        ([20.0, 30.0, 25.0], 1.0, None, "timerfd"),
+        ([20.0, 39.0, 21.0], 1.0, None, "timerfd"),
+        ([20.0, 45.0, 21.0], 1.0, None, "io-uring-timeout"),
+        ([20.0, 45.0, 19.0], 1.0, None, "io-uring-timeout"),
+        ([20.0, 70.0, 60.0], 31.0, None, "timerfd"),
+        ([20.0, 20.0, 30.0], 1.0, rust, "std-sleep"),
+    ] {
+        let ids = ["io-uring-timeout", "timerfd", "std-sleep"];
+        let ids = ids.map(|id| {
+            if language.is_none() {
+                id.replace("std-sleep", "setitimer")
+            } else {
+                id.into()
+            }
+        });
+        let mut all: Vec<RankedWait> = (ids.iter().zip(late_us))
+            .map(|(id, late)| candidate(id, WaitActivity::Blocks, 1e3 * late, None))
+            .collect();
+        for one in &mut all {
+            let late = one.figures.p50_ns.unwrap();
+            one.figures.distance = Some(Interval::around(late, 1e3 * half_us));
+        }
+        let order = order_by_lateness(all, language);
+        assert_eq!(order[0].id, first, "{late_us:?}");
+    }
+}
+
+/// A busy machine: the median of the wait that spins is short, its tail as long as that of the other.
+#[test]
+fn tail_decides_where_late_is_not_allowed() {
     let leaders = |spin_p99_ns: Option<f64>| -> Vec<String> {
-        let mut all = vec![
+        let all = vec![
             candidate("spin", WaitActivity::Spins, 50.0, spin_p99_ns),
             candidate("sleep", WaitActivity::Blocks, 6e4, Some(3.6e6)),
         ];
-        move_leaders_to_front(&mut all);
-        let leading = all.into_iter().filter(|one| one.figures.leads);
+        let leading = order_by_lateness(all, None)
+            .into_iter()
+            .filter(|one| one.figures.leads);
         leading.map(|one| one.id).collect()
     };
     assert_eq!(leaders(Some(3.5e6)), ["sleep"]);

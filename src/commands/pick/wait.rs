@@ -3,6 +3,7 @@
 
 use super::candidates;
 use crate::campaign::sampling::CampaignPlan;
+use crate::choice::Language;
 use crate::choice::waits::{Punctuality, WaitChoice, choose, list_promising, waits_to_prove};
 use crate::cli::PickArgs;
 use crate::commands::{CommandResult, failed, usage, wait};
@@ -20,6 +21,7 @@ pub(super) fn choose_wait(args: &PickArgs, every_ns: f64) -> CommandResult<WaitC
         within_ns: args.within.map(|within| within.0),
         share: args.share,
         overhead: args.overhead,
+        language: args.language,
     }
     .checked()
     .map_err(usage)?;
@@ -35,6 +37,8 @@ fn measure_promising(args: &PickArgs, requested: &Punctuality) -> CommandResult<
     /// Total length of the waits per timer, in nanoseconds, if the timer with the least lateness is
     /// wanted.
     const TIMER_NS: f64 = 5e8;
+    /// Total length of the first waits per timer, in nanoseconds.
+    const GLANCE_NS: f64 = 5e7;
     /// Smallest and largest number of these waits.
     const WAIT_COUNT_LIMITS: (f64, f64) = (6.0, 100.0);
     let every_ns = requested.every_ns;
@@ -45,12 +49,13 @@ fn measure_promising(args: &PickArgs, requested: &Punctuality) -> CommandResult<
         ),
         None => (
             (TIMER_NS / every_ns).clamp(WAIT_COUNT_LIMITS.0, WAIT_COUNT_LIMITS.1),
-            // A median needs eight waits.
-            CampaignPlan::GLANCE.with_waits(8),
+            // A median needs eight waits; more let a disturbance pass.
+            CampaignPlan::GLANCE.with_waits((GLANCE_NS / every_ns).clamp(8.0, 100.0) as u32),
         ),
     };
     check_duration(waits * every_ns / 1e9, every_ns)?;
-    let all = candidates(args, args.runtime.as_deref())?;
+    let hosted = args.language.and_then(Language::waiting_runtime);
+    let all = candidates(args, args.runtime.as_deref().or(hosted))?;
     // A timer that rounds the requested length cannot keep a period.
     let rounds = requested.within_ns.is_some();
     let record = |run: RunRequest, plan| {
@@ -69,7 +74,7 @@ fn measure_promising(args: &PickArgs, requested: &Punctuality) -> CommandResult<
         let next = list_promising(&choice)
             .into_iter()
             .find(|id| !is_measured(id));
-        let Some(next) = next.filter(|_| !proven).map(str::to_owned) else {
+        let Some(next) = next.filter(|_| !proven) else {
             return Ok(choice);
         };
         let only = RunRequest {
@@ -93,7 +98,7 @@ fn check_duration(seconds: f64, every_ns: f64) -> CommandResult {
     }
     Err(usage(format!(
         "these waits take {seconds:.0} s for each timer, too long to measure all timers: measure a few timers with \
-         `timermeter wait TIMER… --durations {} --for {seconds:.0}s -o report.json`, and give --from report.json",
+         `timermeter wait TIMER… {} --for {seconds:.0}s -o report.json`, and give --from report.json",
         short_time(every_ns).replace(' ', "").replace('µ', "u"),
     )))
 }

@@ -5,7 +5,9 @@
 mod world;
 
 use rand::RngExt;
-use timermeter::choice::plan::{LONGEST_CAMPAIGN_NS, plan_batch, plan_edge_crossing, plan_single};
+use timermeter::choice::plan::{
+    LONGEST_CAMPAIGN_NS, plan_batch, plan_edge_crossing, plan_mean, plan_single,
+};
 use timermeter::choice::{ClockFigures, MeasuringPlan, Requirement, Shortfall};
 use timermeter::model::Nanos;
 use timermeter::statistics::standard_deviation;
@@ -157,6 +159,20 @@ fn batches_keep_their_promise() {
 #[test]
 fn edge_crossing_keeps_its_promise() {
     assert_promises_kept(plan_edge_crossing, 0.95, &DURATIONS_NS, 80);
+}
+
+#[test]
+fn means_of_requests_keep_their_promise() {
+    let at_rate = |clock: &ClockFigures, requirement: &Requirement| {
+        plan_mean(
+            clock,
+            &Requirement {
+                rate_hz: Some(1e6),
+                ..requirement.clone()
+            },
+        )
+    };
+    assert_promises_kept(at_rate, 0.95, &SELECTED_DURATIONS_NS, 12);
 }
 
 #[test]

@@ -103,10 +103,10 @@ impl World {
                     > MIN_INTERVALS_BETWEEN_EDGES * (ns + 2.0 * (clock.median_cost() + 20.0)) * 1.2
         };
         match plan.method {
+            PlanMethod::Mean { requests } => requests <= MAX_SIMULATED_CALLS / 10,
             PlanMethod::EdgeCrossing {
                 samples,
                 floor_samples,
-                ..
             } => is_quick(duration_ns, samples) && is_quick(0.0, floor_samples),
             _ => true,
         }
@@ -185,8 +185,10 @@ impl World {
             PlanMethod::EdgeCrossing {
                 samples,
                 floor_samples,
-                ..
             } => self.mean_interval(isolated_ns, samples) - self.mean_interval(0.0, floor_samples),
+            PlanMethod::Mean { requests } => {
+                self.mean_interval(isolated_ns, requests) - self.mean_interval(0.0, requests)
+            }
         };
         found / duration_ns - 1.0
     }

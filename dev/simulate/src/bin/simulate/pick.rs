@@ -284,7 +284,9 @@ impl Truth<'_> {
         let (calls, times) = match plan.method {
             PlanMethod::Single => (1, 1),
             PlanMethod::Batch { calls } => (calls, 1),
-            PlanMethod::EdgeCrossing { samples, .. } => (1, samples.min(MAX_WINDOWS)),
+            PlanMethod::EdgeCrossing { samples, .. } | PlanMethod::Mean { requests: samples } => {
+                (1, samples.min(MAX_WINDOWS))
+            }
         };
         self.timed.warm_up(calls);
         let total: f64 = (0..times)
@@ -333,7 +335,7 @@ fn sample(
     turn: u64,
 ) -> f64 {
     match plan.method {
-        PlanMethod::Single => {
+        PlanMethod::Single | PlanMethod::Mean { .. } => {
             timed.warm_up(0);
             timed.window(1) - floor
         }
@@ -344,7 +346,6 @@ fn sample(
         PlanMethod::EdgeCrossing {
             samples,
             floor_samples,
-            ..
         } => {
             let wait = (plan.campaign_ns / (samples + floor_samples) as f64)
                 .min(clock.step_ns)
