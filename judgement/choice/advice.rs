@@ -3,7 +3,7 @@
 use super::answer::plan_alone;
 use super::sentence::{choose_usual, summarize_clocks};
 use super::snippet::first_snippet;
-use super::waits::summarize_waits;
+use super::waits::{summarize_periods, summarize_waits};
 use crate::model::Report;
 use crate::numbers::short_time;
 
@@ -30,7 +30,9 @@ pub fn advise(report: &Report) -> Advice {
         .as_ref()
         .and_then(|(_, plan)| first_snippet(report, plan, None));
     Advice {
-        sentence: summarize_clocks(report).or_else(|| summarize_waits(report)),
+        sentence: summarize_clocks(report)
+            .or_else(|| summarize_waits(report))
+            .or_else(|| summarize_periods(report)),
         alone_from: alone.map(|(from_ns, _)| short_time(from_ns)),
         code: code.unwrap_or_default(),
         clock: picked.map(|picked| picked.id),
