@@ -128,6 +128,12 @@ impl Cli {
         {
             cli = Err(error);
         }
+        let taken = match cli.as_mut().map(|cli| &mut cli.command) {
+            Ok(Some(Verb::Wait(args))) => args.take_lengths(),
+            Ok(Some(Verb::Period(args))) => args.take_lengths(),
+            _ => Ok(()),
+        };
+        let cli = cli.and_then(|cli| taken.map(|()| cli));
         let verb = matches.subcommand().and_then(|(name, matches)| {
             let verb = command.find_subcommand(name)?;
             Some((verb, matches))
@@ -194,11 +200,12 @@ pub enum Verb {
     ///
     /// Examples:
     ///   timermeter wait --quick                           all of them, less precisely
-    ///   timermeter wait nanosleep 'timerfd*' --durations 50us,1ms..10ms
+    ///   timermeter wait 100us                             waits of one length
+    ///   timermeter wait nanosleep 'timerfd*' 50us,1ms..10ms
     ///   timermeter wait nanosleep --slack default,1ns     the default slack, and 1 ns
     ///   timermeter wait --policy other,fifo:80 --load none,same-cpu
-    ///   timermeter wait nanosleep --durations 1ms --for 60s --cpu all -o waits.json
-    ///   timermeter wait nanosleep --durations 1ms --for 1h --policy fifo:80 --break 500us
+    ///   timermeter wait nanosleep 1ms --for 60s --cpu all -o waits.json
+    ///   timermeter wait nanosleep 1ms --for 1h --policy fifo:80 --break 500us
     ///   timermeter wait --runtime java,python
     #[command(verbatim_doc_comment)]
     Wait(Box<WaitArgs>),
@@ -209,9 +216,9 @@ pub enum Verb {
     /// Exit status 3: done, but a timer given by name could not be characterised.
     ///
     /// Examples:
-    ///   timermeter period --every 1ms
-    ///   timermeter period timerfd setitimer --every 250us --policy fifo:80
-    ///   timermeter period --runtime java,node --every 10ms
+    ///   timermeter period 1ms
+    ///   timermeter period 250us timerfd setitimer --policy fifo:80
+    ///   timermeter period 10ms --runtime java,node
     #[command(verbatim_doc_comment)]
     Period(PeriodArgs),
     /// Compute a report from a trace that --trace wrote

@@ -8,7 +8,7 @@ use timermeter::choice::answer::ClockAnswer;
 use timermeter::choice::{
     PlanMethod, Requirement, USUAL_DURATION, choose, plan_alone, summarize_clocks,
 };
-use timermeter::model::{Nanos, ProvenanceKind, Report, TimerRow, value_of};
+use timermeter::model::{Interval, Nanos, ProvenanceKind, Report, TimerRow, value_of};
 
 use super::program::program;
 
@@ -98,6 +98,29 @@ fn summary_and_pick_agree_on_clock() {
         count += 1;
     }
     assert!(count >= 4, "only {count} reports say which clock to use");
+}
+
+#[test]
+fn quantiles_of_kept_reports_ascend() {
+    let mut count = 0;
+    for (file, report) in kept() {
+        let waits = report.waits.iter().filter_map(|row| row.figures.as_ref());
+        let periods = report.periods.iter().filter_map(|row| row.figures.as_ref());
+        let waits = waits.flat_map(|figures| &figures.lateness).map(|late| {
+            let largest = Some(Interval::exact(late.max_ns));
+            vec![late.p50_ns, late.p90_ns, late.p99_ns, late.p999_ns, largest]
+        });
+        let periods = periods.map(|found| {
+            let largest = found.max_ns.map(Interval::exact);
+            vec![found.lateness_p50_ns, found.lateness_p99_ns, largest]
+        });
+        for row in waits.chain(periods) {
+            let ascends = row.iter().flatten().is_sorted_by_key(|found| found.value);
+            assert!(ascends, "{}: {row:?}", file.display());
+            count += 1;
+        }
+    }
+    assert!(count >= 100, "only {count} rows");
 }
 
 #[test]

@@ -41,6 +41,14 @@ rules! {
                 })
             };
     }
+    "after-stall-unknown" {
+        Note "what it does after a stall is not known: its {stalls} stalls do not agree, or its period is longer than a stall"
+            => "measure on a quieter machine, or with a longer period",
+            |case| {
+                let period = case.period.filter(|found| found.policy.is_none())?;
+                (period.stalls > 0).then(|| values! { stalls: period.stalls })
+            };
+    }
     "clock-steps-back" {
         Problem "the clock that times it, {clock}, is at fault: {count} waits ended before they began, by steps back of up to {step:short}"
             => "trust no lateness below that; bind the process to one CPU (--cpu)",

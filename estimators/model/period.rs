@@ -3,6 +3,8 @@
 //! The grid of a periodic timer is the series of times, one period apart, at which it expires. A
 //! timer that starts a new period after each wake-up has no grid.
 
+use timers::waits::WaitActivity;
+
 use super::row::deref_to_head;
 use super::{Interval, RowHead, WaitConditions};
 
@@ -64,6 +66,9 @@ pub struct PeriodRow {
     pub conditions: WaitConditions,
     /// The requested period, in nanoseconds.
     pub period_ns: u64,
+    /// Whether the thread blocks until a wake-up, runs a loop, or does both in turn.
+    #[serde(default)]
+    pub means: WaitActivity,
     /// The results; null if the status is not `ok`.
     pub figures: Option<PeriodFigures>,
 }

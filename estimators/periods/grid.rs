@@ -119,6 +119,13 @@ impl WakeupSeries {
             .flat_map(|segment| segment.skip(1))
     }
 
+    /// Whether three wake-ups from this index on happen within half a period. Only a timer that makes
+    /// up for missed expirations has such wake-ups: one that skips them is late by less than a period.
+    pub fn is_burst(&self, at: usize) -> bool {
+        let third = self.wakeup_times.get(at + 2);
+        third.is_some_and(|third| third - self.wakeup_times[at] < 0.5 * self.requested_period)
+    }
+
     /// Returns the ranges of wake-ups between stalls. Each begins [`SETTLING_WAKEUPS`] wake-ups
     /// after a stall; some may be empty.
     pub fn segments(&self) -> Vec<Range<usize>> {
@@ -148,12 +155,16 @@ impl WakeupSeries {
 
     /// Returns the number of the grid point of each wake-up, the number of missed points that the
     /// timer does not report, and how many of them no stall explains.
-    fn grid_numbers(&self) -> (Vec<f64>, [u64; 2]) {
+    fn grid_numbers(&self, catches_up: bool) -> (Vec<f64>, [u64; 2]) {
         let add_up = |sum: &mut f64, count: &f64| {
             *sum += count;
             Some(*sum)
         };
         let mut number: Vec<f64> = self.expirations.iter().scan(0.0, add_up).collect();
+        // A timer that makes up for late wake-ups misses none; load may delay it for long.
+        if catches_up {
+            return (number, [0, 0]);
+        }
         let (mut lost, mut in_stalls) = (0.0, 0.0);
         let reported = number.len().saturating_sub(SETTLING_WAKEUPS);
         // Adds `points`, which were missed before the wake-up `at`, to the numbers of the wake-ups
@@ -218,9 +229,10 @@ impl WakeupSeries {
     }
 
     /// Returns the results for a timer with a grid, with lateness measured from the points of the
-    /// grid. If the period is unknown, lateness and jitter are empty.
-    pub fn compute_on_grid(&self) -> SeriesFigures {
-        let (number, [unreported_missed, lost]) = self.grid_numbers();
+    /// grid. If the period is unknown, lateness and jitter are empty. `catches_up` tells whether the
+    /// timer made up for wake-ups that load delayed.
+    pub fn compute_on_grid(&self, catches_up: bool) -> SeriesFigures {
+        let (number, [unreported_missed, lost]) = self.grid_numbers(catches_up);
         let undisturbed: Vec<usize> = self.undisturbed().collect();
         let mut figures = SeriesFigures {
             period: self.period_on_grid(&number, &undisturbed),

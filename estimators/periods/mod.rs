@@ -12,8 +12,10 @@ use std::ops::Range;
 
 pub use self::grid::SETTLING_WAKEUPS;
 use self::grid::{SeriesFigures, WakeupSeries};
-use crate::model::{MissedPolicy, PeriodFigures};
-use crate::statistics::quantiles::{median_over_processes, quantile_over_processes};
+use crate::model::{Interval, MissedPolicy, PeriodFigures};
+use crate::statistics::quantiles::{
+    consistent_quantiles, median_over_processes, quantile_over_processes,
+};
 use crate::statistics::{DEVIATION_PER_MEDIAN, mean_over_processes, median};
 use crate::trace::{PeriodRun, PeriodTrace};
 
@@ -48,7 +50,8 @@ pub fn figures(trace: &PeriodTrace) -> PeriodFigures {
     if runs.is_empty() {
         return found;
     }
-    found.policy = find_policy(&runs);
+    let catches_up = catches_up(&runs);
+    found.policy = find_policy(&runs, catches_up);
     // A timer with the policy *delay* has no grid. If the policy is unknown, the intervals between
     // wake-ups show whether there is a grid.
     let has_grid = match found.policy {
@@ -58,7 +61,7 @@ pub fn figures(trace: &PeriodTrace) -> PeriodFigures {
     let figures: Vec<SeriesFigures> = runs
         .iter()
         .map(|run| match has_grid {
-            true => run.compute_on_grid(),
+            true => run.compute_on_grid(catches_up),
             false => run.compute_without_grid(),
         })
         .collect();
@@ -76,9 +79,18 @@ pub fn figures(trace: &PeriodTrace) -> PeriodFigures {
     found.jitter_p50_ns = median_over_processes(&jitter);
     // A late wake-up changes two intervals.
     found.jitter_p99_ns = quantile_over_processes(&jitter, 0.99, 2.0);
-    found.lateness_p50_ns = median_over_processes(&late);
-    found.lateness_p99_ns = quantile_over_processes(&late, 0.99, 1.0);
-    found.max_ns = late.iter().flatten().copied().reduce(f64::max);
+    let error_ns = trace.reference.uncertainty_ns();
+    let evident = |late: Interval| late.unless_chance(error_ns);
+    let max = late.iter().flatten().copied().reduce(f64::max);
+    found.max_ns = max.map(|max| evident(Interval::exact(max)).value);
+    let quantiles = [
+        median_over_processes(&late),
+        quantile_over_processes(&late, 0.99, 1.0),
+    ];
+    [found.lateness_p50_ns, found.lateness_p99_ns] = consistent_quantiles(
+        quantiles.map(|late| late.map(evident)),
+        found.max_ns.unwrap_or(0.0),
+    );
     for run in &figures {
         found.missed = found.missed.saturating_add(run.unreported_missed);
         found.lost = found.lost.saturating_add(run.lost);
@@ -101,9 +113,9 @@ const MIN_SEPARATION: f64 = 4.0;
 /// without a grid it is 0. *Default*: moves no figure.
 const MIN_SIGN_EXCESS: f64 = 1.0 / 6.0;
 
-/// Returns the policy that most stalls agree on. `None` if there are no stalls, or if too few
-/// agree.
-fn find_policy(runs: &[WakeupSeries]) -> Option<MissedPolicy> {
+/// Returns the policy that most stalls agree on, or that the timer shows without them if it
+/// `catches_up`. `None` if there are no stalls, if too few agree, or if they are too short.
+fn find_policy(runs: &[WakeupSeries], catches_up: bool) -> Option<MissedPolicy> {
     // A timer that skips may report the skipped expirations with the first wake-up after the stall.
     let reports_missed = |run: &WakeupSeries| -> Vec<bool> {
         run.stalls
@@ -116,11 +128,19 @@ fn find_policy(runs: &[WakeupSeries]) -> Option<MissedPolicy> {
     if reporting as f64 > MIN_AGREEING_SHARE * reports.len() as f64 {
         return Some(MissedPolicy::Skip);
     }
+    if catches_up {
+        return Some(MissedPolicy::Burst);
+    }
     let stalls: Vec<(f64, f64)> = runs.iter().flat_map(delays_after_stalls).collect();
     let share_of_stalls = |condition: &dyn Fn(f64) -> bool| {
         stalls.iter().filter(|(delay, _)| condition(*delay)).count() as f64
             / stalls.len().max(1) as f64
     };
+    let stall = median(stalls.iter().map(|(_, stall)| stall))?;
+    // After a stall that is shorter than a period, the next wake-up may be on time in any case.
+    if stall < 1.0 {
+        return None;
+    }
     if share_of_stalls(&|delay| delay.round() == 0.0) > MIN_AGREEING_SHARE {
         return Some(MissedPolicy::Burst);
     }
@@ -130,7 +150,7 @@ fn find_policy(runs: &[WakeupSeries]) -> Option<MissedPolicy> {
     // of a delay is large: the deviations of the intervals between the compared wake-ups add up if
     // each wake-up starts a new period.
     let fraction = |periods: f64| periods - periods.round();
-    let separation = fraction(median(stalls.iter().map(|(_, stall)| stall))?).abs();
+    let separation = fraction(stall).abs();
     let accumulated = (2.0 * SETTLING_WAKEUPS as f64 / stalls.len() as f64).sqrt();
     if separation < MIN_SEPARATION * interval_deviation(runs)? * accumulated {
         return Some(match keeps_to_grid(runs) {
@@ -169,6 +189,20 @@ fn delays_after_stalls(run: &WakeupSeries) -> Vec<(f64, f64)> {
         Some((shift / run.typical_period, stall))
     };
     segments.windows(2).filter_map(delay).collect()
+}
+
+/// The share of wake-ups in bursts above which they are no errors of the clock. *Judgement*.
+const MAX_BURST_SHARE: f64 = 0.01;
+
+/// Returns whether the timer makes up for wake-ups that load delayed, not a stall.
+fn catches_up(runs: &[WakeupSeries]) -> bool {
+    let (mut bursts, mut all) = (0, 0);
+    for run in runs {
+        let undisturbed: Vec<usize> = run.undisturbed().collect();
+        bursts += undisturbed.iter().filter(|at| run.is_burst(**at)).count();
+        all += undisturbed.len();
+    }
+    bursts as f64 > MAX_BURST_SHARE * all as f64
 }
 
 /// Returns whether wake-ups keep to a grid: a long interval is then followed by a short one more

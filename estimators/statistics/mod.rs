@@ -247,6 +247,19 @@ impl Interval {
         }
     }
 
+    /// Replaces a negative value that is no larger than the error of a reading by 0: it is no
+    /// evidence of a negative one.
+    pub fn unless_chance(self, error: f64) -> Self {
+        match self.value < -error {
+            true => self,
+            false => Self {
+                value: self.value.max(0.0),
+                high: self.high.max(0.0),
+                ..self
+            },
+        }
+    }
+
     /// Limits the value and its interval to the range from `least` to `most`; infinite ends stay.
     pub fn within(self, least: f64, most: f64) -> Self {
         let limit = |value: f64| value.clamp(least, most);

@@ -3,7 +3,8 @@
 //!
 //! Processes differ in the location of their values, estimated by the median of each process. A
 //! high quantile requires more values than a process has, so the values of all processes are pooled
-//! after the differences of their medians are subtracted.
+//! after the differences of their medians are subtracted. All quantiles come from this one pool, so
+//! that a higher one is never smaller.
 
 use statrs::function::beta::beta_reg;
 use statrs::function::gamma::checked_gamma_ur;
@@ -25,11 +26,12 @@ const MIN_VALUES_BEYOND: f64 = 5.0;
 /// the values of each process. `None` without values.
 pub fn median_over_processes(processes: &[Vec<f64>]) -> Option<Interval> {
     let found = mean_over_processes(processes.iter().filter_map(median))?;
+    let value = centred_quantile(processes, 0.5, 1.0)?.value;
     let has_interval = processes.iter().flatten().count() >= MIN_MEDIAN_VALUES;
-    Some(if has_interval {
-        found
+    Some(if has_interval && found.is_bounded() {
+        Interval::around(value, found.half_width())
     } else {
-        Interval::unbounded(found.value)
+        Interval::unbounded(value)
     })
 }
 
@@ -43,9 +45,31 @@ pub fn quantile_over_processes(
 ) -> Option<Interval> {
     let beyond = (1.0 - probability) * processes.iter().flatten().count() as f64;
     // Rounded, because 1 − 0.9 is not exactly a tenth.
-    if beyond.round() < MIN_VALUES_BEYOND {
-        return None;
-    }
+    (beyond.round() >= MIN_VALUES_BEYOND)
+        .then(|| centred_quantile(processes, probability, dependent_values))?
+}
+
+/// Returns these quantiles in ascending order, without those that contradict a lower one or the
+/// largest value: the differences between processes are then too large for an estimate.
+pub fn consistent_quantiles<const N: usize>(
+    quantiles: [Option<Interval>; N],
+    largest: f64,
+) -> [Option<Interval>; N] {
+    let mut least = f64::NEG_INFINITY;
+    quantiles.map(|found| {
+        let found = found.filter(|found| (least..=largest).contains(&found.value))?;
+        least = found.value;
+        Some(found)
+    })
+}
+
+/// Returns a quantile of the values of all processes, after the differences of their medians are
+/// subtracted as far as chance does not explain them.
+fn centred_quantile(
+    processes: &[Vec<f64>],
+    probability: f64,
+    dependent_values: f64,
+) -> Option<Interval> {
     let mut processes: Vec<Vec<f64>> = processes
         .iter()
         .filter(|values| !values.is_empty())

@@ -9,7 +9,7 @@ use super::{
     zero_if_not_finite,
 };
 use crate::model::{Interval, Lateness, LatenessHistogram};
-use crate::statistics::quantiles::quantile_over_processes;
+use crate::statistics::quantiles::{consistent_quantiles, quantile_over_processes};
 use crate::statistics::{mean_over_processes, median, quantile, sorted};
 use crate::trace::{Wait, WaitRun, WaitTrace};
 
@@ -65,14 +65,10 @@ impl LengthRow<'_> {
         let step = zero_if_not_finite(reference.uncertainty_ns()).max(0.0);
         // Negative latenesses within the uncertainty are no evidence that waits were early.
         let lowest = if early == 0 { 0.0 } else { f64::NEG_INFINITY };
-        let evident = |found: Interval| match found.value < -uncertainty_ns {
-            true => found,
-            false => Interval {
-                value: found.value.max(0.0),
-                high: found.high.max(0.0),
-                ..found
-            }
-            .within(lowest, f64::INFINITY),
+        let evident = |found: Interval| {
+            found
+                .unless_chance(uncertainty_ns)
+                .within(lowest, f64::INFINITY)
         };
         let p50_ns = timed_median(&late, reference).map(evident);
         let tail = |probability: f64| {
@@ -90,6 +86,11 @@ impl LengthRow<'_> {
             let near = |late: &&f64| (**late - middle).abs() <= error_ns;
             all.iter().filter(near).count() as f64 / count
         };
+        let max_ns = all
+            .last()
+            .map_or(0.0, |max| evident(Interval::exact(*max)).value);
+        let quantiles = [p50_ns, tail(0.9), tail(0.99), tail(0.999)];
+        let [p50_ns, p90_ns, p99_ns, p999_ns] = consistent_quantiles(quantiles, max_ns);
         // The CPU time of waits that ran concurrently with others is not representative.
         let cpu_ns = if self.with_others {
             None
@@ -101,10 +102,10 @@ impl LengthRow<'_> {
             waits: all.len() as u64,
             with_others: self.with_others,
             p50_ns,
-            p90_ns: tail(0.9),
-            p99_ns: tail(0.99),
-            p999_ns: tail(0.999),
-            max_ns: all.last().map_or(0.0, |late| late.max(lowest)),
+            p90_ns,
+            p99_ns,
+            p999_ns,
+            max_ns,
             uncertainty_ns,
             timers_part_ns: self.lateness_without_run_delay().map(evident),
             early: early as f64 / count,

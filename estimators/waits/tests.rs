@@ -4,7 +4,7 @@ use timers::Subject;
 use timers::waits::WaitList;
 
 use super::*;
-use crate::model::{Interval, Steps};
+use crate::model::{Interval, Lateness, Steps};
 
 fn reference() -> Reference {
     Reference {
@@ -94,13 +94,11 @@ fn coarse_reference_gives_no_early_waits() {
         };
         let found = figures(&trace, None);
         let late = &found.lateness[0];
-        let (p50, p90, p99) = (
-            late.p50_ns.unwrap(),
-            late.p90_ns.unwrap(),
-            late.p99_ns.unwrap(),
-        );
+        let p50 = late.p50_ns.unwrap();
         assert!((p50.value - 50_000.0).abs() < 0.1 * clock_step, "{p50:?}");
-        for figure in [p50, p90, p99, late.timers_part_ns.unwrap()] {
+        // A quantile of the readings that is below the median of the times is not known.
+        let figures = [late.p50_ns, late.p90_ns, late.p99_ns, late.timers_part_ns];
+        for figure in figures.into_iter().flatten() {
             let (low, high) = figure.ends().unwrap();
             assert!(
                 (0.0..=50_000.0).contains(&low) && high > 50_000.0,
@@ -219,6 +217,16 @@ fn waits_can_be_early() {
     );
 }
 
+/// Whether the quantiles of a row ascend to its largest lateness.
+fn ascends(late: &Lateness) -> bool {
+    let largest = Some(Interval::exact(late.max_ns));
+    let quantiles = [late.p50_ns, late.p90_ns, late.p99_ns, late.p999_ns, largest];
+    quantiles
+        .iter()
+        .flatten()
+        .is_sorted_by_key(|found| found.value)
+}
+
 fn arbitrary_waits() -> impl Strategy<Value = Vec<Wait>> {
     let any_values = (
         any::<u64>(),
@@ -259,7 +267,32 @@ proptest! {
             WaitRun { lengths: other, ..WaitRun::default() },
             WaitRun::default(),
         ];
-        let _ = figures(&WaitTrace { reference, blocks: true, runs }, hertz);
+        for late in figures(&WaitTrace { reference, blocks: true, runs }, hertz).lateness {
+            prop_assert!(ascends(&late), "{late:?}");
+        }
+    }
+
+    /// Processes of a few waits on a loaded machine: some are late by much more than others.
+    #[test]
+    fn quantiles_of_loaded_processes_ascend(
+        processes in prop::collection::vec(prop::collection::vec((0..100_000_i64, 0..5_000_i64), 1..40), 1..8),
+        step in prop_oneof![Just(1.0), Just(1e5), Just(4e6)],
+    ) {
+        let wait = |&(late, factor): &(i64, i64)| Wait {
+            request_ns: 1_000_000,
+            after: 1_000_000 + late * if factor < 100 { factor } else { 1 },
+            run_delay_ns: Some(late / 2),
+            ..Wait::default()
+        };
+        let run = |waits: &Vec<(i64, i64)>| WaitRun {
+            lengths: waits.iter().map(wait).collect(),
+            ..WaitRun::default()
+        };
+        let runs = processes.iter().map(run).collect();
+        let reference = Reference { step, ..reference() };
+        for late in figures(&WaitTrace { reference, blocks: true, runs }, None).lateness {
+            prop_assert!(ascends(&late), "{late:?}");
+        }
     }
 }
 

@@ -3,7 +3,7 @@
 use super::answer::plan_alone;
 use super::sentence::{choose_usual, picked_in_words, summarize_clocks};
 use super::snippet::first_snippet;
-use super::waits::summarize_waits;
+use super::waits::{summarize_periods, summarize_waits};
 use crate::model::Report;
 use crate::numbers::short_time;
 
@@ -31,7 +31,9 @@ pub fn advise(report: &Report) -> Advice {
     let code = alone
         .as_ref()
         .and_then(|(_, plan)| first_snippet(report, plan, None));
-    let sentence = summarize_clocks(report).or_else(|| summarize_waits(report));
+    let sentence = summarize_clocks(report)
+        .or_else(|| summarize_waits(report))
+        .or_else(|| summarize_periods(report));
     let remark = || {
         let clock = picked_in_words(report, None)?;
         let (_, remark) = sentence.as_ref()?.split_once(&clock)?;

@@ -11,8 +11,8 @@ use super::language::Language;
 use super::plan::percent;
 use super::wait_snippet::{code_position, first_way};
 use crate::model::{
-    Granularity, Interval, Lateness, LatenessHistogram, Platform, Report, USUAL_WAIT_NS,
-    WaitActivity, WaitRow, value_of,
+    Granularity, Interval, Lateness, LatenessHistogram, MissedPolicy, Platform, Report,
+    USUAL_WAIT_NS, WaitActivity, WaitRow, value_of,
 };
 use crate::numbers::{short_time, significant, time};
 use crate::statistics::bisect;
@@ -602,6 +602,49 @@ pub fn summarize_waits(report: &Report) -> Option<String> {
         load_in_words(&report.platform),
         parts.join("; ")
     ))
+}
+
+/// Sums up the periodic timers of a report in a sentence: the least late one that blocks, and one
+/// that spins and is hardly late. `None` if the lateness of none is known.
+pub fn summarize_periods(report: &Report) -> Option<String> {
+    let least_late = |spins: bool| {
+        let rows = report.periods.iter().filter_map(|row| {
+            let figures = row.figures.as_ref()?;
+            let keeps_rate = figures.policy != Some(MissedPolicy::Delay);
+            let may_spin = row.means != WaitActivity::Blocks;
+            (keeps_rate && may_spin == spins).then_some((
+                figures.lateness_p50_ns?.value,
+                row,
+                figures,
+            ))
+        });
+        rows.min_by(|a, b| a.0.total_cmp(&b.0))
+    };
+    let blocks = least_late(false);
+    let largest = blocks
+        .as_ref()
+        .map_or(f64::INFINITY, |(late_ns, ..)| MAX_LATENESS_RATIO * late_ns);
+    let spins = least_late(true).filter(|(late_ns, ..)| *late_ns <= largest);
+    let parts: Vec<String> = blocks
+        .into_iter()
+        .chain(spins)
+        .map(|(late_ns, row, figures)| {
+            let condition = match row.means {
+                WaitActivity::Blocks => "",
+                _ => "where it must not be late: ",
+            };
+            let [late, max] = [Some(late_ns), figures.max_ns].map(time);
+            format!("{condition}{} (p50 {late} late, max {max})", row.id)
+        })
+        .collect();
+    (!parts.is_empty()).then(|| {
+        format!(
+            "To wake every {} on this machine{}: {}.",
+            short_time(report.periods[0].period_ns as f64),
+            load_in_words(&report.platform),
+            parts.join("; ")
+        )
+    })
 }
 
 /// The load that the waits were measured under, in brackets.

@@ -30,7 +30,7 @@ use crate::model::{Interval, VmClock};
 
 pub use judge::Judge;
 pub use series::EventSeries;
-pub use wording::{describe, describe_all_series, describe_series, tally};
+pub use wording::{describe, describe_all_series, describe_pauses, describe_series, tally};
 
 /// One sample of the clocks. Times are in nanoseconds of the respective clock.
 #[derive(Clone, Debug, Default, PartialEq)]

@@ -63,11 +63,17 @@ impl MachineRates {
         if explains(steal_ns) {
             return Cause::Host;
         }
-        if explains(waited.run_queue_ns) {
+        // A thread that a quota stops is ready to run.
+        let throttled_ns = waited.throttled_ns.unwrap_or(0);
+        if explains(
+            waited
+                .run_queue_ns
+                .map(|ns| ns.saturating_sub(throttled_ns)),
+        ) {
             return Cause::Scheduler;
         }
         // A quota explains a part of the pause.
-        if waited.throttled_ns.is_some_and(|ns| ns > 0) {
+        if throttled_ns > 0 {
             return Cause::Unknown;
         }
         let had_interrupts =
@@ -93,5 +99,28 @@ impl MachineRates {
         let count_if_running = rate * (now - then) as f64;
         (count_if_running - count_if_stopped >= MIN_INTERRUPTS)
             .then_some(count >= (count_if_running + count_if_stopped) / 2.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn most_of_pause_decides_cause() {
+        for (throttled_ns, run_queue_ns, cause) in [
+            (0, 90, Cause::Scheduler),
+            (50, 100, Cause::Quota),
+            (40, 100, Cause::Scheduler),
+            (45, 90, Cause::Unknown),
+            (20, 30, Cause::Unknown),
+        ] {
+            let waited = Waited {
+                run_queue_ns: Some(run_queue_ns),
+                throttled_ns: Some(throttled_ns),
+            };
+            let found = MachineRates::default().find_cause(&ClockSample::default(), 100, waited);
+            assert_eq!(found, cause, "{waited:?}");
+        }
     }
 }

@@ -3,9 +3,10 @@
 use std::fmt::Write as _;
 
 use super::{Cause, ClockEvent, EventKind};
+use crate::model::Interval;
 use crate::numbers::{short_time, significant};
 
-/// Each kind of event with its name in JSON and the template of its sentence, in which `SIZE`,
+/// Each kind of event with its noun and the template of its sentence, in which `SIZE`,
 /// `CAUSE` and `NOTE` are replaced.
 const KINDS: [(EventKind, &str, &str); 10] = [
     (EventKind::Pause, "pause", "pause of SIZE: CAUSE"),
@@ -16,12 +17,12 @@ const KINDS: [(EventKind, &str, &str); 10] = [
     ),
     (
         EventKind::Frozen,
-        "frozen",
+        "freeze",
         "the kernel's clocks stood still for SIZE by the RTC: CAUSE",
     ),
     (
         EventKind::RtcRate,
-        "rtc-rate",
+        "RTC difference",
         "the rate of the kernel's clocks differs from that of the RTC by SIZE: CAUSE",
     ),
     (
@@ -34,20 +35,24 @@ const KINDS: [(EventKind, &str, &str); 10] = [
         "slew",
         "the rate of the kernel's clocks changed by SIZE: CAUSE",
     ),
-    (EventKind::Source, "source", "clock source NOTE: CAUSE"),
+    (
+        EventKind::Source,
+        "clock source change",
+        "clock source NOTE: CAUSE",
+    ),
     (
         EventKind::CounterJump,
-        "counter-jump",
+        "counter jump",
         "the CPU counter jumped by SIZE: CAUSE",
     ),
     (
         EventKind::CounterRate,
-        "counter-rate",
+        "counter rate change",
         "the rate of the CPU counter changed by SIZE: CAUSE",
     ),
     (
         EventKind::Moved,
-        "moved",
+        "VMClock report",
         "the VMClock device reports a move (NOTE): rates and offsets from before it are void",
     ),
 ];
@@ -59,6 +64,23 @@ pub fn describe(event: &ClockEvent) -> String {
         .replace("SIZE", &size_in_words(event))
         .replace("CAUSE", cause_in_words(event))
         .replace("NOTE", &event.note)
+}
+
+/// Returns a sentence that describes pauses of one cause; empty if there are none.
+pub fn describe_pauses(pauses: &[ClockEvent]) -> String {
+    let Some(mut all) = pauses.first().cloned() else {
+        return String::new();
+    };
+    let sizes = pauses.iter().filter_map(|pause| pause.size);
+    all.size = sizes.reduce(|all, size| Interval {
+        value: all.value.max(size.value),
+        low: all.low.min(size.low),
+        high: all.high.max(size.high),
+    });
+    match pauses.len() {
+        1 => describe(&all),
+        count => format!("{count} × {}", describe(&all)),
+    }
 }
 
 /// Returns a sentence that describes the series to which an event belongs; `None` if it belongs to
@@ -141,7 +163,7 @@ fn cause_in_words(event: &ClockEvent) -> &'static str {
         Cause::Process => {
             "this process was stopped (a signal, a debugger, its control group); the machine continued"
         }
-        Cause::Quota => "the control group of this process had used up its CPU quota (cpu.max)",
+        Cause::Quota => "the control group of this process had used up its CPU quota",
         Cause::Scheduler => "this machine gave the CPU to other threads",
         Cause::Host => "the host gave the CPU to other machines (steal time)",
         Cause::Machine => "the whole machine stood still: its host, its firmware or its kernel",
@@ -176,11 +198,15 @@ pub fn tally(events: &[ClockEvent]) -> Option<String> {
             continue;
         }
         let separator = if text.is_empty() { "" } else { ", " };
-        let _ = write!(text, "{separator}{} {word}", same_kind.len());
+        let (plural, of) = match same_kind.len() {
+            1 => ("", "of"),
+            _ => ("s", "of up to"),
+        };
+        let _ = write!(text, "{separator}{} {word}{plural}", same_kind.len());
         let sizes = same_kind.iter().filter(|event| event.unit == "s");
         let sizes = sizes.filter_map(|event| Some(event.size?.value.abs()));
         if let Some(largest) = sizes.max_by(f64::total_cmp) {
-            let _ = write!(text, " (largest {})", seconds(largest));
+            let _ = write!(text, " {of} {}", seconds(largest));
         }
     }
     (!text.is_empty()).then_some(text)

@@ -35,6 +35,7 @@ use std::io::{self, Write};
 
 use serde::Serialize;
 
+pub use self::terminal::repeated_answer;
 use crate::model::Severity;
 use crate::plot::Plot;
 use crate::table::{Format, Style, Table};

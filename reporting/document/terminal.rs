@@ -85,6 +85,25 @@ fn render_section(section: &Section<'_>, indent: &str, style: Style) -> String {
     out
 }
 
+/// Returns what follows a text that is longer than the terminal: a blank line and the first
+/// paragraph, which is the answer. Empty if the text is shorter, or begins with no paragraph.
+pub fn repeated_answer(text: &str, height: usize) -> String {
+    /// The largest number of lines of an answer; lists are longer. *Judgement*.
+    const MAX_ANSWER_LINES: usize = 8;
+    // Conditions are comments, whose `#` may follow a colour code.
+    let is_comment = |line: &str| line.find("# ").is_some_and(|at| at < 6);
+    let lines = text.lines();
+    let answer: Vec<&str> = lines
+        .take_while(|line| !line.is_empty() && !is_comment(line))
+        .collect();
+    let is_answer = (1..=MAX_ANSWER_LINES).contains(&answer.len());
+    if is_answer && text.lines().count() >= height {
+        format!("\n{}\n", answer.join("\n"))
+    } else {
+        String::new()
+    }
+}
+
 /// Renders facts as comment lines, which begin with `#`.
 fn comment_lines<N: AsRef<str>, V: AsRef<str>>(facts: &[(N, V)], style: Style) -> String {
     let lines = fact_lines("# ", facts, style);
@@ -160,4 +179,19 @@ fn finding_lines(finding: &FindingText, width: usize, style: Style) -> String {
     // The severity is the first word of the first line.
     let (word, rest) = text.split_at(word.len());
     style.paint(codes, word) + rest
+}
+
+#[cfg(test)]
+mod tests {
+    use super::repeated_answer;
+
+    #[test]
+    fn answer_follows_long_text() {
+        let answer = "To wait: x\n  (p50).\n";
+        let text = format!("{answer}\u{1b}[2m# machine  y\n\ntable\n");
+        assert_eq!(repeated_answer(&text, 5), format!("\n{answer}"));
+        assert_eq!(repeated_answer(&text, 6), "");
+        assert_eq!(repeated_answer("# machine\n\nrow\n", 1), "");
+        assert_eq!(repeated_answer(&"row\n".repeat(9), 1), "");
+    }
 }

@@ -26,7 +26,7 @@ fn condition_fields() -> Vec<Field> {
     field_table! { Read::Row, WAITS_AND_PERIODS, |row| row;
         conditions: Text = Some(row.conditions_in_words(false)).filter(|text| !text.is_empty()),
             "The conditions in which the rows of a report differ", in_tables(Visibility::Always);
-        slack: Nanoseconds = row.conditions()?.slack_ns? as f64, "Timer slack of the waiting thread", range(Range::INTEGER);
+        slack: Nanoseconds = row.conditions()?.slack_ns? as f64, "Delay that the kernel may add to a wake-up to combine it with others (timer slack)", range(Range::INTEGER);
         policy: Text = &row.conditions()?.policy, "Scheduling policy of the waiting thread";
         load: Text = row.conditions()?.load.name(), "Background load";
         on_cpu: Count = row.conditions()?.cpu, "The CPU that the process was pinned to", column("on-cpu", "on CPU");
@@ -39,7 +39,7 @@ fn timer_fields() -> Vec<Field> {
         rounding: Nanoseconds = granularity(row.steps.first()?.rounding?),
             "Unit to which short requests are rounded", interval(), range(Range::STEP), in_tables(Visibility::Wide);
         grid: Nanoseconds = granularity(row.steps.first()?.grid?),
-            "Grid of absolute time on which wake-ups lie", interval(), range(Range::STEP), in_tables(Visibility::Wide);
+            "Interval at which the system wakes threads, whatever was requested (a tick, as of 4 ms)", interval(), range(Range::STEP), in_tables(Visibility::Wide);
         granularity: Nanoseconds = row.granularities().find_map(Granularity::step)?,
             "Step of the lengths of waits or of the wake-ups", derived(), compared("granularity", Scatter::Slew);
         floor: Nanoseconds = row.floor_ns, "Duration of the shortest wait",
@@ -97,8 +97,8 @@ fn length_fields() -> Vec<Field> {
         cpu: Cycles = row.cpu_cycles, "CPU time per wait, in cycles", column("cpu-cycles", "CPU (cycles)"), range(Range::ANY);
         error: Nanoseconds = row.error_ns, "Median of |observed − requested|";
         wait_spread: Share = row.spread, "Share of waits within this error of the median length";
-        wait_quality: Percent = row.quality, "Formula (1) for waits; not comparable with the Quality of clocks",
-            column("wait-quality", "F(1) of waits %"), in_tables(Visibility::Wide);
+        wait_quality: Percent = row.quality, "Quality of a wait, from its error and its CPU time (Formula 1); not comparable with the Quality of clocks",
+            column("wait-quality", "wait quality %"), in_tables(Visibility::Wide);
     }
 }
 
@@ -123,10 +123,12 @@ fn expiration_fields() -> Vec<Field> {
         expirations: Count = row.expirations, "Number of expirations", metric("expirations");
         missed: Count = row.missed, "Points of the grid without a wake-up",
             in_tables(Visibility::Wide), metric("missed_expirations");
+        due: Count = row.expirations + row.missed - row.missed_reported, "Number of points of the grid, with or without a wake-up",
+            column("due", "of due"), in_tables(Visibility::Wide);
         missed_reported: Count = row.missed_reported, "Missed expirations that the timer reports",
             column("missed-reported", "of which reported");
         stalls: Count = row.stalls, "Number of injected stalls";
-        after_stall: Text = row.policy.map(MissedPolicy::name), "Policy for the expirations missed in a stall: `burst`, `skip`, `delay`",
+        after_stall: Text = row.policy.map_or("?", MissedPolicy::name), "Policy for the expirations missed in a stall: `burst`, `skip`, `delay`; `?` is unknown",
             column("after-stall", "after a stall"), in_tables(Visibility::Always);
     }
 }

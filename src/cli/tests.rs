@@ -198,6 +198,50 @@ fn parses_other_commands() {
 }
 
 #[test]
+fn times_among_timers_are_lengths() {
+    let wait = |words: &[&str]| match parse(&[&["wait"], words].concat()) {
+        Ok(Verb::Wait(args)) => {
+            let lengths = args.length.iter().flat_map(|lengths| lengths.0.clone());
+            (
+                args.common.run.timers.clone(),
+                lengths.collect::<Vec<u64>>(),
+            )
+        }
+        other => panic!("{words:?}: {other:?}"),
+    };
+    for (words, timers, lengths) in [
+        (&["100us"][..], &[][..], &[100_000][..]),
+        (
+            &["x*", "1ms..2ms,1s", "--slack", "1ns"],
+            &["x*"],
+            &[1_000_000, 2_000_000, 1_000_000_000],
+        ),
+        (&["1us", "--length", "2us", "5"], &["5"], &[2_000, 1_000]),
+    ] {
+        assert_eq!(
+            wait(words),
+            (
+                timers.iter().map(|it| (*it).to_owned()).collect(),
+                lengths.to_vec()
+            )
+        );
+    }
+    assert!(
+        matches!(parse(&["period", "2ms", "x"]), Ok(Verb::Period(args))
+        if args.length == Some(2_000_000) && args.common.run.timers == ["x"])
+    );
+    for (words, problem) in [
+        (&["wait", "61s"][..], "longer than a minute"),
+        (&["period", "1ms", "2ms"], "one period"),
+        (&["period", "1ms", "--length", "2ms"], "one period"),
+        (&["period", "1ns"], "from 1us to 60s"),
+    ] {
+        let error = usage_error(words);
+        assert!(error.contains(problem), "{error}");
+    }
+}
+
+#[test]
 fn compare_takes_options_anywhere() {
     fn compare(words: &[&str]) -> CompareArgs {
         match parse(&[&["compare"], words].concat()) {

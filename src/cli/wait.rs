@@ -2,8 +2,9 @@
 
 use std::time::Duration;
 
-use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
+use clap::error::ErrorKind;
+use clap::{Args, Error};
 use timers::os::Policy;
 
 use super::RunArgs;
@@ -22,14 +23,14 @@ pub struct WaitArgs {
     /// measured, with waits of random lengths. With --quick the default is 1us, 100us, 1ms, 10ms,
     /// and 30 ms to 300 ms.
     #[arg(long, value_name = "TIMES", value_delimiter = ',', value_parser = parse_lengths, allow_hyphen_values = true)]
-    pub durations: Vec<Lengths>,
-    /// Also measure granularity and shortest wait if --durations has only single lengths
-    #[arg(long, requires = "durations")]
+    pub length: Vec<Lengths>,
+    /// Also measure granularity and shortest wait if only single lengths are given
+    #[arg(long)]
     pub granularity: bool,
     /// Measure for this time, as in 5m, not some rounds
     ///
-    /// A number without a unit is in seconds. Waits of 30 ms to 1 s are left out unless --durations
-    /// has them.
+    /// A number without a unit is in seconds. Waits of 30 ms to 1 s are left out unless --length has
+    /// them.
     #[arg(long = "for", value_name = "TIME", value_parser = values::parse_seconds, allow_hyphen_values = true)]
     pub span: Option<f64>,
     /// Stop at the first wait that is later than this, with exit status 3
@@ -45,9 +46,9 @@ pub struct WaitArgs {
 /// Arguments of `period`.
 #[derive(Clone, Debug, Args)]
 pub struct PeriodArgs {
-    /// The period, from 1us to 60s
-    #[arg(long, value_name = "TIME", default_value = "1ms", value_parser = values::parse_period, allow_hyphen_values = true)]
-    pub every: u64,
+    /// The period, from 1us to 60s [default: 1ms]
+    #[arg(long, value_name = "TIME", value_parser = values::parse_period, allow_hyphen_values = true)]
+    pub length: Option<u64>,
     /// The flags that `wait` and `period` share.
     #[command(flatten)]
     pub common: WaitingArgs,
@@ -55,13 +56,15 @@ pub struct PeriodArgs {
 
 /// The flags that `wait` and `period` share.
 #[derive(Clone, Debug, Args)]
+#[command(mut_arg("timers", |arg| arg.value_name("TIMER|LENGTH").help("Ids or globs [default: all], and lengths as in 100us, like --length")))]
 pub struct WaitingArgs {
     /// The flags of all runs.
     #[command(flatten)]
     pub run: RunArgs,
-    /// Timer slack of the waiting thread: default, or a time up to 4s as in 1ns
+    /// Delay that the kernel may add to a wake-up to combine it with others (timer slack): default,
+    /// or a time up to 4s as in 1ns
     ///
-    /// The kernel may delay a wait by the timer slack (repeatable, or with commas).
+    /// Repeatable, or with commas.
     #[arg(long, value_name = "TIME", value_delimiter = ',', value_parser = parse_slack, allow_hyphen_values = true)]
     pub slack: Vec<Slack>,
     /// Scheduling policy of the waiting thread: other, fifo:PRIORITY or rr:PRIORITY
@@ -96,13 +99,26 @@ impl WaitArgs {
         request.conditions = self.common.conditions();
         request.waits.span = self.span.map(Duration::from_secs_f64);
         request.waits.break_ns = self.break_at.map(|at| at.0 as u64);
-        if self.durations.is_empty() {
+        if self.length.is_empty() {
             return request;
         }
         // A range asks for the granularity.
-        let has_range = self.durations.iter().any(|lengths| lengths.0.len() > 1);
-        let lengths = self.durations.iter().flat_map(|lengths| &lengths.0);
+        let has_range = self.length.iter().any(|lengths| lengths.0.len() > 1);
+        let lengths = self.length.iter().flat_map(|lengths| &lengths.0);
         request.of_lengths(lengths.copied().collect(), self.granularity || has_range)
+    }
+
+    /// Takes the lengths that stand among the timers.
+    ///
+    /// # Errors
+    /// When one of them is invalid.
+    pub(super) fn take_lengths(&mut self) -> Result<(), Error> {
+        for word in self.common.take_times() {
+            for text in word.split(',') {
+                self.length.push(parse_lengths(text).map_err(invalid)?);
+            }
+        }
+        Ok(())
     }
 }
 
@@ -114,12 +130,42 @@ impl PeriodArgs {
             run: self.common.run.request(),
             conditions: self.common.conditions(),
             plan: self.common.run.plan(),
-            every_ns: self.every,
+            every_ns: self.length.unwrap_or(DEFAULT_PERIOD_NS),
         }
+    }
+
+    /// Takes the period that stands among the timers.
+    ///
+    /// # Errors
+    /// When it is invalid, or there are several.
+    pub(super) fn take_lengths(&mut self) -> Result<(), Error> {
+        for word in self.common.take_times() {
+            let period = values::parse_period(&word).map_err(invalid)?;
+            if self.length.replace(period).is_some() {
+                return Err(invalid("period measures one period at a time"));
+            }
+        }
+        Ok(())
     }
 }
 
+/// The period that is measured if none is given, in nanoseconds. *Definition*.
+const DEFAULT_PERIOD_NS: u64 = 1_000_000;
+
+/// The error for a word that is no valid length.
+fn invalid(problem: impl std::fmt::Display) -> Error {
+    Error::raw(ErrorKind::ValueValidation, problem)
+}
+
 impl WaitingArgs {
+    /// Removes the words from the timers that are times, such as `100us` and `1ms..10ms,1s`.
+    fn take_times(&mut self) -> Vec<String> {
+        let is_time = |text: &str| quantity::parse_time(text).is_ok();
+        let are_times =
+            |word: &mut String| word.split(',').flat_map(|it| it.split("..")).all(is_time);
+        self.run.timers.extract_if(.., are_times).collect()
+    }
+
     /// The conditions of these flags.
     fn conditions(&self) -> ConditionsRequest {
         ConditionsRequest {

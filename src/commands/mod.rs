@@ -38,7 +38,7 @@ use anstream::{AutoStream, ColorChoice};
 use serde::Serialize;
 
 use crate::cli::{Colour, CommonArgs, OutputArgs, OutputFile};
-use crate::document::{Document, Render};
+use crate::document::{Document, Render, repeated_answer};
 use crate::messages::{be_quiet, has_ascii_locale, is_quiet, print_message};
 use crate::model::Report;
 use crate::page::PrintedReport;
@@ -249,10 +249,18 @@ fn machine_document<'a, T: Serialize>(
 fn emit(document: &dyn Render, outputs: Outputs, stdout: &mut dyn Write) -> CommandResult {
     write_files(document, outputs.files)?;
     let style = terminal_style();
-    if outputs.format == Format::Table && style.ascii {
+    if outputs.format == Format::Table {
         let mut text = Vec::new();
         document.write(outputs.format, style, &mut text)?;
-        stdout.write_all(ascii(&String::from_utf8_lossy(&text)).as_bytes())?;
+        let mut text = String::from_utf8_lossy(&text).into_owned();
+        let terminal = std::io::stdout();
+        if let Some((_, height)) = terminal_size::terminal_size_of(&terminal) {
+            text += &repeated_answer(&text, height.0.into());
+        }
+        if style.ascii {
+            text = ascii(&text);
+        }
+        stdout.write_all(text.as_bytes())?;
     } else {
         document.write(outputs.format, style, stdout)?;
     }

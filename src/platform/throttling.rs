@@ -22,7 +22,9 @@ const FIRST_NAMESPACE: &str = "cgroup:[4026531835]";
 pub struct Throttling {
     /// The groups of this process.
     groups: String,
-    /// `cpu.stat` of the visible groups with a quota. The files stay open, because opening them
+    /// The visible groups with a quota.
+    folders: Vec<String>,
+    /// Their `cpu.stat`. The files stay open, because opening them
     /// takes longer than reading them.
     stats: Vec<File>,
     /// The sum of the counts of `stats` when they were read last.
@@ -37,13 +39,19 @@ pub struct Throttling {
 impl Throttling {
     /// Reads the groups of this process. Returns whether it was moved since the last call.
     pub fn refresh(&mut self, root: &Root) -> bool {
-        self.count();
         let visible = VisibleGroups::read(root);
         let cpu = visible.find_hierarchy("cpu");
         let folders = cpu.iter().flat_map(|cpu| cpu.folders_with_quota(root));
-        let open = |folder: String| File::open(root.file(&format!("{folder}/cpu.stat"))?).ok();
-        self.stats = folders.filter_map(open).collect();
-        self.last_ns = self.sum_ns();
+        let folders: Vec<String> = folders.collect();
+        // Between the last count of old files and the first of new ones, a quota may stop this thread
+        // unnoticed.
+        if self.folders != folders {
+            let open = |folder: &String| File::open(root.file(&format!("{folder}/cpu.stat"))?).ok();
+            let stats = folders.iter().filter_map(open).collect();
+            self.count();
+            (self.stats, self.folders) = (stats, folders);
+            self.last_ns = self.sum_ns();
+        }
         let namespace = root
             .file("/proc/self/ns/cgroup")
             .and_then(|path| std::fs::read_link(path).ok());

@@ -50,6 +50,7 @@ impl Observation<PeriodTrace, NotUsable> {
             }),
             conditions: self.conditions.clone().unwrap_or_default(),
             period_ns: self.period_ns.unwrap_or_default(),
+            means: self.means.unwrap_or_default(),
             figures,
         }
     }

@@ -15,7 +15,7 @@ use crate::skipping::skipped;
 
 const SCHEMA: &str = include_str!("../../docs/report.v2.schema.json");
 /// Flags of a short run: at most two processes per timer, and no long waits.
-const SHORT: [&str; 5] = ["--quick", "--durations", "100us", "--for", "10ms"];
+const SHORT: [&str; 5] = ["--quick", "--length", "100us", "--for", "10ms"];
 
 /// Parses a report and checks it against the schema.
 #[track_caller]
@@ -45,7 +45,7 @@ fn list<'a>(report: &'a Value, name: &str) -> &'a [Value] {
 
 #[test]
 fn measures_periods_and_loops() {
-    let run = run("period --quick --every=2ms nanosleep timerfd -f json");
+    let run = run("period --quick 2ms nanosleep timerfd -f json");
     let found = parse_valid_report(&printed(&run.success().stderr(is_empty())));
     let rows = list(&found, "periods");
     assert!(

@@ -14,7 +14,7 @@ use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 
 use super::folder::Folder;
-use super::{json, run};
+use super::{json, printed, run};
 use crate::program::program;
 use crate::steering::steers_nothing;
 
@@ -253,6 +253,31 @@ fn series_are_lines_of_the_summary() {
         10,
         "{printed}"
     );
+}
+
+/// Pauses by a quota, one by another cause between them, and one an hour later.
+#[test]
+fn repeated_pauses_are_one_line() {
+    let folder = Folder::new();
+    let mut text = r#"{"schema":"timermeter.watch.v1","line":"begin","date":"2026-01-01T00:00:00Z","period_s":0.1,"shortest_pause_s":0.02,"cpu":null,"clock_source":"tsc","counter":null,"unread":[]}"#.to_owned();
+    for (at, cause) in [
+        (1.0, "quota"),
+        (2.2, "quota"),
+        (2.9, "quota"),
+        (7.0, "scheduler"),
+        (9.0, "quota"),
+        (3_600.0, "quota"),
+    ] {
+        text += &format!(
+            "\n{{\"schema\":\"timermeter.watch.v1\",\"line\":\"event\",\"kind\":\"pause\",\"cause\":\"{cause}\",\"at_s\":1.79e9,\"since_s\":{at},\"size\":{{\"value\":0.09,\"low\":0.09,\"high\":0.12}},\"unit\":\"s\",\"note\":\"\"}}"
+        );
+    }
+    text += "\n{\"schema\":\"timermeter.watch.v1\",\"line\":\"end\",\"date\":\"2026-01-01T01:00:00Z\",\"watched_s\":3600,\"cpu_share\":null,\"events\":6,\"monotonic_stability\":[],\"counter_stability\":[]}\n";
+    fs::write(folder.file("watch.jsonl"), text).unwrap();
+    let printed = printed(&run(&format!("watch --from {}", folder.arg("watch.jsonl"))).success());
+    assert!(printed.contains("  3 × pause of 90 ms to 1"), "{printed}");
+    assert_eq!(printed.matches("pause of").count(), 4, "{printed}");
+    assert!(printed.contains("6 pauses of up to 90 ms"), "{printed}");
 }
 
 /// The RTC of a made-up machine is a day ahead, or right.

@@ -1,7 +1,9 @@
 //! Tests which timers are punctual enough, and how many waits prove it.
 
 use super::*;
-use crate::model::{AwakeWaits, Interval, RowHead, WaitConditions, WaitFigures};
+use crate::model::{
+    AwakeWaits, Interval, PeriodFigures, PeriodRow, RowHead, WaitConditions, WaitFigures,
+};
 
 fn lateness(counts: &[(f64, u64)]) -> Lateness {
     let bins = counts
@@ -86,6 +88,53 @@ fn few_waits_ask_for_more() {
 }
 
 /// The least late primitive waits by another clock, returns at once, or does neither.
+#[test]
+fn periods_are_summed_up() {
+    let row = |(id, means, late_ns, policy): (&str, _, f64, _)| PeriodRow {
+        head: RowHead {
+            id: id.into(),
+            ..RowHead::default()
+        },
+        conditions: WaitConditions::default(),
+        period_ns: 2_000_000,
+        means,
+        figures: Some(PeriodFigures {
+            lateness_p50_ns: Some(Interval::exact(late_ns)),
+            max_ns: Some(1e6),
+            policy,
+            ..PeriodFigures::default()
+        }),
+    };
+    let (blocks, spins) = (WaitActivity::Blocks, WaitActivity::Spins);
+    let loops = ("loop", blocks, 5_000.0, Some(MissedPolicy::Delay));
+    let timer = ("timer", blocks, 20_000.0, Some(MissedPolicy::Skip));
+    let timer_text = "timer (p50 20.00 µs late, max 1.000 ms)";
+    let spin_text = "where it must not be late: spin (p50 60.00 ns late, max 1.000 ms)";
+    for (rows, expected) in [
+        (vec![loops], None),
+        (
+            vec![loops, timer, ("spin", spins, 10_000.0, None)],
+            Some(timer_text.to_owned()),
+        ),
+        (
+            vec![timer, ("spin", spins, 60.0, None)],
+            Some(format!("{timer_text}; {spin_text}")),
+        ),
+        (
+            vec![("spin", spins, 60.0, None)],
+            Some(spin_text.to_owned()),
+        ),
+    ] {
+        let text = include_str!("../../../tests/data/xeon-2026-11-21.json");
+        let mut report = Report::from_json(text).expect("it reads");
+        report.periods = rows.into_iter().map(row).collect();
+        (report.platform.load, report.platform.cpus_of_others) = (None, None);
+        let expected = expected
+            .map(|words| format!("To wake every 2 ms on this machine (load unknown): {words}."));
+        assert_eq!(summarize_periods(&report), expected);
+    }
+}
+
 #[test]
 fn waits_by_another_clock_are_not_proposed() {
     let row = |id: &str, late_ns: f64, figures: WaitFigures| {

@@ -135,6 +135,9 @@ impl Clocks {
                 best = again;
             }
         }
+        // Read at once: a quota may stop this thread during what follows, which delays the next sample.
+        best.throttled_ns = Some(self.throttling.count());
+        best.run_queue_ns = self.run_queue.as_ref().and_then(RunDelay::ns);
         // One voluntary context switch: the thread slept once and was not stopped. Unknown if a group
         // outside this container may have stopped it.
         best.slept_through = CounterSource::sleeps_of_this_thread()
@@ -145,14 +148,12 @@ impl Clocks {
             // The process was moved to other control groups, which may have stopped it.
             best.slept_through = None;
         }
-        best.throttled_ns = Some(self.throttling.count());
         // If the process was stopped, SIGCONT may be delivered to another thread, which a busy
         // machine may run later than this one.
         if best.monotonic - planned > MIN_LATE_NS {
             timers::pause(CONTINUATION_WAIT);
         }
         best.continued = signals::was_continued();
-        best.run_queue_ns = self.run_queue.as_ref().and_then(RunDelay::ns);
         let trim = discipline::trim().ok();
         best.trim_ppm = trim.map(|trim| trim.frequency_ppm() + trim.tick_ppm());
         best.tai_offset_s = trim.map(|trim| trim.tai_offset_s);

@@ -15,7 +15,9 @@ use crate::table::Format;
 use crate::text::date_time;
 use crate::text::numbers::{short_time, significant};
 use crate::watching::log::{self, LogLine, WatchLog};
-use crate::watching::{ClockEvent, describe, describe_all_series, describe_series, tally};
+use crate::watching::{
+    ClockEvent, EventKind, describe, describe_all_series, describe_pauses, describe_series, tally,
+};
 
 /// The log in the user's data folder, from which `check` reads the last watch. `None` if there is
 /// no such folder.
@@ -45,7 +47,13 @@ pub struct Journal<'a> {
     is_live: bool,
     file: Option<(PathBuf, File)>,
     events: Vec<ClockEvent>,
+    /// Pauses of one cause that are not printed yet.
+    pauses: Vec<ClockEvent>,
 }
+
+/// Longest time, in seconds, between two pauses of one cause that are printed in one line.
+/// *Judgement*: later ones are printed at once.
+const MAX_REPEAT_S: f64 = 60.0;
 
 impl<'a> Journal<'a> {
     /// Opens the outputs.
@@ -69,6 +77,7 @@ impl<'a> Journal<'a> {
             is_live: args.from.is_none(),
             file: path.map(open).transpose().map_err(failed)?,
             events: Vec::new(),
+            pauses: Vec::new(),
         })
     }
 
@@ -88,7 +97,7 @@ impl<'a> Journal<'a> {
                     write_error(&format!("cannot write '{}'", path.display()), &error)
                 })?;
         }
-        let described = self.describe_line(&line);
+        let described = self.describe_in_turn(&line);
         for (file, format) in &mut self.outputs.files {
             let text = if *format == Format::Json {
                 &text
@@ -121,6 +130,36 @@ impl<'a> Journal<'a> {
             .map_err(failed)
     }
 
+    /// Describes a line for people. Pauses that repeat the last one are described together, before
+    /// the next other line; the first one at once if the watch is going on.
+    fn describe_in_turn(&mut self, line: &LogLine) -> String {
+        let is_pause =
+            |event: &ClockEvent| event.kind == EventKind::Pause && event.series.is_none();
+        let repeats = |event: &ClockEvent, last: &ClockEvent| {
+            is_pause(last)
+                && last.cause == event.cause
+                && event.since_s - last.since_s <= MAX_REPEAT_S
+        };
+        let pause = match line {
+            LogLine::Event(event) if is_pause(event) => Some(event),
+            _ => None,
+        };
+        let is_repeated =
+            pause.is_some_and(|event| self.events.last().is_some_and(|last| repeats(event, last)));
+        let mut text = String::new();
+        if !is_repeated {
+            let pauses = std::mem::take(&mut self.pauses);
+            if let Some(last) = pauses.last() {
+                text = event_line(last, &describe_pauses(&pauses));
+            }
+        }
+        match pause.filter(|_| is_repeated || !self.is_live) {
+            Some(pause) => self.pauses.push(pause.clone()),
+            None => text += &self.describe_line(line),
+        }
+        text
+    }
+
     /// Describes a line in text for people.
     fn describe_line(&self, line: &LogLine) -> String {
         match line {
@@ -144,7 +183,7 @@ impl<'a> Journal<'a> {
                     Some(series) if series.is_new => describe_series(event).unwrap_or_default(),
                     Some(_) => return String::new(),
                 };
-                format!("{}  {}\n", date_time(event.at_s as i64), sentence)
+                event_line(event, &sentence)
             }
             LogLine::End(end) => {
                 let events = tally(&self.events).unwrap_or_else(|| "no events".into());
@@ -172,6 +211,11 @@ impl<'a> Journal<'a> {
             }
         }
     }
+}
+
+/// A line of an event, which begins with its time.
+fn event_line(event: &ClockEvent, sentence: &str) -> String {
+    format!("{}  {sentence}\n", date_time(event.at_s as i64))
 }
 
 /// A line that says what the RTC shows about the rate of the kernel's clocks.
