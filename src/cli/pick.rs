@@ -57,7 +57,7 @@ pub struct PickArgs {
     /// Also prints the parts of the error.
     #[arg(long)]
     pub all: bool,
-    /// Pick a sleep primitive that wakes a program at this period, as in 1ms, instead of a clock
+    /// Pick a way to wake a program every TIME, as in 1ms, not a clock
     ///
     /// Without --within, the least late one that blocks is picked.
     #[arg(long, value_name = "TIME", value_parser = super::values::parse_period, allow_hyphen_values = true,

@@ -16,18 +16,18 @@ use crate::requests::{ConditionsRequest, Cpus, PeriodRequest, WaitRequest};
 /// Arguments of `wait`.
 #[derive(Clone, Debug, Args)]
 pub struct WaitArgs {
-    /// Lengths of the waits, as in 50us,1ms..100ms [default: 1us..50ms and 30 ms to 1 s]
+    /// Lengths, as in 50us,1ms..100ms [default: 1us to 1s]
     ///
     /// Each is a time from 2ns to 60s, or a range FROM..TO, which stands for FROM, ten times FROM
     /// and so on, and TO (repeatable, or with commas). For a range the granularity is also
-    /// measured, with waits of random lengths. With --quick the default is 1us, 100us, 1ms, 10ms,
-    /// and 30 ms to 300 ms.
+    /// measured, with waits of random lengths. The default is 1us..50ms and 30 ms to 1 s; with
+    /// --quick it is 1us, 100us, 1ms, 10ms, and 30 ms to 300 ms.
     #[arg(long, value_name = "TIMES", value_delimiter = ',', value_parser = parse_lengths, allow_hyphen_values = true)]
     pub length: Vec<Lengths>,
     /// Also measure granularity and shortest wait if only single lengths are given
     #[arg(long)]
     pub granularity: bool,
-    /// Measure for this time, as in 5m, not some rounds
+    /// Measure for this time, as in 5m
     ///
     /// A number without a unit is in seconds. Waits of 30 ms to 1 s are left out unless --length has
     /// them.
@@ -56,7 +56,7 @@ pub struct PeriodArgs {
 
 /// The flags that `wait` and `period` share.
 #[derive(Clone, Debug, Args)]
-#[command(mut_arg("timers", |arg| arg.value_name("TIMER|LENGTH").help("Ids or globs [default: all], and lengths as in 100us, like --length")))]
+#[command(mut_arg("timers", |arg| arg.value_name("TIMER|LENGTH").help("Ids or globs [default: all]; lengths, as --length")))]
 pub struct WaitingArgs {
     /// The flags of all runs.
     #[command(flatten)]

