@@ -47,8 +47,7 @@ pub struct PickArgs {
     /// prefix of the ids of an agent
     #[arg(long, value_name = "NAME")]
     pub runtime: Option<String>,
-    /// Pick a clock (or, with --every, a sleep primitive) of this language, and print code in it
-    /// [default: c]
+    /// The language of the code and of the clock or sleep primitive [default: c]
     #[arg(long = "for", value_name = "LANGUAGE", value_enum, ignore_case = true,
           conflicts_with_all = ["runtime", "agents"])]
     pub language: Option<Language>,
