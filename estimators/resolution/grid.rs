@@ -93,13 +93,8 @@ pub fn find(durations: &[(f64, f64)], rounding: f64) -> DurationGrid {
     let bound = counted.shortest_distance(1.0 / divisor);
     match counted.search() {
         Some(lattice) if lattice.is_certain() => lattice.scaled(unit, &counted),
-        Some(lattice) => at_most(
-            match lattice.share < 1.0 {
-                true => bound,
-                false => bound.min(lattice.step + lattice.error + TOLERANCE),
-            },
-            "there are too few different durations",
-        ),
+        // Its step may be a part of the step of the clock, and is no bound.
+        Some(_) => at_most(bound, "there are too few different durations"),
         None if divisor > 1.0 && counted.is_multiple_of(divisor) => DurationGrid {
             resolution: resolved(Interval::around(unit, rounding / counted.farthest())),
             share: Interval::exact(1.0).with_counting_error(counted.count()),

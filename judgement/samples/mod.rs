@@ -47,8 +47,8 @@ pub struct JudgedDurations {
     pub rounding_ns: f64,
     /// The share of durations that are zero or one step long.
     pub zero_or_one_step: Option<Interval>,
-    /// Standard deviation.
-    pub scatter_ns: f64,
+    /// Standard deviation; null if the durations have different numbers of calls.
+    pub scatter_ns: Option<f64>,
     /// The share of the variance that the step explains.
     pub scatter_by_step: Option<Interval>,
     /// The shortest duration of which a single value is good to 1 %: of which no error is larger.
@@ -125,7 +125,7 @@ fn judge_by(grid: DurationGrid, durations: &[(f64, f64)], rounding_ns: f64) -> J
         coarse_share: grid.coarse.map(|coarse| coarse.1),
         rounding_ns,
         zero_or_one_step: at_most_one,
-        scatter_ns: moments.variance.sqrt(),
+        scatter_ns: Some(moments.variance.sqrt()),
         scatter_by_step: step
             .filter(|_| moments.variance > 0.0)
             .map(|step| moments.explained_by(step.value)),

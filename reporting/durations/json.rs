@@ -78,7 +78,9 @@ pub(super) fn parse(
         &[],
     );
     if let (Some(calls), [batches]) = (numbers(&document["iters"]), found.as_mut_slice()) {
-        batches.calls = mean(calls.iter().map(|number| number.value)).unwrap_or(1.0);
+        let calls = || calls.iter().map(|number| number.value);
+        batches.calls = mean(calls()).unwrap_or(1.0);
+        batches.calls_differ = !calls().is_sorted_by(|a, b| a == b);
     }
     Ok(found)
 }

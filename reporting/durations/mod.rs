@@ -29,6 +29,8 @@ pub struct DurationSeries {
     pub is_floating: bool,
     /// The number of calls in each duration, on average.
     pub calls: f64,
+    /// Whether durations differ because their numbers of calls differ.
+    pub calls_differ: bool,
 }
 
 /// A unit of time.
@@ -144,6 +146,7 @@ impl DurationSeries {
             rounding: rounding * size,
             is_floating,
             calls: mean(calls).unwrap_or(1.0),
+            calls_differ: calls.iter().any(|number| *number != calls[0]),
         }
     }
 }

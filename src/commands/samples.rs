@@ -70,7 +70,10 @@ pub fn run(args: &SamplesArgs, output: &mut dyn Write) -> CommandResult<bool> {
 
 impl JudgedSeries {
     fn of(series: &DurationSeries, clocks: Option<&[&TimerRow]>) -> Self {
-        let judged = judge(&series.durations, series.rounding, series.is_floating);
+        let mut judged = judge(&series.durations, series.rounding, series.is_floating);
+        if series.calls_differ {
+            (judged.scatter_ns, judged.scatter_by_step) = (None, None);
+        }
         let describe = |clock: &&TimerRow| {
             let is_same = has_step(judged.step_ns?, clock.resolution_ns?);
             let cost = time(value_of(clock.cost_ns));
@@ -141,11 +144,14 @@ impl JudgedSeries {
             ("zero or one step", percent(judged.zero_or_one_step)),
             (
                 "scatter",
-                format!(
-                    "{}, explained by the step: {}",
-                    time(judged.scatter_ns),
-                    percent(judged.scatter_by_step)
-                ),
+                match judged.scatter_ns {
+                    Some(scatter) => format!(
+                        "{}, explained by the step: {}",
+                        time(scatter),
+                        percent(judged.scatter_by_step)
+                    ),
+                    None => "unknown, because the durations have different numbers of calls".into(),
+                },
             ),
         ];
         if let (Some(good), Some(batch)) = (judged.good_from_ns, judged.batch) {
