@@ -11,8 +11,8 @@ use super::language::Language;
 use super::plan::percent;
 use super::wait_snippet::{code_position, first_way};
 use crate::model::{
-    Granularity, Interval, Lateness, LatenessHistogram, MissedPolicy, Platform, Report,
-    USUAL_WAIT_NS, WaitActivity, WaitRow, value_of,
+    Granularity, Interval, Lateness, LatenessHistogram, MissedPolicy, PeriodFigures, Platform,
+    Report, USUAL_WAIT_NS, WaitActivity, WaitRow, value_of,
 };
 use crate::numbers::{short_time, significant, time};
 use crate::statistics::bisect;
@@ -437,11 +437,7 @@ impl WaitRecord {
     /// 99th percentile if both have one, or else by the largest lateness.
     fn has_shorter_tail(&self, other: &Self) -> bool {
         let tails = |record: &Self| [record.p99_ns, Some(record.max_ns)];
-        tails(self)
-            .into_iter()
-            .zip(tails(other))
-            .find_map(|(own, other)| own.zip(other))
-            .is_some_and(|(own, other)| own <= MAX_TAIL_RATIO * other)
+        is_shorter_tail(tails(self), tails(other))
     }
 
     /// Median, 99th percentile and maximum of the lateness, and the CPU time of a wait, for people.
@@ -604,10 +600,11 @@ pub fn summarize_waits(report: &Report) -> Option<String> {
     ))
 }
 
-/// Sums up the periodic timers of a report in a sentence: the least late one that blocks, and one
-/// that spins and is hardly late. `None` if the lateness of none is known.
+/// Sums up the periodic timers of a report in a sentence: the least late one that blocks, of equals
+/// the first that has code, and one that spins and is hardly late, also in the tail. `None` if the
+/// lateness of none is known.
 pub fn summarize_periods(report: &Report) -> Option<String> {
-    let least_late = |spins: bool| {
+    let by_lateness = |spins: bool| {
         let rows = report.periods.iter().filter_map(|row| {
             let figures = row.figures.as_ref()?;
             let keeps_rate = figures.policy != Some(MissedPolicy::Delay);
@@ -618,13 +615,22 @@ pub fn summarize_periods(report: &Report) -> Option<String> {
                 figures,
             ))
         });
-        rows.min_by(|a, b| a.0.total_cmp(&b.0))
+        let mut rows: Vec<_> = rows.collect();
+        rows.sort_by(|a, b| a.0.total_cmp(&b.0));
+        rows
     };
-    let blocks = least_late(false);
-    let largest = blocks
-        .as_ref()
-        .map_or(f64::INFINITY, |(late_ns, ..)| MAX_LATENESS_RATIO * late_ns);
-    let spins = least_late(true).filter(|(late_ns, ..)| *late_ns <= largest);
+    let blocking = by_lateness(false);
+    let most = blocking.first().map_or(0.0, |one| MAX_EQUAL_RATIO * one.0);
+    let blocks = blocking
+        .into_iter()
+        .take_while(|one| one.0 <= most)
+        .min_by_key(|one| code_position(&one.1.id, None).unwrap_or(usize::MAX));
+    let tails = |figures: &PeriodFigures| [value_of(figures.lateness_p99_ns), figures.max_ns];
+    let spins = by_lateness(true).into_iter().find(|one| {
+        blocks.is_none_or(|best| {
+            one.0 <= MAX_LATENESS_RATIO * best.0 && is_shorter_tail(tails(one.2), tails(best.2))
+        })
+    });
     let parts: Vec<String> = blocks
         .into_iter()
         .chain(spins)
@@ -645,6 +651,14 @@ pub fn summarize_periods(report: &Report) -> Option<String> {
             parts.join("; ")
         )
     })
+}
+
+/// Whether a tail is clearly shorter than another: the 99th percentiles, otherwise the maxima.
+fn is_shorter_tail(own: [Option<f64>; 2], other: [Option<f64>; 2]) -> bool {
+    own.into_iter()
+        .zip(other)
+        .find_map(|(own, other)| own.zip(other))
+        .is_some_and(|(own, other)| own <= MAX_TAIL_RATIO * other)
 }
 
 /// The load that the waits were measured under, in brackets.

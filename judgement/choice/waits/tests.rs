@@ -100,7 +100,7 @@ fn periods_are_summed_up() {
         means,
         figures: Some(PeriodFigures {
             lateness_p50_ns: Some(Interval::exact(late_ns)),
-            max_ns: Some(1e6),
+            max_ns: Some(if id == "spin" { 1e5 } else { 1e6 }),
             policy,
             ..PeriodFigures::default()
         }),
@@ -109,7 +109,7 @@ fn periods_are_summed_up() {
     let loops = ("loop", blocks, 5_000.0, Some(MissedPolicy::Delay));
     let timer = ("timer", blocks, 20_000.0, Some(MissedPolicy::Skip));
     let timer_text = "timer (p50 20.00 µs late, max 1.000 ms)";
-    let spin_text = "where it must not be late: spin (p50 60.00 ns late, max 1.000 ms)";
+    let spin_text = "where it must not be late: spin (p50 60.00 ns late, max 100.0 µs)";
     for (rows, expected) in [
         (vec![loops], None),
         (
@@ -119,6 +119,14 @@ fn periods_are_summed_up() {
         (
             vec![timer, ("spin", spins, 60.0, None)],
             Some(format!("{timer_text}; {spin_text}")),
+        ),
+        (
+            vec![timer, ("spin-with-tail", spins, 60.0, None)],
+            Some(timer_text.to_owned()),
+        ),
+        (
+            vec![timer, ("timerfd", blocks, 35_000.0, None)],
+            Some("timerfd (p50 35.00 µs late, max 1.000 ms)".to_owned()),
         ),
         (
             vec![("spin", spins, 60.0, None)],
