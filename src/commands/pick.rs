@@ -4,6 +4,7 @@ mod wait;
 
 use std::io::Write;
 
+use clap::ValueEnum;
 use serde::Serialize;
 
 use super::{CommandError, CommandResult, emit, failed, prepare_outputs, probe, usage};
@@ -40,7 +41,18 @@ pub fn run(args: &PickArgs, output: &mut dyn Write) -> CommandResult<bool> {
         let best = choice.picked.as_ref().or(choice.nearest.as_ref());
         let code =
             best.and_then(|best| wait_snippet([&best.id, &best.label], every, args.language));
-        let facts = |candidate: &RankedWait| wait_facts(candidate, args.within.is_some());
+        let other_language = best.filter(|_| args.language.is_none()).and_then(|best| {
+            let has_code = |language: &&Language| {
+                wait_snippet([&best.id, &best.label], every, Some(**language)).is_some()
+            };
+            let language = Language::value_variants().iter().find(has_code)?;
+            (*language != Language::C).then(|| format!("in {language:?}, as C has none for it"))
+        });
+        let facts = |candidate: &RankedWait| {
+            let code = other_language.clone().map(|words| ("code", words));
+            let facts = wait_facts(candidate, args.within.is_some());
+            facts.into_iter().chain(code).collect()
+        };
         return write_choice(
             args,
             ["wait with", "sleep primitive"],

@@ -99,6 +99,15 @@ pub const TOPICS: [(&str, &[Term]); 4] = [
                  the column `p99` shows",
             ),
             term(
+                &["disturbed", "undisturbed", "undisturbed p99"],
+                "of a process or a part of it: the thread lost its CPU, moved to another, shared its core, or the frequency changed. \
+                 Such parts are measured again, and medians leave them out",
+            ),
+            term(
+                &["hybrid", "spin", "spins"],
+                "a hybrid wait sleeps first, and at the end reads a clock in a loop; one that spins only reads a clock, and keeps a CPU busy",
+            ),
+            term(
                 &["stolen", "neighbours", "noisy neighbour"],
                 "time in which a hypervisor runs other guests although this one is ready to run: `check` reports it as `steal`",
             ),
