@@ -123,7 +123,7 @@ fn expiration_fields() -> Vec<Field> {
         expirations: Count = row.expirations, "Number of expirations", metric("expirations");
         missed: Count = row.missed, "Points of the grid without a wake-up",
             in_tables(Visibility::Wide), metric("missed_expirations");
-        due: Count = row.expirations + row.missed - row.missed_reported, "Number of points of the grid, with or without a wake-up",
+        due: Count = row.expirations.saturating_add(row.missed).saturating_sub(row.missed_reported), "Number of points of the grid, with or without a wake-up",
             column("due", "of due"), in_tables(Visibility::Wide);
         missed_reported: Count = row.missed_reported, "Missed expirations that the timer reports",
             column("missed-reported", "of which reported");

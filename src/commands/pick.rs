@@ -207,7 +207,7 @@ fn write_choice<R: Serialize, F: Serialize>(
     let mut document = Document::new(choice);
     let title = match choice.picked {
         Some(_) => title.to_owned(),
-        None => format!("no {kind} suffices; the nearest is"),
+        None => format!("no {kind} is known to suffice; the nearest is"),
     };
     if let Some(best) = choice.picked.as_ref().or(choice.nearest.as_ref()) {
         let RankedTimer {

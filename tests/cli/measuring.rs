@@ -118,7 +118,7 @@ fn picks_clock_from_report() {
     let args = ["pick", "250ns", "--error", "5%", "--from", kept];
     timermeter(&[&args[..], &["--counts", "thread", "--needs", "threads"]].concat())
         .code(3)
-        .stdout(contains("no clock suffices"));
+        .stdout(contains("no clock is known to suffice"));
     timermeter(&[&args[..], &["--runtime", "perl"]].concat())
         .code(1)
         .stderr(contains("`perl`"));
@@ -154,7 +154,7 @@ fn picks_clock_of_other_runtime() {
         .assert();
     nothing
         .code(3)
-        .stdout(contains("no clock suffices").and(contains("install")));
+        .stdout(contains("no clock is known to suffice").and(contains("install")));
 }
 
 #[test]
