@@ -405,7 +405,7 @@ fn tables_fit_and_have_names() {
 /// Stored reports of a guest, of runtimes, of waits, of periodic timers, of a GPU, and published ones.
 const STORED: [&str; 6] = [
     "amd-epyc-zen-3-kvm-debian-12/2026-11-27",
-    "intel-xeon-family-6-model-167-kvm-debian-12/2026-11-25-4",
+    "amd-epyc-zen-4-kvm-debian-12/2026-11-28",
     "amd-epyc-zen-5-kvm-debian-12/2026-11-23-3",
     "amd-epyc-zen-5-kvm-debian-12/2026-11-23-4",
     "intel-xeon-emerald-rapids-kvm-ubuntu-24-04-3-lts/2026-11-27",
