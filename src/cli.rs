@@ -78,7 +78,7 @@ pub struct Cli {
 pub struct AnswerArgs {
     /// Answer from this report (JSON) instead of measuring (repeatable)
     ///
-    /// A report may contain clocks, waits, or both. This flag cannot be combined with a command.
+    /// A report may contain clocks, waits, or both. Commands have a `--from` of their own.
     #[arg(long, value_name = "REPORT")]
     pub from: Vec<PathBuf>,
     /// The output format and files.
@@ -240,7 +240,7 @@ pub enum Verb {
     ///   timermeter inspect 'java:*' --from report.json --svg plots/
     #[command(verbatim_doc_comment)]
     Inspect(InspectArgs),
-    /// Print a report, or make one web page of several
+    /// Print reports, or make one web page of them
     ///
     /// The page is a single file that needs no network.
     ///
@@ -296,7 +296,7 @@ pub enum Verb {
     ///   timermeter compare before after       two baselines
     #[command(verbatim_doc_comment)]
     Compare(CompareArgs),
-    /// Probe this machine until conditions on what changed are decided
+    /// Probe this machine, and decide whether its clocks got worse
     ///
     /// Probes the native clocks of a baseline on this machine, again and again until each condition
     /// is decided or 60 s are over, and prints one line. A condition that holds is confirmed by
@@ -355,7 +355,7 @@ pub enum Verb {
     /// Takes about 0.1 % of a CPU.
     ///
     /// Examples:
-    ///   timermeter watch 8h                       one line per event, until Ctrl-C
+    ///   timermeter watch 8h                       one line per event, for 8 hours
     ///   timermeter watch 8h --save                also stored for `check`
     ///   timermeter watch 30s --pause 1ms          also shorter pauses
     #[command(verbatim_doc_comment)]

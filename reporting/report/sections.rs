@@ -166,7 +166,7 @@ fn kind_sections<'a>(report: &'a Report, kind: Kind, notes: &Notes) -> Vec<Timer
         }
         Kind::Periods => {
             let caption = format!(
-                "A period of {}{shared}: jitter is |interval − period|, lateness is to the timer's own grid, \
+                "A period of {}{shared}: jitter is |interval − period|, lateness is to the time when it was due, \
                  a stall takes 3.5 periods",
                 length(&measured[0])
             );
