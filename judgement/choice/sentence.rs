@@ -75,21 +75,14 @@ fn native_in_words(report: &Report) -> Option<String> {
     {
         return None;
     }
-    let quality = |id: &str| clock_row(report, id)?.quality;
-    let picked_quality = value_of(quality(&choice.picked.as_ref()?.id));
-    let better: Vec<_> = choice
+    let quality = |id: &str| value_of(clock_row(report, id)?.quality);
+    let picked_quality = quality(&choice.picked.as_ref()?.id);
+    let better = choice
         .others
         .iter()
         .filter_map(|other| Some((quality(&other.id)?, other)))
-        .filter(|(quality, _)| Some(quality.value) > picked_quality)
-        .collect();
-    // Of equals the shortest call, so that every run names the same.
-    let highest = better.iter().max_by(|a, b| a.0.value.total_cmp(&b.0.value));
-    let least = highest.and_then(|one| one.0.low()).unwrap_or(1.0);
-    let equal = better
-        .iter()
-        .filter(|one| one.0.value.max(one.0.high) >= least);
-    let highest = equal.min_by_key(|one| one.1.label.len()).map(|(_, row)| {
+        .filter(|(quality, _)| Some(*quality) > picked_quality);
+    let highest = better.max_by(|a, b| a.0.total_cmp(&b.0)).map(|(_, row)| {
         // The first part is the plan.
         let parts = row.reason.split_once("; ").filter(|_| row.suffices);
         let why = parts.map_or(&*row.reason, |(_, why)| why);
