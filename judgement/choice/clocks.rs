@@ -10,7 +10,7 @@ use super::clock_facts::{list_unmet, untested_between_cpus};
 use super::clock_figures::ClockFigures;
 use super::plan::{MeasuringPlan, PlanMethod, Planned, Shortfall, plan_fastest};
 use super::requirement::Requirement;
-use super::runtime::{missing_runtime, rows_of_runtime};
+use super::runtime::{missing_runtime, rows_of_runtime, why_unavailable};
 use crate::model::{Report, TimerRow};
 use crate::numbers::time;
 
@@ -104,15 +104,6 @@ struct Contestant<'a> {
 /// *Judgement*: errors of one clock differ less from run to run.
 const MAX_EQUAL_RATIO: f64 = 1.5;
 
-/// The reason why the clocks of a runtime could not be measured, with its remedy.
-fn why_unavailable(report: &Report, runtime: Option<&str>) -> Option<String> {
-    let reasons = rows_of_runtime(report, runtime)
-        .filter_map(|row| Some((row.reason.as_deref()?, row.remedy.as_deref()?)));
-    reasons
-        .map(|(reason, remedy)| format!("{reason}; {remedy}"))
-        .next()
-}
-
 /// Compares all clocks of a report by a requirement.
 ///
 /// # Errors
@@ -125,7 +116,7 @@ pub fn choose(report: &Report, requirement: &Requirement) -> Result<ClockChoice,
     if !all.iter().any(|contestant| contestant.eligible) {
         return Err(match all.is_empty() {
             true => missing_runtime(report, runtime),
-            false => ChoiceError(why_unavailable(report, runtime).unwrap_or_else(|| {
+            false => ChoiceError(why_unavailable(rows_of_runtime(report, runtime).map(|row| &row.head)).unwrap_or_else(|| {
                 format!(
                     "the report has none of the clocks that code in this language reads: {}",
                     requirement.clocks.join(", ")

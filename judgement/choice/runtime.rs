@@ -3,7 +3,7 @@
 use timers::agents::{Runtime, runtime};
 
 use super::ChoiceError;
-use crate::model::{ProvenanceKind, Report, TimerRow};
+use crate::model::{ProvenanceKind, Report, RowHead, TimerRow};
 
 /// The runtime with this name, if this program provides a host for it.
 pub fn find_host(name: &str) -> Option<&'static Runtime> {
@@ -70,6 +70,14 @@ pub(super) fn missing_runtime(report: &Report, runtime: Option<&str>) -> ChoiceE
         runtime.unwrap_or("native"),
         known.join(", ")
     ))
+}
+
+/// The reason of the first row that could not be measured, with its remedy.
+pub(super) fn why_unavailable<'a>(mut rows: impl Iterator<Item = &'a RowHead>) -> Option<String> {
+    rows.find_map(|row| {
+        let (reason, remedy) = row.reason.as_ref().zip(row.remedy.as_ref())?;
+        Some(format!("{reason}; {remedy}"))
+    })
 }
 
 #[cfg(test)]

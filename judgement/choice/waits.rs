@@ -9,6 +9,7 @@ use super::ChoiceError;
 use super::clocks::{Choice, RankedTimer};
 use super::language::Language;
 use super::plan::percent;
+use super::runtime::why_unavailable;
 use super::wait_snippet::{code_position, first_way};
 use crate::model::{
     Granularity, Interval, Lateness, LatenessHistogram, MissedPolicy, PeriodFigures, Platform,
@@ -155,12 +156,11 @@ pub fn choose(report: &Report, asked: &Punctuality) -> Result<WaitChoice, Choice
     let compact = length.replace(' ', "").replace('µ', "u");
     let runtime = asked.language.and_then(Language::waiting_runtime);
     let flag = runtime.map_or_else(String::new, |name| format!(" --runtime {name}"));
-    let unavailable = report.waits.iter().find_map(|row| {
-        let (reason, remedy) = row.reason.as_ref().zip(row.remedy.as_ref())?;
-        runtime
-            .is_some_and(|name| row.id.starts_with(name))
-            .then(|| format!("{reason}; {remedy}"))
-    });
+    let of_runtime = report
+        .waits
+        .iter()
+        .filter(|row| runtime.is_some_and(|name| row.id.starts_with(name)));
+    let unavailable = why_unavailable(of_runtime.map(|row| &row.head));
     let reason = unavailable.unwrap_or_else(|| format!(
         "the report has no waits of about {length}: measure them with `timermeter wait{flag} {compact} -o report.json`"
     ));
