@@ -345,8 +345,6 @@ pub enum Verb {
     ///   timermeter check                       what disturbs measurements here
     ///   timermeter check --counter             whether the raw counter is safe
     ///   timermeter check --from report.json    the findings about the machine of a report
-    ///   timermeter check --sources             the available clock sources
-    ///   sudo timermeter check --sources --yes  measures each of them
     #[command(verbatim_doc_comment)]
     Check(CheckArgs),
     /// Watch the clocks for hours: pauses, steps, slews, suspends

@@ -8,7 +8,7 @@ use timermeter::cli::{Cli, Verb, help};
 use timermeter::commands::{
     CommandError, agent, agent_check, analyse, answer, browser, check, compare, completions,
     counter, explain, gate, inspect, list, measure, measure_worker, period, pick, platform, probe,
-    publish, report, samples, set_common, sources, table, wait, watch,
+    publish, report, samples, set_common, table, wait, watch,
 };
 use timermeter::hosts::children::{self, guard};
 use timermeter::messages::{in_locale, print_message};
@@ -257,7 +257,6 @@ fn run(command: &Verb) -> Result<bool, CommandError> {
         Verb::Explain(args) => done(explain::run(args, output)),
         Verb::Platform(args) => done(platform::run(args, output)),
         Verb::Check(args) if args.counter => counter::run(args, output),
-        Verb::Check(args) if args.sources => sources::run(args, output),
         Verb::Check(args) => check::run(args, output),
         Verb::Watch(args) => watch::run(args, output),
         Verb::Pick(args) => pick::run(args, output),

@@ -552,7 +552,7 @@ fn commands_ask_by_requests() {
         ("Common", &["mod"]),
         ("Output", &["mod"]),
         ("Run", &["files"]),
-        ("Check", &["check", "counter", "sources"]),
+        ("Check", &["check", "counter"]),
     ];
     for (module, text) in code("src") {
         assert!(!text.contains("parse(&json"), "{module:?}");

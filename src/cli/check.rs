@@ -19,22 +19,13 @@ pub struct CheckArgs {
     #[arg(long)]
     pub counter: bool,
     /// Judge the machine of this report (JSON) instead of this one
-    #[arg(long, value_name = "REPORT", conflicts_with_all = ["cpu", "counter", "sources"])]
+    #[arg(long, value_name = "REPORT", conflicts_with_all = ["cpu", "counter"])]
     pub from: Option<PathBuf>,
     /// Print all findings, including those that are ok, with their remedies
     ///
     /// By default only problems and notes are printed, and remedies only for problems.
     #[arg(long, short)]
     pub verbose: bool,
-    /// List the clock sources that this kernel offers
-    #[arg(long)]
-    pub sources: bool,
-    /// Measure the clock sources in turn (as root)
-    ///
-    /// The whole machine uses each clock source for some seconds. The current one is restored, even
-    /// if the run fails.
-    #[arg(long, requires = "sources")]
-    pub yes: bool,
     /// Root folder of proc, sys and run (for tests)
     #[arg(long, hide = true, value_name = "DIR")]
     pub root: Option<PathBuf>,

@@ -24,7 +24,6 @@ pub mod probe;
 pub mod publish;
 pub mod report;
 pub mod samples;
-pub mod sources;
 pub mod table;
 pub mod wait;
 pub mod watch;

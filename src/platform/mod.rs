@@ -18,7 +18,6 @@ mod others;
 pub mod preload;
 pub mod quietest;
 mod root;
-pub mod sources;
 #[cfg(test)]
 mod tests;
 mod throttling;

@@ -69,7 +69,7 @@ fn node_is_named_with_its_platform() {
         (&["table", &file, CLOCKS], "web-17 · amd-epyc"),
         (&["compare", &file, CLOCKS], "node  web-17 → not reported"),
         (&["--from", &file], "# node  web-17"),
-        (&["check", "--sources", "--node", "db 3"], "# node  db 3"),
+        (&["check", "--node", "db 3"], "# node  db 3"),
     ] {
         let shown = timermeter(screen).get_output().stdout.clone();
         let shown = String::from_utf8(shown).unwrap();

@@ -26,7 +26,6 @@ mod runtimes;
 mod samples;
 mod screens;
 #[cfg(target_os = "linux")]
-mod sources;
 mod stored_runs;
 mod streams;
 #[cfg(unix)]

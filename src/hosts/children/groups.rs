@@ -1,6 +1,5 @@
 //! The list of the process groups that this program started and has not reaped yet.
 
-use std::fs::File;
 use std::process::Child;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
@@ -29,7 +28,7 @@ pub(super) struct ProcessGroups {
     /// Groups with a process that did not end when it was killed.
     left: Vec<Pid>,
     /// The guard, which is started before the first process.
-    pub guard: Option<Guard>,
+    guard: Option<Guard>,
 }
 
 impl ProcessGroups {
@@ -52,14 +51,13 @@ impl ProcessGroups {
         }
     }
 
-    /// Checks whether a process may be started, and starts the guard before the first process. The
-    /// guard holds the lock on a file until it ends.
-    pub fn prepare(&mut self, locked: Option<File>) -> Result<(), StartError> {
+    /// Checks whether a process may be started, and starts the guard before the first process.
+    pub fn prepare(&mut self) -> Result<(), StartError> {
         if interrupted() {
             return Err(StartError::Interrupted);
         }
         if self.guard.is_none() && owns_descendants() && process::NEEDS_GUARD {
-            self.guard = Some(Guard::start(locked)?);
+            self.guard = Some(Guard::start()?);
         }
         Ok(())
     }

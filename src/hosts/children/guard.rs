@@ -1,14 +1,11 @@
 //! Runs the guard: a process that waits until this program ends, for whatever reason, then ends the
-//! processes that this program left behind and restores kernel settings that were changed
-//! temporarily. It is a process of its own because no process can handle `SIGKILL`.
+//! processes that this program left behind. It is a process of its own because no process can handle `SIGKILL`.
 //!
 //! The guard finds processes by their group, or by the mark, an environment variable that all
 //! descendants inherit: init or another process adopts orphans, so their original parent is unknown.
 
 use std::collections::BTreeMap;
-use std::fs::{self, File};
 use std::io::{self, BufRead, Write};
-use std::path::Path;
 use std::process::{Child, ChildStdin, Command, Stdio};
 use std::time::Duration;
 
@@ -57,15 +54,14 @@ pub(super) struct Guard {
 
 impl Guard {
     /// Starts the guard. Its standard input is a pipe, which closes when this process ends.
-    /// The guard has a locked file as its standard output, to which it writes nothing.
-    pub(super) fn start(locked: Option<File>) -> Result<Self, StartError> {
+    pub(super) fn start() -> Result<Self, StartError> {
         let (program, words) = this_program()?;
         let mut command = Command::new(program);
         command.args(words).arg(VERB).current_dir("/");
         prepare_group(&mut command)?;
         command
             .stdin(Stdio::piped())
-            .stdout(locked.map_or_else(Stdio::null, Stdio::from))
+            .stdout(Stdio::null())
             .stderr(Stdio::null());
         // Without a placement, so that the guard keeps off the CPU that is measured.
         let mut child = Placement::default().spawn(&mut command)?;
@@ -87,28 +83,6 @@ impl Guard {
         let _ = self.input.write_all(format!("-{group}\n").as_bytes());
     }
 
-    /// Makes the guard write `original` to a kernel setting when this process ends, for whatever
-    /// reason, unless `cancel_restoration` is called before. It does so only if the setting then
-    /// has one of the values `ours`, because any other was chosen by someone else.
-    pub(super) fn restore_at_end(
-        &mut self,
-        setting: &Path,
-        original: &str,
-        [before, now]: [&str; 2],
-    ) -> io::Result<()> {
-        let setting = setting
-            .to_str()
-            .filter(|path| !path.contains('\n'))
-            .ok_or_else(|| io::Error::other("the path of the setting is not a line of UTF-8"))?;
-        self.input
-            .write_all(format!("={original}={before}={now}={setting}\n").as_bytes())
-    }
-
-    /// Removes all settings that the guard would restore.
-    pub(super) fn cancel_restoration(&mut self) {
-        let _ = self.input.write_all(b"~\n");
-    }
-
     /// Lets the guard do its work and waits until it has ended, but not much longer than it searches.
     pub(super) fn dismiss(self) {
         let Self { mut child, input } = self;
@@ -120,20 +94,13 @@ impl Guard {
 }
 
 /// The main function of the guard. Records what each line of its input says until the input ends,
-/// which means that the guarded program has ended; then restores the settings, ends the groups and
-/// all processes with the mark, and removes the folder with the files of this run.
+/// which means that the guarded program has ended; then ends the groups and all processes with the
+/// mark, and removes the folder with the files of this run.
 ///
-/// `+GROUP` adds a process group, `-GROUP` removes it, `=ORIGINAL=BEFORE=NOW=PATH` is a setting that
-/// has to be restored if it has one of the last two values, and `~` means that there is none.
+/// `+GROUP` adds a process group, and `-GROUP` removes it.
 pub fn serve(input: &mut dyn BufRead) {
     let mut groups: BTreeMap<Pid, ProcessGroup> = BTreeMap::new();
-    let mut setting = None;
     for line in input.lines().map_while(Result::ok) {
-        match line.strip_prefix('=') {
-            Some(changed) => setting = Some(changed.to_owned()),
-            None if line == "~" => setting = None,
-            None => {}
-        }
         let group = line.get(1..).and_then(Pid::parse);
         match (line.as_bytes().first(), group) {
             (Some(b'+'), Some(group)) => drop(groups.insert(group, ProcessGroup::led_by(group))),
@@ -141,7 +108,6 @@ pub fn serve(input: &mut dyn BufRead) {
             _ => {}
         }
     }
-    restore(setting.as_deref().unwrap_or_default());
     groups.values().for_each(ProcessGroup::kill);
     if let Some(mark) = mark() {
         let limit = Deadline::after(MAX_END_TIME);
@@ -151,21 +117,4 @@ pub fn serve(input: &mut dyn BufRead) {
         }
     }
     scratch::remove_stale(&std::env::temp_dir());
-}
-
-/// Restores a setting if it has a value that the guarded program gave it. An error cannot be
-/// reported, because that program is gone.
-fn restore(setting: &str) {
-    let parts: Vec<&str> = setting.splitn(4, '=').collect();
-    let &[original, before, now, path] = parts.as_slice() else {
-        return;
-    };
-    if read(Path::new(path)).is_ok_and(|found| [before, now].contains(&found.as_str())) {
-        let _ = fs::write(path, format!("{original}\n"));
-    }
-}
-
-/// The value of a kernel setting.
-pub(super) fn read(setting: &Path) -> io::Result<String> {
-    Ok(fs::read_to_string(setting)?.trim().to_owned())
 }

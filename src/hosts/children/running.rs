@@ -50,7 +50,7 @@ fn start_with(
     // The lock is held until the process is listed: an interruption comes either before the start
     // or finds the process in the list.
     let mut groups = ProcessGroups::lock();
-    groups.prepare(None)?;
+    groups.prepare()?;
     process::prepare_group(command)?;
     let child = spawn(command)?;
     Ok(RunningProcess {

@@ -2,7 +2,7 @@
 
 use std::io;
 
-/// The reason why a process could not be started, or a kernel setting not be prepared for a change.
+/// The reason why a process could not be started.
 #[derive(Debug, thiserror::Error)]
 pub enum StartError {
     /// The user interrupted the program, so no process is started any more.
@@ -14,12 +14,6 @@ pub enum StartError {
     /// The system does not permit the requested timer slack or policy.
     #[error("{}", with_remedy(.0))]
     Forbidden(#[from] timers::Unavailable),
-    /// A kernel setting cannot be written.
-    #[error("it cannot be written: {0}; run as root, and not in a container")]
-    NotWritable(io::Error),
-    /// Another process has locked a kernel setting.
-    #[error("another process has locked it ({0}): wait until that ends")]
-    Locked(io::Error),
     /// The system has no memory or no process left.
     #[error("{0}")]
     Shortage(String),

@@ -4,7 +4,7 @@ use std::process::Command;
 
 use super::truth::Truth::{
     self, Contains, CostInTicks, CostsMoreThanItsStep, Events, EventsByCause, ReadInUserMode,
-    SingleEvent, SourceStep, SourceStepOfHpet, Step, StepInTicks, StepOfHpet,
+    SingleEvent, Step, StepInTicks, StepOfHpet,
 };
 
 /// An emulated machine.
@@ -156,31 +156,6 @@ pub const ALL: &[Machine] = &[
             CostsMoreThanItsStep(MONOTONIC),
             ReadInUserMode(MONOTONIC, false),
         ],
-    },
-    Machine {
-        name: "sources",
-        emulator: &X86,
-        options: TWO_CPUS,
-        parameters: "clocksource=hpet",
-        script: "timermeter check --sources --yes --format json >/out/sources.out
-cat /sys/devices/system/clocksource/clocksource0/current_clocksource >/out/afterwards",
-        truths: &[
-            SourceStepOfHpet("hpet"),
-            SourceStep("acpi_pm", PM_TIMER_NS),
-            Contains("afterwards", "hpet"),
-        ],
-    },
-    Machine {
-        name: "sources-killed",
-        emulator: &X86,
-        options: TWO_CPUS,
-        parameters: "clocksource=hpet",
-        // A killed `check --sources` still restores the clock source.
-        script: "current=/sys/devices/system/clocksource/clocksource0/current_clocksource
-timermeter check --sources --yes >/dev/null & measuring=$!
-while [ $(cat $current) = hpet ]; do sleep 0.1; done
-kill -KILL $measuring; sleep 1; cat $current >/out/a-second-later",
-        truths: &[Contains("a-second-later", "hpet")],
     },
     Machine {
         name: "no-vdso",

@@ -19,11 +19,6 @@ pub enum Truth {
     /// The resolution of a timer is the period of the HPET, whose frequency is in the kernel log,
     /// times a factor.
     StepOfHpet(&'static str, f64),
-    /// The resolution of `monotonic` with a clock source, in nanoseconds, according to
-    /// `check --sources`.
-    SourceStep(&'static str, f64),
-    /// The resolution of `monotonic` with the HPET, whose frequency is in the kernel log.
-    SourceStepOfHpet(&'static str),
     /// A read costs more than the resolution of the timer.
     CostsMoreThanItsStep(&'static str),
     /// Whether a read of a timer stays in user mode.
@@ -114,14 +109,6 @@ impl Truth {
                 Ok(ns) => Self::Step(timer, factor * ns).compare(found, others),
                 Err(why) => (format!("resolution of {timer}"), Err(why)),
             },
-            Self::SourceStep(source, ns) => (
-                format!("resolution with {source}: {ns:.5} ns"),
-                source_step(found, source, ns),
-            ),
-            Self::SourceStepOfHpet(source) => match period_of_hpet(found) {
-                Ok(ns) => Self::SourceStep(source, ns).compare(found, others),
-                Err(why) => (format!("resolution with {source}"), Err(why)),
-            },
             Self::StepInTicks(timer, ticks) => (
                 format!("resolution of {timer}: a multiple of {ticks} ticks"),
                 row(found, timer).and_then(|row| step_in_ticks(row, ticks)),
@@ -203,34 +190,6 @@ fn period_of_hpet(found: &Found) -> Result<f64, String> {
     let mhz = hpet_mhz(&found.text("kernel.log").unwrap_or_default());
     mhz.map(|mhz| 1e3 / mhz)
         .ok_or_else(|| "the kernel log has no frequency of the HPET".into())
-}
-
-/// Reads the output of `check --sources`. The JSON file is not called `.json`, because each such
-/// file below reports/ is taken for a report.
-fn sources(found: &Found) -> Result<serde_json::Value, String> {
-    let text = found
-        .text("sources.out")
-        .ok_or("there is no output of check --sources")?;
-    serde_json::from_str(&text).map_err(|error| error.to_string())
-}
-
-fn source_step(found: &Found, name: &str, truth: f64) -> Answer {
-    let reported = sources(found)?;
-    let mut all = reported["sources"].as_array().into_iter().flatten();
-    let source = all
-        .find(|source| source["name"] == name)
-        .ok_or_else(|| format!("{name} is not offered"))?;
-    let ends = ["value", "low", "high"].map(|key| source["resolution_ns"][key].as_f64());
-    let [Some(ns), Some(low), Some(high)] = ends else {
-        return Err(source["reason"]
-            .as_str()
-            .unwrap_or("no resolution")
-            .to_owned());
-    };
-    Ok((
-        format!("{ns:.5} ns [{low:.5}, {high:.5}]"),
-        low <= truth && truth <= high,
-    ))
 }
 
 /// Reads the output of `watch`.
@@ -402,8 +361,6 @@ mod tests {
     use super::*;
 
     const LOG: &str = "[ 1.0] hpet0: at MMIO 0xfed00000, IRQs 2, 8, 0\r\n[ 1.1] hpet0: 3 comparators, 64-bit 100.000000 MHz counter\r\n";
-    const SOURCES: &str = r#"{"sources":[{"name":"hpet","resolution_ns":{"value":10.0,"low":9.99,"high":10.01}},
-        {"name":"acpi_pm","resolution_ns":null,"reason":"busy"}]}"#;
     const EVENT: &str = r#"{"schema":"timermeter.watch.v1","line":"event","kind":"pause","cause":"machine","at_s":1.0,"since_s":8.0,"size":{"value":4.95,"low":4.95,"high":5.05},"unit":"s","note":""}"#;
     const END: &str = r#"{"schema":"timermeter.watch.v1","line":"end","date":"","watched_s":25.0,"cpu_share":null,"events":1,"monotonic_stability":[],"counter_stability":[]}"#;
 
@@ -420,7 +377,6 @@ mod tests {
             .expect("the row of monotonic");
         row.resolution_ns = Some(Interval::with_ends(10.001, Some((10.0009, 10.0011))));
         fs::write(results.join("kernel.log"), LOG).expect("written");
-        fs::write(results.join("sources.out"), SOURCES).expect("written");
         fs::write(results.join("watch.jsonl"), format!("{EVENT}\n{END}\n")).expect("written");
         let mut found = Found::read(folder, "made-up").expect("the results");
         found.report = Some(report);
@@ -459,9 +415,6 @@ mod tests {
             (Truth::Events("step", 0), Verdict::Right),
             (Truth::Events("pause", 0), Verdict::Wrong),
             (Truth::Contains("kernel.log", "hpet0"), Verdict::Right),
-            (Truth::SourceStepOfHpet("hpet"), Verdict::Right),
-            (Truth::SourceStep("hpet", 10.1), Verdict::Wrong),
-            (Truth::SourceStep("acpi_pm", 279.4), Verdict::NotDetermined),
         ] {
             let judged = truth.judge(&found, &|_| None);
             assert_eq!(judged.verdict, verdict, "{judged:?}");
