@@ -39,7 +39,7 @@ pub use output::{Colour, CommonArgs, OutputArgs, OutputFile};
 pub use pick::PickArgs;
 pub use report::{PublishArgs, ReportArgs};
 pub use run::{DetailArgs, RunArgs};
-pub use runtimes::{AgentCheckArgs, BrowserArgs, EnvironmentArgs, HostArgs};
+pub use runtimes::{BrowserArgs, EnvironmentArgs, HostArgs};
 pub use samples::SamplesArgs;
 pub use table::{Columns, TableArgs};
 pub use wait::{PeriodArgs, WaitArgs};
@@ -324,16 +324,6 @@ pub enum Verb {
     ///   timermeter list 'java:*' --runtime java
     #[command(verbatim_doc_comment)]
     List(ListArgs),
-    /// Identify the machine: CPU, kernel, clock source, NTP
-    ///
-    /// Prints the CPU and its frequencies, the hypervisor, the operating system, the kernel, its
-    /// clock source, and whether the clock is synchronised (NTP).
-    ///
-    /// Examples:
-    ///   timermeter platform
-    ///   timermeter platform --node web-17 -o platform.json
-    #[command(verbatim_doc_comment)]
-    Platform(PlatformArgs),
     /// Check whether the machine is fit for measurements
     ///
     /// Prints each finding with its cause and remedy. Changes nothing.
@@ -343,6 +333,7 @@ pub enum Verb {
     ///
     /// Examples:
     ///   timermeter check                       what disturbs measurements here
+    ///   timermeter check -v                    all findings, and the machine
     ///   timermeter check --counter             whether the raw counter is safe
     ///   timermeter check --from report.json    the findings about the machine of a report
     #[command(verbatim_doc_comment)]
@@ -367,17 +358,6 @@ pub enum Verb {
     ///   timermeter agent monotonic rdtsc --cpu 2
     #[command(verbatim_doc_comment)]
     Agent(AgentArgs),
-    /// Test whether an agent follows the protocol
-    ///
-    /// Sends each request of the protocol to the agent and checks the reply. For authors of agents.
-    ///
-    /// Exit status 3: done, and the agent violates the protocol.
-    ///
-    /// Examples:
-    ///   timermeter agent-check 'python3 agent.py'
-    ///   timermeter agent-check --timeout 60s 'java -jar agent.jar'
-    #[command(verbatim_doc_comment)]
-    AgentCheck(AgentCheckArgs),
     /// Pick a clock, or a way to wait, for a purpose
     ///
     /// Picks the clock with the simplest method whose error is small enough, and prints code that
@@ -524,14 +504,6 @@ pub struct ExplainArgs {
     /// Names of columns, their values, or codes of findings [default: lists all]
     #[arg(value_name = "WORD")]
     pub words: Vec<String>,
-    /// The output format and files.
-    #[command(flatten)]
-    pub output: OutputArgs,
-}
-
-/// Arguments of `platform`.
-#[derive(Clone, Debug, Args)]
-pub struct PlatformArgs {
     /// The output format and files.
     #[command(flatten)]
     pub output: OutputArgs,

@@ -6,9 +6,9 @@ use std::process::ExitCode;
 use clap_complete::CompleteEnv;
 use timermeter::cli::{Cli, Verb, help};
 use timermeter::commands::{
-    CommandError, agent, agent_check, analyse, answer, browser, check, compare, completions,
-    counter, explain, gate, inspect, list, measure, measure_worker, period, pick, platform, probe,
-    publish, report, samples, set_common, table, wait, watch,
+    CommandError, agent, analyse, answer, browser, check, compare, completions, counter, explain,
+    gate, inspect, list, measure, measure_worker, period, pick, probe, publish, report, samples,
+    set_common, table, wait, watch,
 };
 use timermeter::hosts::children::{self, guard};
 use timermeter::messages::{in_locale, print_message};
@@ -126,11 +126,9 @@ fn starts_children(command: &Verb) -> bool {
             | Verb::Period(_)
             | Verb::Inspect(_)
             | Verb::List(_)
-            | Verb::AgentCheck(_)
             | Verb::Browser(_)
             | Verb::Pick(_)
             | Verb::Measure(_)
-            | Verb::Platform(_)
             | Verb::Check(_)
             | Verb::Gate(_)
     ) || matches!(command, Verb::Compare(args) if args.probes())
@@ -253,9 +251,7 @@ fn run(command: &Verb) -> Result<bool, CommandError> {
         Verb::Compare(args) => compare::run(args, output),
         Verb::Gate(args) => gate::run(args, output),
         Verb::List(args) => list::run(args, output),
-        Verb::AgentCheck(args) => agent_check::run(args, output),
         Verb::Explain(args) => done(explain::run(args, output)),
-        Verb::Platform(args) => done(platform::run(args, output)),
         Verb::Check(args) if args.counter => counter::run(args, output),
         Verb::Check(args) => check::run(args, output),
         Verb::Watch(args) => watch::run(args, output),

@@ -21,7 +21,7 @@ pub struct CheckArgs {
     /// Judge the machine of this report (JSON) instead of this one
     #[arg(long, value_name = "REPORT", conflicts_with_all = ["cpu", "counter"])]
     pub from: Option<PathBuf>,
-    /// Print all findings, including those that are ok, with their remedies
+    /// Print all findings, with their remedies, and the facts about the machine
     ///
     /// By default only problems and notes are printed, and remedies only for problems.
     #[arg(long, short)]

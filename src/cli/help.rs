@@ -24,7 +24,6 @@ const GROUPS: [(&str, Verbs); 6] = [
             ("inspect", Format::ANSWER),
             ("check", Format::ANSWER),
             ("watch", Format::EVENTS),
-            ("platform", Format::ANSWER),
             ("list", Format::ANSWER),
         ],
     ),
@@ -51,7 +50,7 @@ const GROUPS: [(&str, Verbs); 6] = [
             ("analyse", Format::REPORT),
         ],
     ),
-    ("Agents", &[("agent", &[]), ("agent-check", Format::ANSWER)]),
+    ("Agents", &[("agent", &[])]),
     ("Help", &[("explain", Format::ANSWER), ("completions", &[])]),
 ];
 

@@ -1,4 +1,4 @@
-//! The flags that name runtimes, and the arguments of `browser` and `agent-check`.
+//! The flags that name runtimes, and the arguments of `browser`.
 
 use std::path::PathBuf;
 
@@ -6,8 +6,7 @@ use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use timers::agents::{RUNTIMES, Runtime, runtime};
 
-use super::OutputArgs;
-use super::values::{self, InvalidValue};
+use super::values::InvalidValue;
 use crate::hosts::browser::{BrowserKind, PageKind};
 use crate::requests::{AgentSpec, HostRequest, RuntimeName};
 
@@ -145,18 +144,4 @@ fn parse_setting(text: &str) -> Result<Setting, InvalidValue> {
         ));
     }
     Ok((name.into(), value.to_string()))
-}
-
-/// Arguments of `agent-check`.
-#[derive(Clone, Debug, Args)]
-pub struct AgentCheckArgs {
-    /// The command that starts the agent, quoted as in a shell
-    #[arg(value_name = "COMMAND", value_parser = parse_agent)]
-    pub agent: AgentSpec,
-    /// Time limit of an answer, in seconds without a unit
-    #[arg(long, value_name = "TIME", default_value = "10s", value_parser = values::parse_whole_seconds)]
-    pub timeout: u64,
-    /// The output format and files.
-    #[command(flatten)]
-    pub output: OutputArgs,
 }

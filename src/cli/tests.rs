@@ -187,7 +187,6 @@ fn parses_other_commands() {
         parse(&["list", "x*", "--format", "json", "--agent", "a"]),
         Ok(Verb::List(_))
     ));
-    assert!(matches!(parse(&["platform"]), Ok(Verb::Platform(_))));
     assert!(
         matches!(parse(&["check", "--cpu", "1"]), Ok(Verb::Check(args)) if args.cpu == Some(1))
     );

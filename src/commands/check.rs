@@ -16,11 +16,12 @@ use crate::findings::machine::{
     WatchLogCase, is_fit, judge,
 };
 use crate::hosts::children;
-use crate::model::{Finding, LibraryClocks, Platform, Severity};
+use crate::model::{Finding, Frequency, LibraryClocks, Platform, Report, Severity};
 use crate::platform::activity::rtc_s;
+use crate::platform::frequency::{self, CyclesFrom, KnownFrequencies, TscWatch};
 use crate::platform::preload::preloaded;
 use crate::platform::{self, Root};
-use crate::report::read;
+use crate::report::{machine, read};
 use crate::runs::choose_cpu;
 use crate::text::{counted, first_part, plain};
 use crate::watching::{describe_all_series, log, tally};
@@ -38,6 +39,8 @@ struct Checked {
     fit: bool,
     findings: Vec<Finding>,
     platform: Platform,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    frequency: Option<Frequency>,
 }
 
 /// Runs the command. Returns `true` if no finding is a problem.
@@ -46,11 +49,22 @@ struct Checked {
 /// When the CPU cannot be used, the report cannot be read, or the output cannot be written.
 pub fn run(args: &CheckArgs, output: &mut dyn Write) -> CommandResult<bool> {
     let outputs = prepare_outputs(&args.output)?;
-    let (platform, date, node) = match &args.from {
-        Some(file) => read(file)
-            .map(|report| (report.platform, report.created, report.node))
-            .map_err(failed)?,
-        None => (platform::identify(choose_cpu(args.cpu)?), date(), None),
+    let (platform, frequency, date, node) = match &args.from {
+        Some(file) => {
+            let Report {
+                platform,
+                frequency,
+                created,
+                node,
+                ..
+            } = read(file).map_err(failed)?;
+            (platform, Some(frequency), created, node)
+        }
+        None => {
+            let cpu = choose_cpu(args.cpu)?;
+            let frequency = args.verbose.then(|| measure_frequency(cpu)).transpose()?;
+            (platform::identify(cpu), frequency, date(), None)
+        }
     };
     let mut findings = judge(&platform);
     let restore = RestoreCase(&platform, &platform.clocksource.available);
@@ -72,6 +86,7 @@ pub fn run(args: &CheckArgs, output: &mut dyn Write) -> CommandResult<bool> {
         fit: is_fit(&findings),
         findings,
         platform,
+        frequency: frequency.filter(|_| args.verbose),
     };
     let mut document = machine_document(node.as_deref(), &checked);
     if let Some(sentence) = clock_verdict(&checked.findings) {
@@ -80,8 +95,28 @@ pub fn run(args: &CheckArgs, output: &mut dyn Write) -> CommandResult<bool> {
     let document = document
         .findings(selected_findings(&checked.findings, args.verbose))
         .paragraph(summary(&checked.findings));
+    let machine = checked.frequency.as_ref();
+    let machine = machine.map(|frequency| machine::facts(&checked.platform, frequency));
+    let document = match machine {
+        Some(facts) => document.conditions(facts),
+        None => document,
+    };
     emit(&document, outputs, output)?;
     Ok(checked.fit)
+}
+
+/// The frequency of a CPU now.
+fn measure_frequency(cpu: Option<u32>) -> CommandResult<Frequency> {
+    let tsc = TscWatch::begin(timers::RATE_SOURCES[0]);
+    let before = frequency::measure_effective(cpu);
+    let parts = KnownFrequencies {
+        before,
+        tsc: tsc.and_then(TscWatch::end),
+        nominal: frequency::nominal(),
+        ..KnownFrequencies::default()
+    };
+    let summary = frequency::summarise(&parts, CyclesFrom::Effective, None);
+    Ok(summary.map_err(failed)?.0)
 }
 
 /// The finding about the clocks as the C library reads them, if this system has them; `None` if no

@@ -1,7 +1,6 @@
 //! The commands of the program, one per file. Only these files and `main` print results.
 
 pub mod agent;
-pub mod agent_check;
 pub mod analyse;
 pub mod answer;
 pub mod browser;
@@ -19,7 +18,6 @@ pub mod measure;
 pub mod measure_worker;
 pub mod period;
 pub mod pick;
-pub mod platform;
 pub mod probe;
 pub mod publish;
 pub mod report;

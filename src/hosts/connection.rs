@@ -32,8 +32,6 @@ const CHECK_INTERVAL: Duration = Duration::from_millis(250);
 const EXIT_GRACE: Duration = Duration::from_millis(500);
 /// Maximum length of a quoted answer, in characters.
 const MAX_EXCERPT_CHARS: usize = 80;
-/// Maximum length of the answer to an invalid line, in bytes.
-const MAX_REFUSAL_BYTES: u64 = 64 << 10;
 /// Maximum length of an agent's error message, in characters.
 const MAX_ERROR_CHARS: usize = 300;
 /// Maximum number of quotation marks in an introduction, which bounds its lists before they are
@@ -285,48 +283,6 @@ impl Connection {
         self.lose(format!(
             "malformed reply to `{op}`: {why}; expected {expected}, got `{excerpt}`"
         ))
-    }
-
-    /// Sends an invalid line, which the agent has to answer with an error.
-    ///
-    /// # Errors
-    /// [`Fault::Lost`] when the agent does anything else.
-    pub fn send_invalid_line(&mut self, line: &str) -> Answer<()> {
-        let answer = self.send("no request", line.into(), MAX_REFUSAL_BYTES)?;
-        let reply = from_bytes::<Reply>(&answer).ok();
-        match reply.and_then(|reply| reply.error) {
-            Some(why) if !why.trim().is_empty() => Ok(()),
-            _ => {
-                let excerpt = printable(&answer, MAX_EXCERPT_CHARS);
-                Err(self.lose(format!(
-                    "answered an invalid line with `{excerpt}` instead of {{\"error\":\"the reason in one line\"}}"
-                )))
-            }
-        }
-    }
-
-    /// Resets the time that is left for answers to the whole timeout.
-    pub(super) fn reset_timeout(&mut self) {
-        self.time_left = self.timeout;
-    }
-
-    /// Closes the input of the agent, which then has to exit by itself.
-    ///
-    /// # Errors
-    /// [`Fault::Lost`] when the agent does not exit in time, or exits with another status than 0.
-    pub fn dismiss(&mut self) -> Answer<()> {
-        self.process.close();
-        let exited_by_itself = self.process.wait_for_exit(self.timeout);
-        match self.process.end().filter(|_| exited_by_itself) {
-            Some(status) if status.success() => Ok(()),
-            Some(status) => Err(self.lose(
-                exit_description(status) + " when its input ended, instead of with status 0",
-            )),
-            None => Err(self.lose(format!(
-                "still ran {} s after its input had ended",
-                self.timeout.as_secs_f64()
-            ))),
-        }
     }
 
     /// Sends a question and returns the line of the answer.

@@ -2,7 +2,6 @@
 
 pub mod browser;
 pub mod children;
-pub mod conformance;
 pub mod connection;
 pub mod declarations;
 pub mod events;

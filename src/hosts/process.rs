@@ -157,11 +157,6 @@ impl AgentProcess {
         }
     }
 
-    /// Closes the input of the agent, after the lines that are queued.
-    pub fn close(&mut self) {
-        self.input = None;
-    }
-
     /// Waits for the next line of output, which is whole or too long.
     ///
     /// # Errors

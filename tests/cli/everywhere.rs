@@ -18,7 +18,7 @@ const WAITS: &str = "reports/amd-epyc-zen-5-kvm-debian-12/2026-11-23-3/report.js
 /// Commands that read reports or this machine, without their formats.
 const SCREENS: [&[&str]; 9] = [
     &["--from", CLOCKS],
-    &["platform"],
+    &["check", "-v"],
     &["check", "--from", CLOCKS],
     &["inspect", "rdtsc", "--from", CLOCKS, "-v"],
     &["pick", "250ns", "--from", CLOCKS],
@@ -75,10 +75,9 @@ fn node_is_named_with_its_platform() {
         let shown = String::from_utf8(shown).unwrap();
         assert!(shown.contains(words), "{screen:?}: {words}\n{shown}");
     }
-    let platform = json(&timermeter(&["platform", "--node", "db 3", "-f", "json"]).success());
-    assert_eq!(platform["node"], "db 3");
-    let without = json(&run("platform -f json").success());
-    assert!(without.get("node").is_none());
+    let checked = json(&timermeter(&["check", "--node", "db 3", "-f", "json"]));
+    assert_eq!(checked["node"], "db 3");
+    assert!(json(&run("check -f json")).get("node").is_none());
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! Output and files of `probe`, `list`, `platform` and `report`, also if a timer is unavailable.
+//! Output and files of `probe`, `list` and `report`, also if a timer is unavailable.
 
 use std::io::{BufRead, BufReader};
 use std::process::{Command, Stdio};

@@ -1,10 +1,10 @@
-//! `--runtime` with installed and missing runtimes, and `agent-check`.
+//! `--runtime` with installed and missing runtimes, and with an agent that breaks the protocol.
 
 use assert_cmd::Command;
 use predicates::prelude::*;
 use serde_json::Value;
 
-use super::{json, program, row, rows, run, run_timeout, timermeter};
+use super::{json, program, row, rows, run_timeout, timermeter};
 use crate::skipping::skipped;
 
 /// Runs the program with a PATH that has no programs.
@@ -172,65 +172,15 @@ fn python_is_probed() {
 }
 
 #[test]
-fn agent_check_reports_violations() {
-    let good = format!("{} agent monotonic", program());
-    timermeter(&["agent-check", &good])
-        .code(0)
-        .stdout(predicate::str::contains("The agent follows the protocol."));
-    let gone = run("agent-check /no/such/program").code(3);
-    gone.stdout(
-        predicate::str::contains("FAIL hello").and(predicate::str::contains("/no/such/program")),
-    );
-    let hello = r#"{\"protocol\":1,\"runtime\":{\"name\":\"sh\",\"version\":\"1\"},\"timers\":[{\"id\":\"a\",\"label\":\"A\",\"reference\":true}],\"ops\":[\"intervals\",\"batches\",\"readings\"]}"#;
+fn answer_that_breaks_protocol_is_named() {
+    let hello = r#"{\"protocol\":1,\"runtime\":{\"name\":\"sh\",\"version\":\"1\"},\"timers\":[{\"id\":\"a\",\"label\":\"A\",\"ns_per_tick\":1,\"reference\":true}],\"ops\":[\"intervals\",\"batches\",\"readings\"]}"#;
     let deaf = format!(
-        "sh -c 'read -r x; echo \"{hello}\"; while read -r x; do echo \"{{\\\"values\\\":[$(seq -s, 20)]}}\"; done'"
+        "sh -c 'read -r x; echo \"{hello}\"; while read -r x; do echo \"{{\\\"values\\\":[1,2]}}\"; done'"
     );
-    timermeter(&["agent-check", &deaf]).code(3).stdout(
-        predicate::str::contains("pass hello")
-            .and(predicate::str::contains("pass readings of a"))
-            .and(predicate::str::contains(
-                "FAIL intervals of a: agent `sh` malformed reply to `intervals`",
-            ))
-            .and(predicate::str::contains("FAIL an op that does not exist"))
-            .and(predicate::str::contains("pass end of input")),
-    );
-}
-
-#[test]
-fn agent_check_reports_wrong_waits() {
-    let agent = tempfile::NamedTempFile::new().expect("a file");
-    let script = r#"
-hello() { echo '{"protocol":1,"runtime":{"name":"sh","version":"1"},"timers":[{"id":"a","label":"A","ns_per_tick":1,"reference":true}],
-    "ops":["intervals","batches","readings","waits","periods"],"waiters":[
-    {"id":"early","label":"E","ops":["waits"]},{"id":"back","label":"B","ops":["waits","arms"]},{"id":"few","label":"F","ops":["periods"]}]}' | tr -d '\n'; echo; }
-two() { echo "{\"values\":[$(for i in 1 2 3 4; do echo "0,$1,1,$1"; done | paste -sd,)]}"; }
-while read -r request; do case "$request" in
-    *hello*) hello;;
-    *readings*'"a"'*) echo "{\"values\":[$(seq -s, $(echo "${request##*:}" | tr -d '}'))]}";;
-    *waits*'"early"'*) two '1000000,1000001,0,-1';;
-    *waits*'"back"'*) two '7,6,-1,-1';;
-    *periods*'"few"'*) echo '{"values":[1,1,2,-1,3,1,4,1,5,1]}';;
-    *) echo '{"error":"no"}';;
-esac; done"#;
-    std::fs::write(agent.path(), script).expect("it can be written");
-    let checked = timermeter(&["agent-check", &format!("sh {}", agent.path().display())]).code(3);
-    let contains = |text: &str| predicate::str::contains(text.to_owned());
-    checked.stdout(
-        contains("FAIL hello: `ops` lacks arms")
-            .and(contains("pass waits of early"))
-            .and(contains(
-                "FAIL waits of back: time goes backwards: 6 follows 7",
-            ))
-            .and(contains("skip arms: not offered"))
-            .and(contains("FAIL periods of few:").and(contains("its values contradict each other")))
-            .and(contains("pass a timer it does not have")),
-    );
-    let twice = r#"{"protocol":1,"runtime":{"name":"sh","version":"1"},"timers":[{"id":"a","label":"A","reference":true}],"ops":[],"waiters":[{"id":"a","label":"W","ops":["waits"]}]}"#;
-    std::fs::write(
-        agent.path(),
-        format!("read -r x; echo '{twice}'; read -r x"),
-    )
-    .expect("it can be written");
-    let checked = timermeter(&["agent-check", &format!("sh {}", agent.path().display())]).code(3);
-    checked.stdout(contains("FAIL hello:").and(contains("two timers are called `a`")));
+    timermeter(&["probe", "--quick", "--agent", &deaf, "sh:a"])
+        .code(3)
+        .stdout(
+            predicate::str::contains("malformed reply to `")
+                .and(predicate::str::contains("got `{\"values\":[1,2]}`")),
+        );
 }

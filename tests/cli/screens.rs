@@ -15,7 +15,7 @@ fn output_fits_terminal_width() {
     const WAITS: &str = "tests/fuzz/corpus/report/waits.json";
     let reading: [&[&str]; 13] = [
         &["list"],
-        &["platform"],
+        &["check", "-v"],
         &["measure"],
         &["table", NEW],
         &["table", OLD, NEW],

@@ -127,7 +127,6 @@ mod unusable {
         &["list", "-f", "json"],
         &["explain"],
         &["completions", "bash"],
-        &["platform"],
         &["table", REPORT],
         &["table", "--columns", "all", REPORT],
         &["report", REPORT, "--svg", "-"],

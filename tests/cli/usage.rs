@@ -87,11 +87,7 @@ fn completions_for_every_shell() {
     }
     let folder = Folder::new();
     timermeter(&["completions", "--man", &folder.arg("man")]).success();
-    for page in [
-        "timermeter.1",
-        "timermeter-explain.1",
-        "timermeter-agent-check.1",
-    ] {
+    for page in ["timermeter.1", "timermeter-explain.1"] {
         let page = fs::read_to_string(folder.file("man").join(page)).unwrap();
         assert!(
             page.contains("\n.TP\n") && page.contains("Exit status"),

@@ -4,6 +4,7 @@
 mod answers;
 mod cuda;
 mod loops;
+mod protocol;
 mod waits;
 
 use std::cell::RefCell;
@@ -12,7 +13,6 @@ use std::time::Duration;
 
 use tempfile::TempDir;
 use timermeter::hosts::children::this_program;
-use timermeter::hosts::conformance::{CheckOutcome, check};
 use timermeter::hosts::connection::Connection;
 use timermeter::hosts::hosted::subject;
 use timermeter::hosts::process::AgentCommand;
@@ -21,6 +21,7 @@ use timers::agents::{RUNTIMES, runtime};
 
 use answers::check_answers;
 use loops::{check_calls, check_reads};
+pub use protocol::assert_protocol;
 use waits::{check_break, check_waits};
 
 use crate::program::program;
@@ -89,17 +90,6 @@ fn timers(connection: &RefCell<Connection>) -> (String, Vec<String>) {
         .map(|timer| timer.id)
         .filter(|id| id != timers::FLOOR_ID);
     (reference, ids.collect())
-}
-
-/// Checks that an agent behaves as the protocol requires.
-pub fn assert_protocol(command: &AgentCommand) {
-    for finding in check(command, PATIENCE) {
-        assert!(
-            !matches!(finding.verdict, CheckOutcome::Fail(_)),
-            "{}: {finding:?}",
-            command.name
-        );
-    }
 }
 
 /// Makes all checks on all agents of a runtime.

@@ -1,0 +1,66 @@
+//! Checks that an agent follows the protocol.
+
+use std::io::Write;
+use std::process::{Command, Stdio};
+
+use timermeter::hosts::connection::Connection;
+use timermeter::hosts::process::AgentCommand;
+use timermeter::hosts::protocol::examples::{EXAMPLES, question};
+use timermeter::hosts::protocol::{Hello, Op};
+use timers::Fault;
+
+use super::PATIENCE;
+
+/// What every agent answers for each of its clocks.
+const MANDATORY: [Op; 3] = [Op::Intervals, Op::Batches, Op::Readings];
+/// Lines that an agent has to answer with an error.
+const INVALID_LINES: &str = r#"{"op":"readings","timer":"no such timer","count":1}
+{"op":"no such op"}
+{"op":"readings"}
+{"op":
+"#;
+
+/// Checks that an agent introduces itself, answers an example of each question that it offers and
+/// each invalid line, and ends with its input.
+pub fn assert_protocol(command: &AgentCommand) {
+    let agent = &command.name;
+    let connection = Connection::start(command, None, PATIENCE);
+    let mut connection = connection.unwrap_or_else(|fault| panic!("{agent}: {fault}"));
+    let hello: Hello = connection.hello().clone();
+    let mut references = hello.timers.iter().filter(|timer| timer.reference);
+    let reference = &references.next().expect("a clock is the reference").id;
+    assert_eq!(references.count(), 0, "{agent}: one reference");
+    assert!(MANDATORY.iter().all(|op| hello.offers(*op)), "{agent}");
+    for (op, example) in EXAMPLES {
+        let timers = hello.timers.iter().chain(&hello.waiters);
+        let asked = timers.filter(|timer| match op {
+            Op::Waits | Op::Arms | Op::Periods => timer.answers(Some(op)),
+            _ if MANDATORY.contains(&op) => timer.answers(None),
+            _ => timer.id == *reference && hello.offers(op),
+        });
+        for timer in asked {
+            let question = question(example, &timer.id, reference, 10).expect("a question");
+            match connection.ask(&question) {
+                Ok(_) => {}
+                Err(Fault::Refused(_)) if timer.ops.is_empty() && !MANDATORY.contains(&op) => {}
+                Err(fault) => panic!("{agent}: {} of {}: {fault}", op.name(), timer.id),
+            }
+        }
+    }
+    drop(connection);
+    let mut process = Command::new(&command.program);
+    process.args(&command.args).stdin(Stdio::piped());
+    if let Some(surroundings) = &command.surroundings {
+        surroundings.apply(&mut process);
+    }
+    let mut process = process.stdout(Stdio::piped()).spawn().expect("it starts");
+    let mut input = process.stdin.take().expect("a pipe");
+    let hello = "{\"op\":\"hello\",\"protocol\":1}\n";
+    write!(input, "{hello}{INVALID_LINES}").expect("it reads");
+    drop(input);
+    let ended = process.wait_with_output().expect("it ends");
+    assert!(ended.status.success(), "{agent}: {}", ended.status);
+    let answers = String::from_utf8(ended.stdout).expect("text");
+    let refusals = answers.lines().filter(|line| line.contains("\"error\":"));
+    assert_eq!(refusals.count(), 4, "{agent}: {answers}");
+}
