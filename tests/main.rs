@@ -29,4 +29,3 @@ mod skipping;
 mod sql;
 mod steering;
 mod stored;
-mod tasks;

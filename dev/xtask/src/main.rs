@@ -20,10 +20,9 @@ const VERSION: &str = env!("CARGO_PKG_VERSION");
 /// The default targets of static binaries, as rustc names them.
 const DEFAULT_TARGETS: [&str; 2] = ["x86_64-unknown-linux-musl", "aarch64-unknown-linux-musl"];
 /// Files of the repository that every archive contains.
-const SHIPPED_DOCUMENTS: [&str; 5] = [
+const SHIPPED_DOCUMENTS: [&str; 4] = [
     "README.md",
     "METHODOLOGY.md",
-    "CHANGELOG.md",
     "LICENSE-MIT",
     "LICENSE-APACHE",
 ];
