@@ -9,7 +9,6 @@ mod compare;
 mod completions;
 mod counter;
 #[cfg(target_os = "linux")]
-mod counter_at_boot;
 mod everywhere;
 mod explain;
 pub mod folder;

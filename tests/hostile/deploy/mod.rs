@@ -1,8 +1,5 @@
-//! Tests the scripts of `deploy/` with malicious names of nodes, malicious output, and signals.
+//! Tests the scripts of `deploy/` with malicious conditions, names and output.
 
 mod action;
 mod gate;
-mod names;
-mod replies;
 mod sandbox;
-mod stopping;

@@ -1,5 +1,5 @@
-//! A folder in which the scripts of `deploy/` run, with shell scripts in place of `timermeter`,
-//! `ssh` and other programs.
+//! A folder in which the scripts of `deploy/` run, with shell scripts in place of `timermeter` and
+//! other programs.
 
 use std::fs;
 use std::os::unix::ffi::OsStrExt;
@@ -8,7 +8,6 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
 use crate::folder::Folder;
-use crate::stored::MBP53;
 
 /// The name of the replacement of `timermeter`, with characters that a shell interprets.
 pub const TIMERMETER: &str = "it's a \"meter\"";
@@ -19,26 +18,10 @@ const INJECTED: &str = "PWNED";
 pub struct Sandbox(Folder);
 
 impl Sandbox {
-    /// Creates a folder with replacements of `timermeter` and of `ssh`. `ssh` runs its last
-    /// argument as a command on this machine.
+    /// Creates a folder without programs.
     pub fn new() -> Self {
         let sandbox = Self(Folder::new());
         fs::create_dir(sandbox.file("bin")).expect("the folder is created");
-        sandbox.add_program(
-            TIMERMETER,
-            &format!(
-                r#"{record}
-case $3 in --save=*) mkdir -p "${{3#*=}}/p/d" && cp '{MBP53}' "${{3#*=}}/p/d/report.json" ;; *) cat '{MBP53}' ;; esac"#,
-                record = record_arguments("timermeter")
-            ),
-        );
-        sandbox.add_program(
-            "ssh",
-            &format!(
-                "{}\nfor line; do :; done\nexec sh -c \"$line\"",
-                record_arguments("ssh")
-            ),
-        );
         sandbox
     }
 
@@ -121,18 +104,4 @@ pub fn run_to_end(mut command: Command) -> (Option<i32>, String) {
         status.code(),
         String::from_utf8(output).expect("the output is ASCII"),
     )
-}
-
-/// The name of a node as reports and folders contain it.
-pub fn node_name(name: &str) -> String {
-    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"._-".contains(&byte);
-    name.bytes()
-        .map(|byte| {
-            if is_plain(byte) {
-                char::from(byte)
-            } else {
-                '_'
-            }
-        })
-        .collect()
 }
