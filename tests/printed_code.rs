@@ -9,7 +9,7 @@ use timermeter::choice::{Language, Requirement, USUAL_DURATION, choose};
 use timermeter::model::Nanos;
 
 use super::program::program;
-use super::skipping::skipped;
+use super::skipping::{is_installed, skipped};
 
 #[cfg(target_os = "linux")]
 mod waits;
@@ -231,7 +231,7 @@ func main() {
 ];
 
 impl Around {
-    /// The measured and the actual duration in each round; `None` if the first command is not
+    /// The measured and the actual duration in each round; `None` if a command is not
     /// installed.
     fn run(&self, rounds: usize, duration: Nanos, rate_hz: Option<f64>) -> Option<Vec<[f64; 2]>> {
         let code = snippet_in(self.language, duration, rate_hz);
@@ -259,8 +259,17 @@ impl Around {
 }
 
 /// Compiles and runs a program by these commands; the last command gets the arguments. Returns its
-/// output, or `None` if the first command is not installed.
+/// output, or `None` if one of the commands is not installed.
 fn run_program(file: &str, text: &str, commands: &[&[&str]], arguments: &[&str]) -> Option<String> {
+    let programs = commands.iter().map(|words| words[0]);
+    let mut others = programs.filter(|program| !program.starts_with("./"));
+    if let Some(missing) = others.find(|program| !is_installed(program)) {
+        skipped(
+            format!("{file}, code that `pick` writes: no {missing}"),
+            "install it",
+        );
+        return None;
+    }
     let folder = tempfile::tempdir().expect("the folder is created");
     std::fs::write(folder.path().join(file), text).expect("the file is written");
     let mut printed = String::new();
@@ -275,10 +284,6 @@ fn run_program(file: &str, text: &str, commands: &[&[&str]], arguments: &[&str])
             command.args(arguments);
         }
         match command.output() {
-            Err(_) if at == 0 => {
-                skipped(format!("{file}, code that `pick` writes"), words[0]);
-                return None;
-            }
             Err(error) => panic!("{words:?}: {error}"),
             Ok(ended) => {
                 assert!(ended.status.success(), "{words:?}: {ended:?}\n{text}");

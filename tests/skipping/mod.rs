@@ -7,6 +7,14 @@ use std::panic::Location;
 /// If this variable is set and not empty, a test fails without its tool.
 const STRICT: &str = "TIMERMETER_TESTS_STRICT";
 
+/// Returns whether a program of this name is on the PATH.
+#[must_use]
+#[allow(dead_code, reason = "not all test programs need tools")]
+pub fn is_installed(program: &str) -> bool {
+    let folders = std::env::var_os("PATH").unwrap_or_default();
+    std::env::split_paths(&folders).any(|folder| folder.join(program).is_file())
+}
+
 /// Skips the test because a tool is not installed, or fails it in strict mode.
 #[track_caller]
 #[allow(dead_code, reason = "not all test programs need tools")]
