@@ -134,7 +134,7 @@ fn rejects_text_without_json() {
 
 #[test]
 fn rejects_other_protocol_version() {
-    let agent = Script::new("ask; echo \"$HELLO\" | sed 's/:1,/:2,/'; ask");
+    let agent = Script::new("ask; changed :1, :2,; ask");
     assert_lost(
         &agent.fault_of_hello(TIMEOUT),
         &["it speaks protocol 2, not 1"],
@@ -144,26 +144,17 @@ fn rejects_other_protocol_version() {
 
 #[test]
 fn rejects_invalid_introductions() {
-    for (change, words) in [
-        ("s/\"id\":\"b\"/\"id\":\"a\"/", "two timers are called `a`"),
-        ("s/\"id\":\"b\"/\"id\":\"\"/", "is empty"),
-        ("s/\"id\":\"b\"/\"id\":\"\\\\u001b[2J\"/", "is empty"),
-        (
-            "s/\"ns_per_tick\":1/\"ns_per_tick\":0/",
-            "`a` has a tick of 0 ns",
-        ),
-        (
-            "s/\"ns_per_tick\":1/\"ns_per_tick\":-2.5/",
-            "`a` has a tick of -2.5 ns",
-        ),
-        ("s/\"ns_per_tick\":1/\"ns_per_tick\":1e999/", "malformed"),
-        (
-            "s/\"name\":\"sh\"/\"name\":\"\"/",
-            "the runtime has no name",
-        ),
-        ("s/\"protocol\"/\"version\"/", "it speaks protocol 0, not 1"),
+    for (from, to, words) in [
+        (r#""id":"b""#, r#""id":"a""#, "two timers are called `a`"),
+        (r#""id":"b""#, r#""id":"""#, "is empty"),
+        (r#""id":"b""#, r#""id":"\u001b[2J""#, "is empty"),
+        (r#"tick":1"#, r#"tick":0"#, "`a` has a tick of 0 ns"),
+        (r#"tick":1"#, r#"tick":-2.5"#, "`a` has a tick of -2.5 ns"),
+        (r#"tick":1"#, r#"tick":1e999"#, "malformed"),
+        (r#""name":"sh""#, r#""name":"""#, "the runtime has no name"),
+        ("protocol", "version", "it speaks protocol 0, not 1"),
     ] {
-        let agent = Script::new(&format!("ask; echo \"$HELLO\" | sed '{change}'; ask"));
+        let agent = Script::new(&format!("ask; changed '{from}' '{to}'; ask"));
         assert_lost(
             &agent.fault_of_hello(TIMEOUT),
             &["malformed reply to `hello`", words],
@@ -351,9 +342,7 @@ fn agent_stays_usable_after_refusal() {
 
 #[test]
 fn unoffered_questions_are_not_sent() {
-    let agent = Script::new(
-        "ask; echo \"$HELLO\" | sed 's/,\"handoffs\"//'; ask; echo '{\"values\":[7]}'; ask",
-    );
+    let agent = Script::new("ask; changed ',\"handoffs\"' ''; ask; echo '{\"values\":[7]}'; ask");
     let connection = Rc::new(RefCell::new(agent.start(TIMEOUT).expect("an introduction")));
     let mut timer = subject(&connection, "a");
     assert_eq!(
@@ -410,8 +399,8 @@ fn agent_starts_on_requested_cpu() {
         .last()
         .expect("a CPU");
     let agent = Script::new(
-        r#"ask; cpus=$(sed -n 's/^Cpus_allowed_list:[[:space:]]*//p' /proc/self/status)
-        echo "$HELLO" | sed "s/\"version\":\"1\"/\"version\":\"$cpus\"/"; ask"#,
+        r#"ask; while read -r key value; do [ "$key" != Cpus_allowed_list: ] || cpus=$value; done </proc/self/status
+        changed '"version":"1"' "\"version\":\"$cpus\""; ask"#,
     );
     let connection =
         Connection::start(&agent.command, Some(cpu), TIMEOUT).expect("an introduction");

@@ -26,13 +26,15 @@ pub struct Script {
 }
 
 impl Script {
-    /// Creates an agent that runs `body`, in which `$HELLO` is a valid introduction and `ask` waits
-    /// for a request.
+    /// Creates an agent that runs `body`, in which `$HELLO` is a valid introduction, `ask` waits for a
+    /// request, and `changed FROM TO` prints the introduction with TO in place of the first FROM.
     pub fn new(body: &str) -> Self {
         let folder = tempfile::tempdir().expect("a folder");
         let pid = folder.path().join("pid");
-        let script =
-            format!("echo $$ > \"$0\"; HELLO='{HELLO}'; ask() {{ read -r request; }}; {body}");
+        let script = format!(
+            "echo $$ > \"$0\"; HELLO='{HELLO}'; ask() {{ read -r request; }}
+            changed() {{ printf '%s\\n' \"${{HELLO%%\"$1\"*}}$2${{HELLO#*\"$1\"}}\"; }}; {body}"
+        );
         let args = vec![OsString::from("-c"), script.into(), pid.into()];
         Self {
             folder,
