@@ -3,7 +3,8 @@
 
 use serde_json::Value;
 
-use super::{agent_folder, is_installed, lock_machine, probe, row};
+use super::{agent_folder, lock_machine, probe, row};
+use crate::skipping::lacks;
 
 /// The rate at which a device of an unknown driver may be read.
 const MAX_READS_PER_S: usize = 50;
@@ -12,7 +13,7 @@ const MAX_READS_PER_S: usize = 50;
 /// device was read; `None` if the test is skipped.
 fn probe_device(limit: &str, args: &[&str]) -> Option<(Value, Vec<f64>)> {
     let _lock = lock_machine();
-    if !is_installed("python3", "python3") {
+    if lacks("python3", "python3") {
         return None;
     }
     let folder = tempfile::tempdir().expect("the folder is created");

@@ -5,13 +5,14 @@ use std::path::Path;
 
 use serde_json::Value;
 
-use super::{agent_folder, is_installed, lock_machine, outcome, probe, program, row};
+use super::{agent_folder, lock_machine, outcome, probe, program, row};
+use crate::skipping::lacks;
 
 /// Probes clocks of the agent, whose device makes these declarations, and stores a trace. `None` if the
 /// test is skipped.
 fn probe_device(declared: &str, timers: &[&str], trace: &Path) -> Option<Value> {
     let _lock = lock_machine();
-    if !is_installed("python3", "python3") {
+    if lacks("python3", "python3") {
         return None;
     }
     let script = agent_folder().join("gpu.py");

@@ -2,8 +2,8 @@
 
 use serde_json::Value;
 
-use super::skipping::skipped;
-use super::{agent_folder, is_installed, lock_machine, outcome, probe, probe_quickly, row};
+use super::skipping::{lacks, skipped};
+use super::{agent_folder, lock_machine, outcome, probe, probe_quickly, row};
 
 /// Probes the clock of `clocks.py` with this fault. Returns its row; `None` if the test is skipped.
 fn probe_clock(fault: &str) -> Option<Value> {
@@ -13,7 +13,7 @@ fn probe_clock(fault: &str) -> Option<Value> {
 /// Like [`probe_clock`], with a host that does not offer `question`; empty if it offers all.
 fn probe_clock_without(question: &str, fault: &str) -> Option<Value> {
     let _lock = lock_machine();
-    if !is_installed("python3", "python3") {
+    if lacks("python3", "python3") {
         return None;
     }
     let agent = format!(

@@ -9,8 +9,8 @@ use serde_json::Value;
 
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 use super::skipping::skipped;
-use super::skipping::{emulated, not_installed};
-use super::{MACHINE, is_installed, lock_machine, outcome, probe_quickly, row};
+use super::skipping::{emulated, lacks, not_installed};
+use super::{MACHINE, lock_machine, outcome, probe_quickly, row};
 
 /// Asserts that each row has a known status, that each row with a Quality has a cost and a
 /// resolution, and that each failed row has a reason.
@@ -95,7 +95,7 @@ fn host_killed_by_forbidden_tsc() {
     let _lock = lock_machine();
     let source =
         std::fs::read_to_string("/sys/devices/system/clocksource/clocksource0/current_clocksource");
-    if !is_installed("python3", "python3")
+    if lacks("python3", "python3")
         || source.is_ok_and(|source| !["tsc", "kvm-clock"].contains(&source.trim()))
     {
         return;
@@ -114,7 +114,7 @@ fn host_killed_by_forbidden_tsc() {
 #[test]
 fn probe_works_on_one_cpu() {
     let _lock = lock_machine();
-    if !is_installed("taskset", "util-linux") {
+    if lacks("taskset", "util-linux") {
         return;
     }
     let cpu = timers::allowed_cpus().expect("a CPU is allowed")[0].to_string();

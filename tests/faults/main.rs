@@ -34,18 +34,6 @@ fn lock_machine() -> RwLockReadGuard<'static, ()> {
     MACHINE.read().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Returns whether a command can be started. If not, reports the package that contains it.
-fn is_installed(command: &str, package: &str) -> bool {
-    let found = Command::new(command).arg("--version").output().is_ok();
-    if !found {
-        skipping::not_installed(
-            format!("there is no `{command}`"),
-            &format!("install it, as in `apt install {package}`"),
-        );
-    }
-    found
-}
-
 /// Runs a quick probe of `timers` with these environment variables, started by the command
 /// `launcher` unless that is empty. Returns the report and the output of the process.
 fn probe_quickly(

@@ -8,6 +8,7 @@ use rustix::process::Signal;
 
 use super::folder::Folder;
 use super::run::Run;
+use super::skipping::lacks;
 use crate::stored::EPYC;
 
 /// The exit status by which shells report a program that a signal terminated.
@@ -104,6 +105,9 @@ fn escaping_agent(folder: &Folder, first: u32, second: u32) -> String {
 /// A process in a new session has left its group. An orphan has left its parent, too.
 #[test]
 fn own_session_does_not_escape() {
+    if lacks("setsid", "util-linux") {
+        return;
+    }
     let folder = Folder::new();
     let flee = escaping_agent(&folder, 3003, 3004);
     let run = Run::start(&["list", "--agent", &flee]);
@@ -127,6 +131,9 @@ fn own_session_does_not_escape() {
 /// The descendants are not in the process group of the runner.
 #[test]
 fn no_process_survives_killed_runner() {
+    if lacks("setsid", "util-linux") {
+        return;
+    }
     let folder = Folder::new();
     let flee = escaping_agent(&folder, 3007, 3008);
     let run = Run::start(&["list", "--agent", &flee]);

@@ -11,7 +11,7 @@ use serde_json::Value;
 use super::folder::Folder;
 use super::program::{BUILT, program};
 use super::run::{Run, waited_for};
-use super::skipping::{emulated, not_installed, skipped};
+use super::skipping::{emulated, lacks, not_installed, skipped};
 
 const HELLO: &str = r#"{"protocol":1,"runtime":{"name":"sh","version":"1"},"timers":[],"ops":[]}"#;
 
@@ -40,6 +40,9 @@ exec "$0" list --agent "sh $1/agent""#;
 /// The program ends both descendants of its agent: the one in a new session, and the orphan.
 #[test]
 fn inherited_children_survive() {
+    if lacks("setsid", "util-linux") {
+        return;
+    }
     let own = "setsid sleep 3203 & (setsid sleep 3204 &); echo >go; read -r gone <gone";
     for (rest, signal) in [
         (

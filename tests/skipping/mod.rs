@@ -15,6 +15,22 @@ pub fn is_installed(program: &str) -> bool {
     std::env::split_paths(&folders).any(|folder| folder.join(program).is_file())
 }
 
+/// Returns whether the test lacks a program, which a package of Debian brings. If so, the test is
+/// skipped, or fails in strict mode.
+#[track_caller]
+#[must_use]
+#[allow(dead_code, reason = "not all test programs need tools")]
+pub fn lacks(program: &str, package: &str) -> bool {
+    let lacking = !is_installed(program);
+    if lacking {
+        not_installed(
+            format!("there is no `{program}`"),
+            &format!("install it, as in `apt install {package}`"),
+        );
+    }
+    lacking
+}
+
 /// Skips the test because a tool is not installed, or fails it in strict mode.
 #[track_caller]
 #[allow(dead_code, reason = "not all test programs need tools")]
