@@ -106,51 +106,6 @@ fn read_cost(clocks: &LibraryClocks) -> Option<Values> {
     Some(values! { read, ratio, counter })
 }
 
-/// The contents of the log of `timermeter watch`.
-#[derive(Default)]
-pub struct WatchLogCase<'a> {
-    /// The date at which the last watch started; `None` without a watch.
-    pub date: Option<&'a str>,
-    /// Its duration; `None` if it was ended from outside.
-    pub lasted: Option<String>,
-    /// The numbers of its events by kind; `None` without events.
-    pub events: Option<String>,
-    /// The numbers of the lines that cannot be read.
-    pub damaged_lines: &'a [usize],
-    /// The path of the log.
-    pub path: &'a str,
-}
-
-rules! {
-    /// The rules about the log of `timermeter watch`.
-    pub static WATCH_LOG: WatchLogCase;
-    "watched" {
-        Note "in {lasted} from {date} on: {events}"
-            => "`timermeter watch 8h --save` watches again; the log (`watched.jsonl` next to the baselines) has each event with its cause",
-            |log| log.events.is_some().then(|| watched(log))?;
-        Ok "nothing happened to the clocks in {lasted} from {date} on",
-            watched;
-    }
-    "watch-log" {
-        Note "line {first} of {log}, the log of `watch`, is damaged and was skipped< as were {others} later lines>: an event may be missing"
-            => "remove the line; a full disk or a power cut leaves such lines",
-            |log| {
-                let (&first, others) = log.damaged_lines.split_first()?;
-                let others = Some(others.len()).filter(|count| *count > 0);
-                Some(values! { first, log: log.path, others })
-            };
-    }
-}
-
-fn watched(log: &WatchLogCase) -> Option<Values> {
-    let killed = "a watch that did not end by itself";
-    Some(values! {
-        date: log.date?,
-        lasted: log.lasted.as_deref().unwrap_or(killed),
-        events: log.events.as_deref(),
-    })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -118,7 +118,6 @@ pub fn wordings() -> impl Iterator<Item = &'static Wording> {
         .chain(wordings_in(machine::TSC_CONFLICT))
         .chain(wordings_in(machine::LIBRARY_CLOCKS))
         .chain(wordings_in(machine::PRELOAD))
-        .chain(wordings_in(machine::WATCH_LOG))
         .chain(wordings_in(machine::DATE))
         .chain(wordings_in(machine::RTC))
         .chain(wordings_in(machine::RESTORES))

@@ -21,11 +21,9 @@ pub struct WatchArgs {
     /// Shortest pause that is reported
     #[arg(long, value_name = "TIME", default_value = "20ms", value_parser = values::parse_seconds)]
     pub pause: f64,
-    /// Append the events to this file, or to the log that `check` reads
-    ///
-    /// The file has one JSON document per line.
-    #[arg(long, value_name = "FILE", num_args = 0..=1, require_equals = true)]
-    pub save: Option<Option<PathBuf>>,
+    /// Append the events to this file, one JSON document per line
+    #[arg(long, value_name = "FILE")]
+    pub save: Option<PathBuf>,
     /// Print the last watch in this file, which `--save` wrote, instead of watching
     #[arg(long, value_name = "FILE", conflicts_with_all = ["duration", "save", "period", "pause"])]
     pub from: Option<PathBuf>,

@@ -12,8 +12,7 @@ use crate::cli::CheckArgs;
 use crate::document::FindingText;
 use crate::findings::apply_rules;
 use crate::findings::machine::{
-    DATE, DateCase, LIBRARY_CLOCKS, PRELOAD, RESTORES, RTC, RestoreCase, RtcCase, WATCH_LOG,
-    WatchLogCase, is_fit, judge,
+    DATE, DateCase, LIBRARY_CLOCKS, PRELOAD, RESTORES, RTC, RestoreCase, RtcCase, is_fit, judge,
 };
 use crate::hosts::children;
 use crate::model::{Finding, Frequency, LibraryClocks, Platform, Report, Severity};
@@ -23,8 +22,7 @@ use crate::platform::preload::preloaded;
 use crate::platform::{self, Root};
 use crate::report::{machine, read};
 use crate::runs::choose_cpu;
-use crate::text::{counted, first_part, plain};
-use crate::watching::{describe_all_series, log, tally};
+use crate::text::{counted, first_part};
 
 /// The question to an agent at which it reads its clocks for the first time.
 const HELLO: &[u8] = b"{\"op\":\"hello\",\"protocol\":1}\n";
@@ -75,7 +73,6 @@ pub fn run(args: &CheckArgs, output: &mut dyn Write) -> CommandResult<bool> {
             Some(apply_rules(DATE, &DateCase(&date))),
             library_clock_findings(),
             (platform.os.family == "linux").then(|| apply_rules(PRELOAD, &preloaded(&root))),
-            watch_findings(),
             rtc_findings(&platform, &root),
         ];
         findings.extend(found.into_iter().flatten().flatten());
@@ -156,26 +153,6 @@ fn rtc_findings(platform: &Platform, root: &Root) -> Option<Vec<Finding>> {
     let rtc_s = rtc_s(root).filter(|_| is_alone)? as f64 + 0.5;
     let case = RtcCase(rtc_s - now_s("realtime")?, now_s("boottime")?);
     Some(apply_rules(RTC, &case))
-}
-
-/// The findings about the last saved watch and about damage of its log; `None` if no watch was saved.
-fn watch_findings() -> Option<Vec<Finding>> {
-    let path = super::watch::saved_log_path()?;
-    let log = super::watch::read_log(&path).ok()?;
-    let duration = |end: log::End| {
-        humantime::format_duration(Duration::from_secs(end.watched_s as u64)).to_string()
-    };
-    let case = WatchLogCase {
-        date: log.begin.as_ref().map(|begin| begin.date.as_str()),
-        lasted: log.end.map(duration),
-        events: tally(&log.events).map(|tally| {
-            let series = describe_all_series(&log.events);
-            [vec![tally], series].concat().join("; ")
-        }),
-        damaged_lines: &log.damaged_lines,
-        path: &plain(&path.display().to_string()),
-    };
-    Some(apply_rules(WATCH_LOG, &case))
 }
 
 /// The codes of the findings about the clocks themselves; the other findings are about the rest of

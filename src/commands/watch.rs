@@ -1,55 +1,40 @@
 //! `watch`: observes the clocks for hours and reports events when they occur.
 
 mod clocks;
-mod journal;
 
+use std::fs::File;
 use std::io::Write;
 use std::panic::resume_unwind;
 use std::path::Path;
 use std::sync::mpsc::{self, Sender};
 use std::thread;
 
-use timers::Unavailable;
 use timers::os::signals;
 
-use super::{CommandError, CommandResult, date, failed, usage};
+use super::{CommandError, CommandResult, Outputs, date, failed, prepare_outputs};
 use crate::cli::WatchArgs;
-use crate::findings::apply_rules;
-use crate::findings::machine::{WATCH_LOG, WatchLogCase};
 use crate::hosts::children::with_remedy;
-use crate::limits::explain_shortage;
-use crate::messages::print_message;
-use crate::platform::{Root, quietest_cpu};
-use crate::text::plain;
-use crate::watching::log::{Begin, End, LogLine};
-use crate::watching::{ClockEvent, Judge};
+use crate::input::{self, MAX_REPORT_BYTES};
+use crate::messages::{in_locale, print_message};
+use crate::platform::{Root, clock_source};
+use crate::report::{append, parse_line};
+use crate::table::Format;
+use crate::text::numbers::short_time;
+use crate::text::{date_time, plain};
+use crate::watching::log::{self, Begin, End, LogLine};
+use crate::watching::{Judge, describe};
 use clocks::Clocks;
-use journal::Journal;
-pub(super) use journal::{read_log, saved_log_path};
 
-/// Seconds between two samples of the state of the machine, which cost more than samples of the
-/// clocks.
-/// *Judgement*: a reading of the RTC may take a millisecond.
-const MACHINE_PERIOD_S: f64 = 2.0;
-
-const NS_PER_SECOND: f64 = 1e9;
+/// Nanoseconds between two readings of the clock source and the steal time, which take longer than
+/// those of the clocks. *Judgement*.
+const MACHINE_PERIOD_NS: i64 = 2_000_000_000;
 
 /// Runs the command until the duration ends or a signal arrives. Prints a summary at the end.
 ///
 /// # Errors
-/// When --period is longer than the watch, CLOCK_MONOTONIC cannot be read, a clock fails later, no
+/// When CLOCK_MONOTONIC cannot be read, a clock fails later, no
 /// thread can be started, an event cannot be written, or a signal ended the watch.
 pub fn run(args: &WatchArgs, output: &mut dyn Write) -> CommandResult<bool> {
-    if args.period > args.duration {
-        return Err(usage(
-            "--period is longer than the watch: give a shorter period",
-        ));
-    }
-    if let Err(error) = signals::record_continuations() {
-        print_message(&format_args!(
-            "a pause after a signal stopped this process may have an unknown cause, because SIGCONT cannot be handled: {error}"
-        ));
-    }
     let mut journal = Journal::open(args, output)?;
     if let Some(path) = &args.from {
         return print_saved(path, journal).map(|()| true);
@@ -59,14 +44,8 @@ pub fn run(args: &WatchArgs, output: &mut dyn Write) -> CommandResult<bool> {
     // The thread that takes the samples writes nothing, because it would miss samples while it
     // waits for a slow disk, for the reader of a pipe or for a terminal stopped with Ctrl-S.
     let sampler = thread::Builder::new()
-        .name("samples".into())
         .spawn(move || watch(&args, &lines))
-        .map_err(|error| {
-            let reason = explain_shortage(&error).unwrap_or_else(|| error.to_string());
-            failed(format!(
-                "cannot start the thread that samples the clocks: {reason}"
-            ))
-        })?;
+        .map_err(failed)?;
     for line in received {
         journal.write(line)?;
     }
@@ -74,78 +53,54 @@ pub fn run(args: &WatchArgs, output: &mut dyn Write) -> CommandResult<bool> {
     sampler
         .join()
         .unwrap_or_else(|panic| resume_unwind(panic))?;
-    if signals::end_request().is_some() {
-        Err(CommandError::Interrupted)
-    } else {
-        Ok(true)
+    match signals::end_request() {
+        Some(_) => Err(CommandError::Interrupted),
+        None => Ok(true),
     }
 }
 
-/// Prints the last watch in a file, and names damaged lines.
+/// Prints the last watch in a file.
 fn print_saved(path: &Path, mut journal: Journal<'_>) -> CommandResult {
     let name = plain(&path.display().to_string());
-    let log =
-        read_log(path).map_err(|error| write_error(&format!("cannot read '{name}'"), &error))?;
-    let case = WatchLogCase {
-        damaged_lines: &log.damaged_lines,
-        path: &name,
-        ..WatchLogCase::default()
-    };
-    for damage in apply_rules(WATCH_LOG, &case) {
-        print_message(&damage.message());
+    let mut bytes = Vec::new();
+    input::read(path, MAX_REPORT_BYTES, &mut bytes)
+        .map_err(|error| failed(format!("cannot read '{name}': {error}")))?;
+    let log = log::parse(&String::from_utf8_lossy(&bytes), parse_line);
+    if log.damaged > 0 {
+        let damaged = log.damaged;
+        print_message(&format_args!("'{name}': skipped {damaged} damaged lines"));
     }
-    let begin = log.begin.ok_or_else(|| {
-        failed(format!(
-            "'{name}' holds no watch; `timermeter watch --save=FILE` writes one"
-        ))
-    })?;
-    journal.write(LogLine::Begin(begin))?;
-    if log.end.is_none() {
-        print_message(&format_args!(
-            "'{name}': the last watch has no end: still running or killed"
-        ));
-    }
-    log.events
-        .into_iter()
-        .map(LogLine::Event)
-        .chain(log.end.map(LogLine::End))
-        .try_for_each(|line| journal.write(line))
+    let missing = || failed(format!("'{name}' holds no watch"));
+    journal.write(LogLine::Begin(log.begin.ok_or_else(missing)?))?;
+    let events = log.events.into_iter().map(LogLine::Event);
+    let mut lines = events.chain(log.end.map(LogLine::End));
+    lines.try_for_each(|line| journal.write(line))?;
+    journal.finish()
 }
 
 /// Takes samples until the watch ends, and sends what is to be written. Ends early if nothing
 /// receives the lines any more, because they could not be written.
 fn watch(args: &WatchArgs, lines: &Sender<LogLine>) -> CommandResult {
     let send = |line| lines.send(line).map_err(|_| CommandError::Closed);
-    // Counters of different CPUs may differ, so all samples are taken on one CPU.
-    let cpu = quietest_cpu(&timers::allowed_cpus().unwrap_or_default());
-    let cpu = cpu.filter(|&cpu| timers::pin_to(cpu).is_ok());
-    let mut clocks = Clocks::open(Root::system())?;
-    let now = clocks.monotonic().map_err(clock_failed)?;
-    let clock_source = clocks.machine(now).source;
+    let clock_failed = |why| {
+        let why = with_remedy(&why);
+        failed(format!("the watch ended, because a clock failed: {why}"))
+    };
+    let clocks = Clocks::open(Root::system())?;
     send(LogLine::Begin(Begin {
         date: date(),
-        period_s: args.period,
         shortest_pause_s: args.pause,
-        cpu,
-        clock_source,
-        counter: clocks.counter.as_ref().map(|(id, _)| (*id).to_owned()),
-        unread: clocks.unreadable.clone(),
+        clock_source: clock_source(&Root::system()).current,
     }))?;
-    let mut judge = Judge::new((args.pause * NS_PER_SECOND) as i64);
-    let mut events = 0;
-    let mut report = |found: Vec<ClockEvent>| {
-        events += found.len();
-        let mut found = found.into_iter().map(LogLine::Event);
-        found.try_for_each(send)
-    };
-    let period_ns = (args.period * NS_PER_SECOND) as i64;
-    let machine_period_ns = (MACHINE_PERIOD_S * NS_PER_SECOND) as i64;
+    let [period, pause, duration] =
+        [args.period, args.pause, args.duration].map(|s| (s * 1e9) as i64);
+    let mut judge = Judge::new(pause);
     let began = clocks.monotonic().map_err(clock_failed)?;
-    let (mut planned, mut next_machine_ns) = (began, began);
+    let (mut planned, mut next_machine, mut events) = (began, began, 0);
     // CLOCK_MONOTONIC stands still during a suspend, so suspends prolong the watch.
-    let end_ns = began.saturating_add((args.duration * NS_PER_SECOND) as i64);
+    let end = began.saturating_add(duration);
     let mut ended = Ok(());
-    while planned <= end_ns && signals::end_request().is_none() {
+    while planned <= end && signals::end_request().is_none() {
         let mut sample = match clocks.sample(planned) {
             Ok(sample) => sample,
             // The other clocks cannot be judged without it.
@@ -154,42 +109,100 @@ fn watch(args: &WatchArgs, lines: &Sender<LogLine>) -> CommandResult {
                 break;
             }
         };
-        if sample.monotonic >= next_machine_ns || judge.is_late(&sample) {
-            sample.machine = Some(clocks.machine(sample.monotonic));
-            next_machine_ns = sample.monotonic.saturating_add(machine_period_ns);
+        if sample.monotonic >= next_machine || judge.is_late(&sample) {
+            clocks.complete(&mut sample);
+            next_machine = sample.monotonic.saturating_add(MACHINE_PERIOD_NS);
         }
-        planned = sample.monotonic.saturating_add(period_ns);
-        report(judge.add(sample))?;
+        planned = sample.monotonic.saturating_add(period);
+        for event in judge.add(sample) {
+            events += 1;
+            send(LogLine::Event(event))?;
+        }
     }
-    report(judge.finish())?;
-    let [monotonic_stability, counter_stability] = judge.stability();
-    let watched_s = judge.watched_s();
-    let cpu_share = clocks
-        .cpu_time_s()
-        .map(|taken| taken / watched_s)
-        .filter(|share| share.is_finite());
+    if let Some(event) = judge.finish() {
+        events += 1;
+        send(LogLine::Event(event))?;
+    }
     send(LogLine::End(End {
         date: date(),
-        watched_s,
-        cpu_share,
+        watched_s: (planned - began) as f64 / 1e9,
         events,
-        ppm_by_rtc: judge.ppm_by_rtc(),
-        monotonic_stability,
-        counter_stability,
     }))?;
     ended
 }
 
-/// The error for a clock that failed after the watch had begun.
-fn clock_failed(why: Unavailable) -> CommandError {
-    failed(format!(
-        "the watch ended, because a clock failed: {}",
-        with_remedy(&why)
-    ))
+/// The outputs of a watch.
+struct Journal<'a> {
+    stdout: &'a mut dyn Write,
+    outputs: Outputs,
+    log: Option<File>,
 }
 
-/// The error for a file of events that cannot be opened or written: what failed, and the reason. It
-/// ends the watch, because later events could not be reported either.
-fn write_error(what: &str, why: &dyn std::fmt::Display) -> CommandError {
-    failed(format!("{what}: {why}"))
+impl<'a> Journal<'a> {
+    fn open(args: &WatchArgs, stdout: &'a mut dyn Write) -> CommandResult<Self> {
+        let log = args.save.as_deref().map(append).transpose();
+        Ok(Self {
+            stdout,
+            outputs: prepare_outputs(&args.output)?,
+            log: log.map_err(failed)?,
+        })
+    }
+
+    /// Writes one line to all outputs.
+    fn write(&mut self, line: LogLine) -> CommandResult {
+        let json = log::serialise(&line).map_err(failed)? + "\n";
+        if let Some(file) = &mut self.log {
+            // Each line is a single write, so that lines appended by other processes are not mixed
+            // with it. It begins with a newline, because the last line of the file may be unfinished.
+            file.write_all(format!("\n{json}").as_bytes())
+                .map_err(|error| failed(format!("cannot write the log: {error}")))?;
+        }
+        let text = in_words(&line);
+        for (file, format) in &mut self.outputs.files {
+            let text = if *format == Format::Json {
+                &json
+            } else {
+                &text
+            };
+            let written = file.write_all(text.as_bytes());
+            written.map_err(|error| failed(file.explain(error)))?;
+        }
+        let text = match self.outputs.format {
+            Format::Json => json,
+            _ => in_locale(text),
+        };
+        self.stdout.write_all(text.as_bytes())?;
+        Ok(self.stdout.flush()?)
+    }
+
+    /// Makes the output files visible after the last line.
+    fn finish(self) -> CommandResult {
+        let mut files = self.outputs.files.into_iter();
+        files
+            .try_for_each(|(file, _)| file.finish())
+            .map_err(failed)
+    }
+}
+
+/// Describes a line for people.
+fn in_words(line: &LogLine) -> String {
+    let short = |s: f64| short_time(s * 1e9);
+    match line {
+        LogLine::Begin(begin) => {
+            let source = begin.clock_source.as_deref().unwrap_or("unknown");
+            let pause = short(begin.shortest_pause_s);
+            format!(
+                "{}  begins: clock source {source}, pauses from {pause} on\n",
+                begin.date
+            )
+        }
+        LogLine::Event(event) => format!("{}  {}\n", date_time(event.at_s as i64), describe(event)),
+        LogLine::End(end) => {
+            let (watched, events) = (short(end.watched_s), end.events);
+            format!(
+                "{}  ends: watched for {watched}: {events} events\n",
+                end.date
+            )
+        }
+    }
 }

@@ -1,4 +1,4 @@
-//! Reads what the kernel counts while the machine runs: interrupts, CPU time and load (proc(5));
+//! Reads what the kernel counts while the machine runs: CPU time and load (proc(5));
 //! and the real-time clock, which runs even while the machine is off (rtc(4)).
 
 use super::Root;
@@ -62,26 +62,11 @@ fn read_stat(root: &Root) -> String {
         .unwrap_or_default()
 }
 
-/// Counts since the start of the machine; `None` if the kernel does not report them.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct MachineCounts {
-    /// The number of interrupts on all CPUs.
-    pub interrupts: Option<u64>,
-    /// Steal time in nanoseconds, summed over all CPUs.
-    pub stolen_ns: Option<u64>,
-}
-
-/// Reads the counts from `/proc/stat`; a count that cannot be read is `None`.
-pub fn machine_counts(root: &Root) -> MachineCounts {
-    let stat = read_stat(root);
-    let interrupts = stat.lines().find_map(|line| line.strip_prefix("intr "));
-    MachineCounts {
-        interrupts: interrupts.and_then(|line| line.split(' ').next()?.parse().ok()),
-        stolen_ns: stat
-            .lines()
-            .find_map(CpuTicks::parse)
-            .and_then(|all| all.stolen.checked_mul(TICK_NS)),
-    }
+/// Steal time since the start of the machine in nanoseconds, summed over all CPUs; `None` if the
+/// kernel does not report it.
+pub fn stolen_ns(root: &Root) -> Option<u64> {
+    let all = *CpuTicks::read(root).first()?;
+    all.stolen.checked_mul(TICK_NS)
 }
 
 /// The reading of the real-time clock, in seconds since 1970; `None` if there is none.
@@ -131,24 +116,13 @@ mod tests {
 
     #[test]
     fn reads_counts_of_the_kernel() {
-        let stat = "cpu  900 10 50 417596 471 20 10 12 7 0\ncpu0 1 0 1 1 1 0 0 12 7 0\nintr 4711 1 2\nctxt 5\n";
-        let (_folder, root) = test_root(&[
-            ("proc/stat", stat),
-            ("sys/class/rtc/rtc0/since_epoch", "1790000000\n"),
-        ]);
-        assert_eq!(
-            machine_counts(&root),
-            MachineCounts {
-                interrupts: Some(4711),
-                stolen_ns: Some(120_000_000)
-            }
-        );
+        let stat = "cpu  900 10 50 417596 471 20 10 12 7 0\ncpu0 1 0 1 1 1 0 0 12 7 0\n";
+        let rtc = ("sys/class/rtc/rtc0/since_epoch", "1790000000\n");
+        let (_folder, root) = test_root(&[("proc/stat", stat), rtc]);
+        assert_eq!(stolen_ns(&root), Some(120_000_000));
         assert_eq!(rtc_s(&root), Some(1_790_000_000));
-        let (_folder, root) = test_root(&[("proc/stat", "cpu 1\nintr x\n")]);
-        assert_eq!(
-            (machine_counts(&root), rtc_s(&root)),
-            (MachineCounts::default(), None)
-        );
+        let (_folder, root) = test_root(&[("proc/stat", "cpu 1\n")]);
+        assert_eq!((stolen_ns(&root), rtc_s(&root)), (None, None));
     }
 
     #[test]

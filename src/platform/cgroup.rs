@@ -85,11 +85,8 @@ pub struct VisibleGroups {
 /// The control groups that limit this process, for one controller.
 pub struct Hierarchy {
     version: u32,
-    /// Whether the outermost visible group is that of the whole machine, if the namespace of the
-    /// process is the first one.
-    is_complete: bool,
     /// Folders from the group of the process up to the outermost visible group.
-    folders: Vec<String>,
+    pub folders: Vec<String>,
 }
 
 impl VisibleGroups {
@@ -101,21 +98,6 @@ impl VisibleGroups {
                 .read_start("/proc/self/mountinfo", MAX_MOUNTS_BYTES)
                 .unwrap_or_default(),
         }
-    }
-
-    /// Whether the quotas of all groups of the process are visible, if its namespace is the first
-    /// one: the group of the whole machine has none.
-    pub fn has_all_quotas(&self) -> bool {
-        let version = 2 - u32::from(own_group(&self.groups, 1, "cpu").is_some());
-        own_group(&self.groups, version, "cpu") == Some("/")
-            || self
-                .find_hierarchy("cpu")
-                .is_some_and(|cpu| cpu.is_complete && cpu.version == version)
-    }
-
-    /// Whether the process is in a group of the freezer of version 1.
-    pub fn has_old_freezer(&self) -> bool {
-        own_group(&self.groups, 1, "freezer").is_some_and(|group| group != "/")
     }
 
     /// Finds the groups of a controller: its version 1 hierarchy if mounted, otherwise version 2.
@@ -149,7 +131,6 @@ impl VisibleGroups {
         };
         Some(Hierarchy {
             version,
-            is_complete: mount.root == "/",
             folders: (0..=components.len()).rev().map(folder).collect(),
         })
     }
@@ -205,12 +186,6 @@ fn unescape(path: &str) -> String {
 }
 
 impl Hierarchy {
-    /// The groups with a CPU quota.
-    pub fn folders_with_quota(&self, root: &Root) -> Vec<String> {
-        let has_quota = |folder: &&String| self.quota_in(root, folder).flatten().is_some();
-        self.folders.iter().filter(has_quota).cloned().collect()
-    }
-
     /// The CPU quota of one group; `Some(None)` for no quota, `None` if it cannot be read.
     fn quota_in(&self, root: &Root, folder: &str) -> Option<Option<CpuQuota>> {
         let read = |name| root.read_text(&format!("{folder}/cpu.{name}"));

@@ -29,12 +29,13 @@ use timers::os::MachineFacts;
 use crate::model::{ClockSource, Platform, VmClock};
 use crate::text::cleaned;
 
+pub use activity::stolen_ns;
 pub use counter::counter;
 pub use kernel::ntp;
 pub use others::CpuUse;
 pub use quietest::{capable_cpus, quietest_cpu};
 pub use root::{Root, cpu_count};
-pub use throttling::Throttling;
+pub use throttling::{quota_files, throttled_ns};
 pub use vmclock::vmclock;
 
 /// Identifies this machine. `cpu` is the measuring CPU, whose core and governor are reported; by

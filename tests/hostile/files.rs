@@ -211,8 +211,7 @@ fn links_of_others_lead_no_output_elsewhere() {
         completions --man shared/link
         completions --man shared/link/man
         inspect clock_gettime --from reports/r.json --svg shared/link/plots
-        probe --quick --baseline b
-        watch 1s --save";
+        probe --quick --baseline b";
     for case in cases.lines().map(str::trim) {
         let mut command = Command::new(program());
         command.args(case.split(' ')).current_dir(folder.file(""));

@@ -82,10 +82,6 @@ pub mod counters {
             None
         }
 
-        pub fn sleeps_of_this_thread() -> Option<u64> {
-            None
-        }
-
         pub fn steal_ticks(&self, _cpu: u32) -> Option<u64> {
             None
         }

@@ -19,7 +19,7 @@ rules! {
     pub static RESTORES: RestoreCase;
     "restores" {
         Note "if {hypervisor} restores this machine from a snapshot, the time of day is late<, with clock source {stays}><, and also with {follows}, unless the host lets it follow (KVM_CLOCK_REALTIME), so that CLOCK_MONOTONIC leaps>"
-            => "set the time of day after a restore; `timermeter watch` reports it",
+            => "set the time of day after a restore",
             |RestoreCase(platform, sources)| {
                 let list = |is_kvm: bool| {
                     let is_meant = |name: &&String| name.starts_with(clock_sources::KVM) == is_kvm;

@@ -131,8 +131,7 @@ rules! {
     /// The rules about the RTC as a witness of the rate of the kernel's clocks.
     pub static RTC: RtcCase;
     "rtc" {
-        Note "the RTC and the time of day differ by {apart:short} after {uptime:short}: one was set, keeps local time, or is wrong by {rate}, and nothing here shows which"
-            => "`timermeter watch 1m` compares their rates",
+        Note "the RTC and the time of day differ by {apart:short} after {uptime:short}: one was set, keeps local time, or is wrong by {rate}, and nothing here shows which",
             |RtcCase(ahead_s, uptime_s)| {
                 let (apart, uptime) = (ns(ahead_s.abs() * 1e9), ns(uptime_s * 1e9));
                 let rate = number(ahead_s.abs() / uptime_s * 1e6, Unit::Ppm);

@@ -65,12 +65,6 @@ impl CounterSource {
         })
     }
 
-    /// How often the calling thread gave up its CPU because it slept, waited or was stopped; `None`
-    /// if unknown.
-    pub fn sleeps_of_this_thread() -> Option<u64> {
-        u64::try_from(usage_of_this_thread()?.ru_nvcsw).ok()
-    }
-
     /// The steal time of a CPU in ticks of USER_HZ (10 ms): the time that a hypervisor withheld the
     /// CPU while a task was runnable; `None` if unreadable.
     pub fn steal_ticks(&self, cpu: u32) -> Option<u64> {
@@ -123,21 +117,7 @@ fn faults_and_cpu(stat: &str) -> Option<(u64, u32)> {
 
 #[cfg(test)]
 mod tests {
-    use std::time::Duration;
-
     use super::*;
-
-    #[test]
-    fn one_sleep_counts_once() {
-        let sleeps = || CounterSource::sleeps_of_this_thread().expect("getrusage is allowed");
-        // A page that is read from a disk is waited for, too.
-        let counts_once = (0..20).any(|_| {
-            let before = sleeps();
-            crate::pause(Duration::from_millis(1));
-            sleeps() - before == 1
-        });
-        assert!(counts_once);
-    }
 
     #[test]
     fn parses_procfs_fields() {

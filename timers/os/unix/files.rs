@@ -5,7 +5,7 @@ use std::fs::{File, Metadata, OpenOptions, Permissions};
 use std::io;
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::os::unix::ffi::OsStringExt;
-use std::os::unix::fs::{FileExt, MetadataExt, OpenOptionsExt, PermissionsExt, fchown};
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt, PermissionsExt, fchown};
 use std::path::{Path, PathBuf};
 
 use rustix::fs::{
@@ -39,14 +39,6 @@ fn open(path: &Path, flags: OFlags) -> io::Result<File> {
         .read(true)
         .custom_flags(flags.bits().cast_signed())
         .open(path)
-}
-
-/// Reads an open file from its beginning. Returns the number of bytes read.
-///
-/// # Errors
-/// When the file cannot be read.
-pub fn read_from_start(file: &File, bytes: &mut [u8]) -> io::Result<usize> {
-    file.read_at(bytes, 0)
 }
 
 /// Locks a file or a folder exclusively until it is closed (flock(2)).

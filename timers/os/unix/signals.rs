@@ -1,12 +1,11 @@
-//! Signals (signal(7)): those that ask this program to end; SIGXFSZ, which must not end it; and
-//! SIGCONT, which continues it after a stop.
+//! Signals (signal(7)): those that ask this program to end; and SIGXFSZ, which must not end it.
 
 use std::mem::MaybeUninit;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::{io, ptr, thread};
 
-use signal_hook::consts::{SIGCONT, SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGXFSZ};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGXFSZ};
 use signal_hook::iterator::Signals;
 use signal_hook::low_level::emulate_default_handler;
 
@@ -69,26 +68,6 @@ pub fn listen(on_request: impl FnOnce(EndRequest) + Send + 'static) -> io::Resul
         .name("signals".into())
         .spawn(work)
         .map(drop)
-}
-
-/// Whether SIGCONT arrived since the last check.
-static CONTINUED: OnceLock<Arc<AtomicBool>> = OnceLock::new();
-
-/// Records from now on whether this process was continued by SIGCONT. That signal ends a stop by
-/// another signal.
-///
-/// # Errors
-/// When the handler cannot be installed.
-pub fn record_continuations() -> io::Result<()> {
-    let flag = CONTINUED.get_or_init(Arc::default);
-    signal_hook::flag::register(SIGCONT, Arc::clone(flag)).map(drop)
-}
-
-/// Whether this process was continued since the previous call.
-pub fn was_continued() -> bool {
-    CONTINUED
-        .get()
-        .is_some_and(|flag| flag.swap(false, Ordering::SeqCst))
 }
 
 /// Whether this process ignores a signal, because the program that started this process requested

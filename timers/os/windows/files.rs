@@ -3,7 +3,7 @@
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, File, Metadata, OpenOptions, Permissions};
 use std::io;
-use std::os::windows::fs::{FileExt, OpenOptionsExt};
+use std::os::windows::fs::OpenOptionsExt;
 use std::os::windows::io::AsRawHandle;
 use std::path::{Path, PathBuf};
 
@@ -22,14 +22,6 @@ use super::handle::check_status;
 /// When the file cannot be opened.
 pub fn open_nonblocking(path: &Path) -> io::Result<File> {
     open(path, FILE_FLAG_BACKUP_SEMANTICS)
-}
-
-/// Reads an open file from its beginning. Returns the number of bytes read.
-///
-/// # Errors
-/// When the file cannot be read.
-pub fn read_from_start(file: &File, bytes: &mut [u8]) -> io::Result<usize> {
-    file.seek_read(bytes, 0)
 }
 
 /// As [`open_nonblocking`], but opens a symbolic link itself and not its target.

@@ -43,19 +43,6 @@ pub fn end_request() -> Option<EndRequest> {
     ASKED.load(Ordering::SeqCst).then_some(EndRequest(()))
 }
 
-/// Does nothing: Windows does not inform a process that it was continued.
-///
-/// # Errors
-/// Never.
-pub fn record_continuations() -> io::Result<()> {
-    Ok(())
-}
-
-/// Always `false`, because Windows does not inform a process that it was continued.
-pub fn was_continued() -> bool {
-    false
-}
-
 /// Calls `on_request` on a new thread when an event asks this program to end.
 ///
 /// # Errors

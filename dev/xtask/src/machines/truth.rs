@@ -219,7 +219,7 @@ fn single_event(found: &Found, kind: &str, cause: &str, size: Option<f64>) -> An
         .map(|event| {
             let size = event.size.map_or_else(String::new, |size| {
                 let Interval { value, low, high } = size;
-                format!(" {value:.4} {} [{low:.4}, {high:.4}]", event.unit)
+                format!(" {value:.4} [{low:.4}, {high:.4}]")
             });
             format!(
                 "{}{size}, {}{}",
@@ -400,14 +400,14 @@ mod tests {
                 Verdict::NotDetermined,
             ),
             (
-                Truth::SingleEvent("pause", "machine", Some(5.0)),
+                Truth::SingleEvent("pause", "unknown", Some(5.0)),
                 Verdict::Right,
             ),
             (
-                Truth::SingleEvent("pause", "machine", Some(5.2)),
+                Truth::SingleEvent("pause", "unknown", Some(5.2)),
                 Verdict::Wrong,
             ),
-            (Truth::SingleEvent("pause", "process", None), Verdict::Wrong),
+            (Truth::SingleEvent("pause", "quota", None), Verdict::Wrong),
             (
                 Truth::SingleEvent("step", "clock-set", None),
                 Verdict::Wrong,
