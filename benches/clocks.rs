@@ -60,7 +60,7 @@ fn pick_clock() -> Result<String, Box<dyn Error>> {
         Some(path) => read(Path::new(&path))?,
         None => probe()?,
     };
-    let choice = choose(&report, &Requirement::new(Nanos(20.0), 0.01, 0.95)?)?;
+    let choice = choose(&report, &Requirement::new(Nanos(20.0), 0.01)?)?;
     Ok(choice
         .picked
         .or(choice.nearest)

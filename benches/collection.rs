@@ -108,17 +108,6 @@ fn measure_commands(criterion: &mut Criterion) {
     group.sample_size(10);
     for (name, args) in [
         ("table", vec!["table", &folder]),
-        (
-            "table side-by-side",
-            vec![
-                "table",
-                &folder,
-                "--layout",
-                "side-by-side",
-                "--format",
-                "csv",
-            ],
-        ),
         ("publish", vec!["publish", &folder, "--output", &site]),
         (
             "table as CSV of all columns",

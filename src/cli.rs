@@ -4,7 +4,6 @@
 mod analyse;
 mod check;
 mod compare;
-mod completion;
 mod gate;
 /// The command line with its help (`help::command`), which lists the commands in groups.
 pub mod help;
@@ -39,7 +38,7 @@ pub use output::{Colour, CommonArgs, OutputArgs, OutputFile};
 pub use pick::PickArgs;
 pub use report::{PublishArgs, ReportArgs};
 pub use run::{DetailArgs, RunArgs};
-pub use runtimes::{BrowserArgs, EnvironmentArgs, HostArgs};
+pub use runtimes::{BrowserArgs, HostArgs};
 pub use samples::SamplesArgs;
 pub use table::{Columns, TableArgs};
 pub use wait::{PeriodArgs, WaitArgs};
@@ -105,10 +104,13 @@ impl Cli {
     /// Parses the words of a command line, the first of which is the name of the program.
     fn from_words(mut words: Vec<OsString>) -> Result<Self, clap::Error> {
         let mut command = help::command();
+        if let Some(verb) = verb_after_flags(&command, &words) {
+            words[1..=verb].rotate_right(1);
+        }
         // Options cannot stand before a command.
         let compares = words.get(1).is_some_and(|verb| verb == "compare");
         let dashes = words.iter_mut().filter(|word| compares && *word == "--");
-        dashes.for_each(|word| *word = compare::SECOND_SIDE.into());
+        dashes.for_each(|word| *word = compare::SIDES.into());
         let matches = command.try_get_matches_from_mut(words);
         let matches = matches.map_err(|mut error| {
             // clap suggests that a word after `--` is always a file.
@@ -119,16 +121,8 @@ impl Cli {
             error
         })?;
         let mut cli = Self::from_arg_matches(&matches);
-        if let Ok(Self {
-            command: Some(Verb::Compare(args)),
-            ..
-        }) = &mut cli
-            && let Some((_, matches)) = matches.subcommand()
-            && let Err(error) = args.split_sides(matches)
-        {
-            cli = Err(error);
-        }
         let taken = match cli.as_mut().map(|cli| &mut cli.command) {
+            Ok(Some(Verb::Compare(args))) => args.split_sides(),
             Ok(Some(Verb::Wait(args))) => args.take_lengths(),
             Ok(Some(Verb::Period(args))) => args.take_lengths(),
             _ => Ok(()),
@@ -139,8 +133,44 @@ impl Cli {
             Some((verb, matches))
         });
         let (verb, matches) = verb.unwrap_or((&command, &matches));
-        let cli = cli.and_then(|cli| paths::check(verb, matches).map(|()| cli));
+        let cli = cli.and_then(|mut cli| {
+            let node = matches.try_get_one(output::NODE).ok().flatten();
+            cli.common.node = node.cloned();
+            paths::check(verb, matches).map(|()| cli)
+        });
         cli.map_err(|error| error.format(&mut command))
+    }
+}
+
+/// The place of the command among the words, if only flags that the program has without a command stand
+/// before it.
+fn verb_after_flags(command: &clap::Command, words: &[OsString]) -> Option<usize> {
+    let takes_value = |arg: &clap::Arg| arg.get_action().takes_values();
+    let mut at = 1;
+    loop {
+        let word = words.get(at)?.to_str()?;
+        let Some(flag) = word.strip_prefix('-') else {
+            return command.find_subcommand(word).map(|_| at);
+        };
+        let is_followed = match flag.strip_prefix('-') {
+            Some(long) => {
+                let name = long.split('=').next();
+                let mut all = command.get_arguments();
+                takes_value(all.find(|arg| arg.get_long() == name)?) && !long.contains('=')
+            }
+            None => {
+                let has_value = |short: char| {
+                    let mut all = command.get_arguments();
+                    all.find(|arg| arg.get_short() == Some(short))
+                        .map(takes_value)
+                };
+                let first = flag
+                    .chars()
+                    .position(|short| has_value(short) != Some(false));
+                first.is_some_and(|first| first + 1 == flag.chars().count())
+            }
+        };
+        at += 1 + usize::from(is_followed);
     }
 }
 
@@ -204,8 +234,8 @@ pub enum Verb {
     ///   timermeter wait nanosleep 'timerfd*' 50us,1ms..10ms
     ///   timermeter wait nanosleep --slack default,1ns     the default slack, and 1 ns
     ///   timermeter wait --policy other,fifo:80 --load none,same-cpu
-    ///   timermeter wait nanosleep 1ms --for 60s --cpu all -o waits.json
-    ///   timermeter wait nanosleep 1ms --for 1h --policy fifo:80 --break 500us
+    ///   timermeter wait nanosleep 1ms --budget 60s --cpu all -o waits.json
+    ///   timermeter wait nanosleep 1ms --budget 1h --policy fifo:80 --break 500us
     ///   timermeter wait --runtime java,python
     #[command(verbatim_doc_comment)]
     Wait(Box<WaitArgs>),
@@ -270,15 +300,14 @@ pub enum Verb {
     /// Exit status 3: done, but some of the reports could not be read.
     ///
     /// Examples:
-    ///   timermeter table old.json new.json --columns timer,cost,adds --sort cost
+    ///   timermeter table old.json new.json --columns timer,cost,adds
     ///   timermeter table reports/ --columns all -o all.parquet   all rows, for SQL
     #[command(verbatim_doc_comment)]
     Table(TableArgs),
     /// Print what changed between reports, beyond noise
     ///
     /// Compares two reports, or several runs per side. Alternate the runs of the sides (old, new,
-    /// old, new …): a difference between two blocks of runs may be due to the time. Runs that are
-    /// stored with the old report show how runs differ (--no-history).
+    /// old, new …): a difference between two blocks of runs may be due to the time.
     ///
     /// Exit status 3: done, and a condition of --fail-if holds. Exit status 4: undecided, because a
     /// report could not be read, no timer is in both sides, or the figures are too imprecise to
@@ -289,9 +318,7 @@ pub enum Verb {
     ///   timermeter compare before/ -- after/  folders of runs of one machine
     ///   timermeter compare old1.json old2.json old3.json -- new1.json new2.json new3.json
     ///   timermeter compare old/*.json -- new/*.json --fail-if 'cost>5%'
-    ///   timermeter compare old.json new.json --history runs/  with the noise between earlier runs
     ///   timermeter compare old.json new.json --fail-if 'cost[monotonic*]>10%'
-    ///   timermeter compare last.json new.json --same-cpu --fail-if 'cost>5%'  in a CI job
     ///   timermeter compare before             a baseline with this machine now
     ///   timermeter compare before after       two baselines
     #[command(verbatim_doc_comment)]
@@ -369,11 +396,9 @@ pub enum Verb {
     ///   timermeter pick 250ns
     ///   timermeter pick 250ns --for cpp                    with code in C++
     ///   timermeter pick 2us --rate 1M/s                    requests of a service: none is repeated
-    ///   timermeter pick 2ms --counts thread
     ///   timermeter pick 5us --runtime java
-    ///   timermeter pick 1ms --needs threads,no-slew --from report.json
+    ///   timermeter pick 1ms --from report.json
     ///   timermeter pick --every 1ms --for java             the least late sleep primitive
-    ///   timermeter pick --every 1ms --within 50us --share 99% --overhead 2%
     #[command(verbatim_doc_comment)]
     Pick(PickArgs),
     /// Measure operations or a command with any clock
@@ -405,14 +430,11 @@ pub enum Verb {
     ///   pg_test_timing | timermeter samples - --with before
     #[command(verbatim_doc_comment)]
     Samples(SamplesArgs),
-    /// Print a script for shell completion, or write manual pages
-    ///
-    /// The script calls this program, which completes timers, baselines, runtimes, nodes and words
-    /// of this machine.
+    /// Print a script for shell completion
     ///
     /// Examples:
     ///   source <(timermeter completions bash)
-    ///   timermeter completions --man ~/.local/share/man/man1
+    ///   timermeter completions zsh > ~/.zfunc/_timermeter
     #[command(verbatim_doc_comment)]
     Completions(CompletionsArgs),
     /// Relay the agent protocol to a page in a browser (started by --runtime chromium and firefox)
@@ -446,12 +468,6 @@ pub struct ProbeArgs {
     /// Measure on this CPU
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = values::parse_cpu)]
     pub cpu: Option<u32>,
-    /// Wanted precision of the Quality, in ± points [default: 0.5; with --thorough 0.1]
-    ///
-    /// Further processes are started for the timers with the widest intervals until the Quality of
-    /// each timer is this precise or the time budget is spent.
-    #[arg(long, value_name = "POINTS", allow_negative_numbers = true, value_parser = values::parse_points)]
-    pub precision: Option<f64>,
     /// Time budget of the run, as in 30s or 2m [default: 20s; --quick: 10s; --thorough: 2m]
     ///
     /// A number without a unit is in seconds. The first processes of each timer and the checks
@@ -477,7 +493,7 @@ impl ProbeArgs {
             },
             cpu: self.cpu,
         };
-        request.limited(self.precision, self.budget)
+        request.limited(self.budget)
     }
 }
 

@@ -3,8 +3,7 @@
 use std::io::{BufReader, BufWriter, Write};
 use std::process::ExitCode;
 
-use clap_complete::CompleteEnv;
-use timermeter::cli::{Cli, Verb, help};
+use timermeter::cli::{Cli, Verb};
 use timermeter::commands::{
     CommandError, agent, analyse, answer, browser, check, compare, completions, counter, explain,
     gate, inspect, list, measure, measure_worker, period, pick, probe, publish, report, samples,
@@ -69,9 +68,6 @@ fn main() -> ExitCode {
 /// Parses the command line. If it is wrong or asks for help, prints the message, with very long
 /// words shortened, and returns the exit status.
 fn parse_arguments() -> Result<Cli, ExitCode> {
-    CompleteEnv::with_factory(help::command)
-        .var(completions::VARIABLE)
-        .complete();
     Cli::read().map_err(|error| {
         let message = error.render().to_string();
         let short: Vec<String> = message.split('\n').map(shortened).collect();

@@ -61,11 +61,6 @@ pub struct HostRequest {
     pub agents: Vec<AgentSpec>,
     /// The runtimes.
     pub runtimes: Vec<RuntimeName>,
-    /// The settings of Firefox, as NAME=VALUE with the value in JSON.
-    pub firefox_settings: Vec<String>,
-    /// The environment variables that agents of runtimes get although these can change the code that
-    /// a runtime executes.
-    pub kept_variables: Vec<String>,
 }
 
 impl HostRequest {
@@ -117,7 +112,7 @@ pub struct ProbeRequest {
 }
 
 impl ProbeRequest {
-    /// The largest number of processes per timer if a precision or a budget is requested.
+    /// The largest number of processes per timer if a budget is requested.
     /// *Judgement*.
     const MAX_PROCESSES: u32 = 200;
 
@@ -130,17 +125,16 @@ impl ProbeRequest {
         }
     }
 
-    /// The same request with a precision in points or a time budget in seconds, which decides when
-    /// the run ends: more processes than the plan has are then allowed.
+    /// The same request with a time budget in seconds, which decides when the run ends: more
+    /// processes than the plan has are then allowed.
     #[must_use]
-    pub fn limited(self, precision: Option<f64>, budget_s: Option<f64>) -> Self {
-        if precision.is_none() && budget_s.is_none() {
+    pub fn limited(self, budget_s: Option<f64>) -> Self {
+        let Some(budget_s) = budget_s else {
             return self;
-        }
+        };
         let plan = CampaignPlan {
-            precision: precision.map_or(self.plan.precision, |points| points / 100.0),
             insists: true,
-            budget_s: budget_s.unwrap_or(self.plan.budget_s),
+            budget_s,
             max_processes: Self::MAX_PROCESSES.max(self.plan.max_processes),
             ..self.plan
         };

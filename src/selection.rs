@@ -21,9 +21,6 @@ pub enum SelectionError {
     /// type.
     #[error("{}", unknown_timer_message(.0))]
     Unknown(#[from] UnknownTimer),
-    /// There are settings of Firefox without Firefox.
-    #[error("--firefox-setting needs --runtime firefox")]
-    SettingsWithoutFirefox,
     /// The limit of open files is too low.
     #[error(transparent)]
     OpenFiles(#[from] TooFewFiles),

@@ -601,13 +601,12 @@ const WRITERS: [&str; 11] = [
 
 /// The files that may do so, and where: in a temporary folder of this process or below an open
 /// folder ([`Folder`](timers::os::files::Folder)); files of the kernel.
-const WRITING: [&str; 10] = [
+const WRITING: [&str; 9] = [
     "reporting/scratch",
     "reporting/report/archive",
     "reporting/page/site",
     "reporting/page/site/destination",
     "reporting/page/site/report_page",
-    "src/commands/completions",
     "src/hosts/browser",
     "src/hosts/runtimes",
     "src/hosts/children/setting",

@@ -19,8 +19,6 @@ const PATIENCE: Duration = Duration::from_secs(120);
 const SHUTDOWN_TIME: Duration = Duration::from_secs(5);
 const FIREFOX: &[&str] = &["firefox-esr", "firefox"];
 const CHROMIUM: &[&str] = &["chromium", "chromium-browser"];
-const GRID: &str = "privacy.resistFingerprinting.reduceTimerPrecision.microseconds";
-const JITTER: &str = "privacy.resistFingerprinting.reduceTimerPrecision.jitter";
 
 fn found(names: &[&str]) -> Option<PathBuf> {
     let found = tool::find(names);
@@ -34,10 +32,7 @@ fn found(names: &[&str]) -> Option<PathBuf> {
 }
 
 /// Probes clocks of a runtime and returns the report.
-fn probed(runtime: &str, ids: &[&str], settings: &[String]) -> serde_json::Value {
-    let settings = settings
-        .iter()
-        .flat_map(|setting| ["--firefox-setting", setting]);
+fn probed(runtime: &str, ids: &[&str]) -> serde_json::Value {
     let probed = std::process::Command::new(program())
         .args([
             "probe",
@@ -50,7 +45,6 @@ fn probed(runtime: &str, ids: &[&str], settings: &[String]) -> serde_json::Value
             "--runtime",
             runtime,
         ])
-        .args(settings)
         .args(ids)
         .output()
         .expect("the program starts");
@@ -74,59 +68,6 @@ fn step_us(row: &serde_json::Value) -> f64 {
         / 1e3
 }
 
-fn has_moved_edges(row: &serde_json::Value) -> bool {
-    row["findings"]
-        .as_array()
-        .expect("the row has findings")
-        .iter()
-        .any(|warning| warning["code"] == "edges-moved")
-}
-
-/// In a page that is not isolated, the probe finds the precision that is set in Firefox as the
-/// step, and reports moved edges if and only if jitter is on. On a busy machine, the probe may
-/// resolve no step or miss the moved edges, so the test repeats it.
-#[test]
-#[ignore = "run by .ci/runtimes"]
-fn finds_timer_precision_of_firefox() {
-    if found(FIREFOX).is_none() {
-        return;
-    }
-    const TIMES: u32 = 4;
-    for (microseconds, jitter) in [
-        (20, true),
-        (100, true),
-        (1_000, true),
-        (1_000, false),
-        (100_000, true),
-    ] {
-        let settings = [
-            format!("{GRID}={microseconds}"),
-            format!("{JITTER}={jitter}"),
-        ];
-        let is_reported = (0..TIMES).any(|_| {
-            let report = probed("firefox", &["firefox:performance.now"], &settings);
-            let row = row(&report, "firefox:performance.now");
-            if row["resolution"]["kind"] != "resolved" {
-                return false;
-            }
-            let off = step_us(row) / f64::from(microseconds) - 1.0;
-            assert!(off.abs() < 0.01, "{microseconds} µs: {row}");
-            let runtime = row["runtime"].as_str().expect("the row has a runtime");
-            assert!(
-                settings.iter().all(|setting| runtime.contains(setting)),
-                "{runtime}"
-            );
-            let moved = has_moved_edges(row);
-            assert!(jitter || !moved, "{microseconds} µs: {row}");
-            moved == jitter
-        });
-        assert!(
-            is_reported,
-            "{microseconds} µs, jitter: {jitter}: step and edges"
-        );
-    }
-}
-
 /// In Chromium, an isolated page has a finer clock than a plain page. A worker has the clock of its
 /// page.
 #[test]
@@ -140,7 +81,7 @@ fn isolated_page_has_finer_clock() {
         "chromium-isolated:performance.now",
         "chromium-worker:performance.now",
     ];
-    let report = probed("chromium", &ids, &[]);
+    let report = probed("chromium", &ids);
     let [plain, isolated, worker] = ids.map(|id| step_us(row(&report, id)));
     assert!(
         isolated < plain && (worker / plain - 1.0).abs() < 0.01,

@@ -405,7 +405,7 @@ fn language_gets_its_own_clocks() {
 /// The code for the clock that `pick` selects for an operation of this duration.
 fn snippet_in(language: Language, duration: Nanos, rate_hz: Option<f64>) -> String {
     let report = timermeter::report::read(Path::new(REPORT)).expect("the report is readable");
-    let usual = Requirement::new(duration, 0.01, 0.95).expect("the requirement is valid");
+    let usual = Requirement::new(duration, 0.01).expect("the requirement is valid");
     let wanted = Requirement {
         runtime: language.runtime().map(str::to_owned),
         clocks: match language {

@@ -35,7 +35,7 @@ fn is_native(row: &TimerRow) -> bool {
 
 #[test]
 fn summary_and_pick_agree_on_clock() {
-    let usual = Requirement::new(USUAL_DURATION, 0.01, 0.95).expect("the requirement is valid");
+    let usual = Requirement::new(USUAL_DURATION, 0.01).expect("the requirement is valid");
     let mut count = 0;
     let kept = kept().into_iter();
     for (file, report) in kept.filter(|(_, report)| report.timers.iter().any(is_native)) {
@@ -68,8 +68,7 @@ fn summary_and_pick_agree_on_clock() {
         // The code on a page is for the shortest operation for which two reads suffice.
         let (from_ns, alone) = plan_alone(&report, &picked.id).expect("two reads suffice");
         let is_single = |ns| {
-            let requirement =
-                Requirement::new(Nanos(ns), 0.01, 0.95).expect("the requirement is valid");
+            let requirement = Requirement::new(Nanos(ns), 0.01).expect("the requirement is valid");
             let clocks = vec![alone.id.clone()];
             let choice = choose(
                 &report,
@@ -125,12 +124,9 @@ fn quantiles_of_kept_reports_ascend() {
 
 #[test]
 fn summary_and_pick_agree_on_wait() {
-    use timermeter::choice::waits::{Punctuality, choose, summarize_waits};
-    let asked = Punctuality {
+    use timermeter::choice::waits::{Waiting, choose, summarize_waits};
+    let asked = Waiting {
         every_ns: 1e6,
-        within_ns: None,
-        share: 0.99,
-        overhead: None,
         language: None,
     };
     let mut count = 0;

@@ -95,7 +95,7 @@ rules! {
     "processes-differ" {
         Note "processes differ by more than their waits: the median lateness of waits of {request:short} is {median:short} \
               [{low:short}, {high:short}]"
-            => "measure on a quieter machine, or longer (--thorough, --for)",
+            => "measure on a quieter machine, or longer (--thorough, --budget)",
             |case| {
                 let lateness = case.figures?.lateness.iter();
                 let usual = lateness
@@ -115,7 +115,7 @@ rules! {
     }
     "no-interval" {
         Note "the median lateness of waits of {requests} has no interval: {cause}"
-            => "measure longer (--thorough, --for): an interval needs six waits, from several processes",
+            => "measure longer (--thorough, --budget): an interval needs six waits, from several processes",
             no_interval;
     }
     "awake-below" {
@@ -168,7 +168,7 @@ rules! {
     "one-moment" {
         Note "its waits of {length:short} and more were made within {watched:short}: lateness differs from minute to minute by \
               more than their intervals, as it depends on how deeply the CPU sleeps"
-            => "measure longer (--for 10m), or several times, some minutes apart",
+            => "measure longer (--budget 10m), or several times, some minutes apart",
             one_moment;
     }
 }

@@ -5,7 +5,7 @@ use serde::Serialize;
 
 use super::clock_figures::{DRIFT, PORTABLE};
 use super::plan::{PlanMethod, plan_batch, plan_single};
-use super::sentence::{USUAL_CONFIDENCE, USUAL_ERROR, choose_usual};
+use super::sentence::{USUAL_ERROR, choose_usual};
 use super::{ClockFigures, RankedClock, Requirement, choose, clock_row};
 use crate::model::{Counted, MAX_FINE_STEP_NS, Nanos, Path, Report, TimerRow, WaitRow};
 use crate::numbers::{short_time, time};
@@ -264,7 +264,7 @@ impl AnswerWait {
 
 /// The usual requirement for an operation of this duration.
 fn usual_requirement(duration_ns: f64) -> Option<Requirement> {
-    Requirement::new(Nanos(duration_ns), USUAL_ERROR, USUAL_CONFIDENCE).ok()
+    Requirement::new(Nanos(duration_ns), USUAL_ERROR).ok()
 }
 
 /// The shortest duration for which a single call with this clock of a report keeps the usual error,

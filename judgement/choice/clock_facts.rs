@@ -1,9 +1,8 @@
-//! Derives the properties of a clock, such as whether it can be set, and lists the requirements
-//! that it does not meet. Properties found by experiment take precedence over declared ones.
+//! Derives the properties of a clock, such as whether it can be set, and lists what forbids to pick
+//! it. Properties found by experiment take precedence over declared ones.
 
 use serde::{Deserialize, Serialize};
 
-use super::requirement::{Need, Requirement};
 use crate::model::{
     Counted, Family, Outcome, Path, Platform, Properties, ReadsBy, TimerRow, Verdicts,
 };
@@ -20,8 +19,6 @@ pub struct Facts {
     pub monotonic: Option<bool>,
     /// Whether the rate of the clock is not slewed.
     pub no_slew: Option<bool>,
-    /// Whether the clock advances while the machine is suspended.
-    pub suspend: Option<bool>,
     /// Whether a read waits for all earlier instructions. If not, it needs a fence.
     pub ordered: bool,
     /// Whether a read enters the kernel or the hypervisor.
@@ -29,16 +26,6 @@ pub struct Facts {
 }
 
 impl Facts {
-    /// Whether the clock has the property; `None` if that is unknown.
-    pub fn meets(&self, need: Need) -> Option<bool> {
-        match need {
-            Need::Threads => self.threads,
-            Need::Monotonic => self.monotonic,
-            Need::NoSlew => self.no_slew,
-            Need::Suspend => self.suspend,
-        }
-    }
-
     /// Derives the facts from the declared properties of a timer.
     pub fn from_declared<Id>(declared: &timers::Properties<Id>) -> Self {
         Self {
@@ -46,7 +33,6 @@ impl Facts {
             threads: declared.counts.map(|counted| !counted.is_per_thread()),
             monotonic: declared.settable.map(|settable| !settable),
             no_slew: declared.slewed.map(|slewed| !slewed),
-            suspend: declared.runs_in_suspend,
             ordered: declared.needs_fence == Some(false),
             through_kernel: declared.reads_by == Some(ReadsBy::SystemCall),
         }
@@ -102,7 +88,6 @@ impl Facts {
                 threads: Some(!counted.is_per_thread()),
                 monotonic: Some(true),
                 no_slew: Some(true),
-                suspend: Some(false),
                 ordered: self.ordered,
                 through_kernel: true,
             },
@@ -127,42 +112,19 @@ fn is_cpu_counter(row: &TimerRow) -> bool {
     family == Some(Family::CpuCounter) && row.device.is_none()
 }
 
-/// The requirements that the clock of this row does not meet, each as one line of text.
-pub(super) fn list_unmet(row: &TimerRow, facts: &Facts, requirement: &Requirement) -> Vec<String> {
+/// What forbids to pick the clock of this row, each as one line of text.
+pub(super) fn list_unmet(row: &TimerRow, facts: &Facts) -> Vec<String> {
     let mut unmet = Vec::new();
-    if facts.counts != Some(requirement.counts) {
+    if facts.counts != Some(Counted::Wall) {
         unmet.push(format!(
             "it counts {}, not {}",
             facts.counts.map_or("what is unknown", Counted::in_words),
-            requirement.counts.in_words()
+            Counted::Wall.in_words()
         ));
     }
-    let is_cpu_counter = is_cpu_counter(row);
-    // A thread may be moved to another CPU between its two readings.
-    let difference = difference_between_cpus(row);
-    let needs = requirement.needs.iter();
-    for &need in needs.filter(|need| difference.is_none() || **need != Need::Threads) {
-        let lack = match facts.meets(need) {
-            Some(true) => continue,
-            Some(false) => need.lack().to_owned(),
-            None => format!("whether it meets `{}` is not known", need.word()),
-        };
-        unmet.push(
-            if is_cpu_counter && matches!(need, Need::Threads | Need::NoSlew) {
-                format!("{lack}: the counter is not invariant")
-            } else {
-                lack
-            },
-        );
-    }
-    unmet.extend(difference);
-    // The loop above already reported it if `monotonic` is among the needs.
-    let may_be_settable = requirement.settable || requirement.needs.contains(&Need::Monotonic);
-    if facts.monotonic == Some(false) && !may_be_settable {
-        unmet.push(format!(
-            "{} (--settable accepts it anyway)",
-            Need::Monotonic.lack()
-        ));
+    unmet.extend(difference_between_cpus(row));
+    if facts.monotonic == Some(false) {
+        unmet.push("wall-clock time can jump, which would corrupt a duration".to_owned());
     }
     unmet
 }

@@ -6,6 +6,7 @@ use super::Unusable;
 use super::clock_facts::Facts;
 use super::language::SNIPPETS;
 use crate::model::{Outcome, Platform, Question, Status, TimerRow, value_of};
+use crate::statistics::CONFIDENCE;
 
 /// The figures of one clock that a plan is computed from. All lengths are in nanoseconds.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -148,24 +149,22 @@ impl ClockFigures {
         self.adds_ns.unwrap_or(self.cost_ns) + self.fence_ns()
     }
 
-    /// Upper bound of the distance of the cost of a read from its median, in nanoseconds, with this
+    /// Upper bound of the distance of the cost of a read from its median, in nanoseconds, at 95 %
     /// confidence; `None` if unknown.
     ///
     /// Two bounds are possible, and the smaller one is returned. The first is one step, if the
     /// spread shows that enough reads are within one step of the median. The spread is an estimate,
     /// so the share of reads that are farther from the median must be at most half of
-    /// 1 - confidence. The second bound is the distance of the 99th percentile from the median, for
-    /// a confidence of up to 99 %. It also holds for reads below the median, because costs are
-    /// skewed to the right.
-    pub fn cost_variation_ns(&self, confidence: f64) -> Option<f64> {
+    /// 1 - confidence. The second bound is the distance of the 99th percentile from the median. It
+    /// also holds for reads below the median, because costs are skewed to the right.
+    pub fn cost_variation_ns(&self) -> Option<f64> {
         let outside = |spread: f64| OUTSIDE_MARGIN * (1.0 - spread);
         let by_spread = self
             .spread
-            .filter(|spread| outside(*spread) <= 1.0 - confidence)
+            .filter(|spread| outside(*spread) <= 1.0 - CONFIDENCE)
             .map(|_| self.step_ns);
-        let by_tail = (self.cost_p99_ns)
-            .filter(|_| confidence <= 0.99)
-            .map(|p99| (p99 - self.cost_ns).max(self.cost_error_ns));
+        let by_tail = self.cost_p99_ns;
+        let by_tail = by_tail.map(|p99| (p99 - self.cost_ns).max(self.cost_error_ns));
         by_spread.into_iter().chain(by_tail).reduce(f64::min)
     }
 }
@@ -229,8 +228,8 @@ pub const TURN_NS: f64 = 0.05;
 /// The name of the error of that code in messages.
 pub(super) const FRAME_CAUSE: &str = "loop around the calls";
 
-/// The expected error of a plan by cause, each as a share of the measured duration. With the
-/// confidence of the requirement, the error is at most the sum of the causes.
+/// The expected error of a plan by cause, each as a share of the measured duration. At 95 %
+/// confidence, the error is at most the sum of the causes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct Budget {
     /// Error from the finite resolution of the clock.

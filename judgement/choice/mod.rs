@@ -30,7 +30,7 @@ pub use clock_figures::{Budget, ClockFigures};
 pub use clocks::{Choice, ClockChoice, ClockPlan, RankedClock, RankedTimer, choose};
 pub use error::{ChoiceError, Unusable};
 pub use plan::{MeasuringPlan, PlanMethod, Shortfall};
-pub use requirement::{Need, Requirement};
+pub use requirement::Requirement;
 
 pub use language::Language;
 pub use sentence::{USUAL_DURATION, choose_usual, summarize_clocks};

@@ -83,8 +83,6 @@ pub struct MeasuringPlan {
     /// The expected error of a single call, if `error` is that of a mean.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub single_error: Option<f64>,
-    /// One request in this many is timed; 1 means every request.
-    pub every: u64,
     /// Share of the running time spent on reading the clock. It is computed from the time that a
     /// read adds to the surrounding code if that is known, else from the cost of a read.
     pub overhead: f64,
@@ -95,16 +93,11 @@ pub struct MeasuringPlan {
 impl MeasuringPlan {
     /// The method with its parameters, for people.
     pub fn in_words(&self) -> String {
-        let every = self.every;
         match self.method {
-            PlanMethod::Single if every > 1 => format!("one call in {every} between two reads"),
             PlanMethod::Single => "each call between two reads".into(),
             PlanMethod::Batch { calls } => format!("{calls} calls between two reads"),
             PlanMethod::EdgeCrossing { samples, .. } => {
                 format!("the mean of {samples} single calls")
-            }
-            PlanMethod::Mean { requests } if every > 1 => {
-                format!("the mean of {requests} requests, one in {every} timed")
             }
             PlanMethod::Mean { requests } => format!("the mean of {requests} requests"),
         }
@@ -113,8 +106,7 @@ impl MeasuringPlan {
     /// Returns this plan if it keeps the requirement. `measured` is what one result is of.
     fn checked(self, requirement: &Requirement, measured: &str) -> Planned {
         // The tolerance keeps rounding from rejecting a plan that is exactly sufficient.
-        let exceeds = |value: f64, most: f64| value > most * (1.0 + 1e-9);
-        if exceeds(self.error, requirement.error) {
+        if self.error > requirement.error * (1.0 + 1e-9) {
             let reason = self
                 .budget
                 .causes()
@@ -128,14 +120,7 @@ impl MeasuringPlan {
                 nearest: Some(Box::new(self)),
             });
         }
-        match requirement.overhead {
-            Some(most) if exceeds(self.overhead, most) => Err(Shortfall::because(format!(
-                "reading it would take {} of the running time, and {} are allowed",
-                percent(self.overhead),
-                percent(most)
-            ))),
-            _ => Ok(self),
-        }
+        Ok(self)
     }
 }
 
@@ -220,7 +205,7 @@ pub fn plan_single(clock: &ClockFigures, requirement: &Requirement) -> Planned {
     plan_calls(clock, requirement, 1)
 }
 
-/// Plans a batch with the fewest calls between two reads that keep the error and the overhead.
+/// Plans a batch with the fewest calls between two reads that keep the error.
 ///
 /// # Errors
 /// When the operation cannot be repeated, or no number of calls is enough.
@@ -228,19 +213,11 @@ pub fn plan_batch(clock: &ClockFigures, requirement: &Requirement) -> Planned {
     let turn_ns = turn_ns(requirement);
     let nearest = |possible: &Requirement| plan_batch(clock, possible).ok();
     let remaining = remaining_error(requirement, turn_ns, FRAME_CAUSE, nearest)?;
-    let variation_ns = cost_variation(clock, requirement)?;
+    let variation_ns = cost_variation(clock)?;
     let duration_ns = requirement.shortest_ns();
     let cost_ns = variation_ns + clock.cost_error_ns + clock.fence_ns();
     let by_error = (clock.step_ns + cost_ns + clock.pipeline_ns(false)) / (duration_ns * remaining);
-    let reads_ns = 2.0 * clock.takes_ns();
-    let by_overhead = requirement
-        .overhead
-        .map_or(0.0, |most| reads_ns * (1.0 - most) / (most * duration_ns));
-    plan_calls(
-        clock,
-        requirement,
-        by_error.max(by_overhead).ceil().clamp(1.0, 9e15) as u64,
-    )
+    plan_calls(clock, requirement, by_error.ceil().clamp(1.0, 9e15) as u64)
 }
 
 /// Upper bound of what a turn of the loop of printed code adds to a call, in nanoseconds. The
@@ -293,25 +270,18 @@ fn remaining_error(
 /// The name of [`ClockFigures::pipeline_ns`] in messages.
 const PIPELINE_CAUSE: &str = "effect of the reads on the core";
 
-/// Upper bound of the distance of the cost of a read from its median, in nanoseconds, with the
-/// required confidence.
+/// Upper bound of the distance of the cost of a read from its median, in nanoseconds.
 ///
 /// # Errors
 /// When no such bound is known.
-fn cost_variation(clock: &ClockFigures, requirement: &Requirement) -> Result<f64, Shortfall> {
-    clock
-        .cost_variation_ns(requirement.confidence)
-        .ok_or_else(|| {
-            Shortfall::because(format!(
-                "the variation of its cost is not known with a confidence of {} %",
-                (requirement.confidence * 1e4).round() / 1e2
-            ))
-        })
+fn cost_variation(clock: &ClockFigures) -> Result<f64, Shortfall> {
+    let bound = clock.cost_variation_ns();
+    bound.ok_or_else(|| Shortfall::because("the variation of its cost is not known"))
 }
 
 /// Plans `calls` calls between two reads.
 fn plan_calls(clock: &ClockFigures, requirement: &Requirement, calls: u64) -> Planned {
-    let variation_ns = cost_variation(clock, requirement)?;
+    let variation_ns = cost_variation(clock)?;
     let window_ns = requirement.shortest_ns() * calls as f64;
     let budget = Budget {
         quantisation: clock.step_ns / window_ns,
@@ -321,9 +291,9 @@ fn plan_calls(clock: &ClockFigures, requirement: &Requirement, calls: u64) -> Pl
         frame: turn_ns(requirement) / requirement.shortest_ns(),
     };
     let reads_ns = 2.0 * clock.takes_ns();
-    let (overhead, every) = match requirement.rate_hz {
-        Some(rate) => sampled(requirement, reads_ns * rate * 1e-9),
-        None => (reads_ns / (reads_ns + window_ns), 1),
+    let overhead = match requirement.rate_hz {
+        Some(rate) => reads_ns * rate * 1e-9,
+        None => reads_ns / (reads_ns + window_ns),
     };
     let method = if calls == 1 {
         PlanMethod::Single
@@ -336,20 +306,10 @@ fn plan_calls(clock: &ClockFigures, requirement: &Requirement, calls: u64) -> Pl
         error: budget.total(),
         budget,
         single_error: None,
-        every,
         overhead,
         campaign_ns,
     };
     plan.checked(requirement, if calls == 1 { "call" } else { "batch" })
-}
-
-/// The share of a CPU that reading takes, and in how many requests one is timed to keep the overhead
-/// of the requirement, if timing each would take the share `of_all`.
-fn sampled(requirement: &Requirement, of_all: f64) -> (f64, u64) {
-    let every = requirement
-        .overhead
-        .map_or(1.0, |most| (of_all / most).ceil().max(1.0));
-    (of_all / every, every as u64)
 }
 
 /// A share in percent with three significant digits.

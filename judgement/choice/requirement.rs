@@ -1,29 +1,17 @@
-//! The requirements of a measurement: the operation, the accepted error, and the properties that
-//! the clock must have.
+//! The requirements of a measurement: the operation and the accepted error.
 
-use clap::ValueEnum;
 use serde::Serialize;
 
 use super::ChoiceError;
-use crate::model::{Counted, Nanos};
+use crate::model::Nanos;
 
 /// The requirements of a measurement.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Requirement {
     /// Approximate duration of the operation in nanoseconds; above zero.
     pub duration_ns: f64,
-    /// Largest error, as a share.
+    /// Largest error, as a share, which 95 % of results keep.
     pub error: f64,
-    /// Confidence that the error is not exceeded, as a share.
-    pub confidence: f64,
-    /// Largest share of the running time spent on reading the clock.
-    pub overhead: Option<f64>,
-    /// What the clock must count.
-    pub counts: Counted,
-    /// Further properties that the clock must have.
-    pub needs: Vec<Need>,
-    /// Whether clocks are accepted that can be set and then step.
-    pub settable: bool,
     /// Requests a second of a service, each of which happens once; `None` if the operation can be
     /// repeated at will.
     pub rate_hz: Option<f64>,
@@ -40,20 +28,15 @@ pub struct Requirement {
 }
 
 impl Requirement {
-    /// Creates a requirement for a clock that counts wall time, without further needs. `duration`
-    /// is in nanoseconds; `error` and `confidence` are shares.
+    /// Creates a requirement for a clock that counts wall time. `duration` is in nanoseconds;
+    /// `error` is a share.
     ///
     /// # Errors
     /// When the duration is out of range.
-    pub fn new(duration: Nanos, error: f64, confidence: f64) -> Result<Self, ChoiceError> {
+    pub fn new(duration: Nanos, error: f64) -> Result<Self, ChoiceError> {
         Self {
             duration_ns: duration.0,
             error,
-            confidence,
-            overhead: None,
-            counts: Counted::Wall,
-            needs: Vec::new(),
-            settable: false,
             rate_hz: None,
             runtime: None,
             clocks: Vec::new(),
@@ -96,38 +79,6 @@ impl Requirement {
     }
 }
 
-/// A property that a clock must have.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ValueEnum)]
-#[serde(rename_all = "kebab-case")]
-pub enum Need {
-    /// Readings of two threads can be compared.
-    Threads,
-    /// It cannot be set back.
-    Monotonic,
-    /// It is not slewed.
-    NoSlew,
-    /// It goes on while the machine sleeps.
-    Suspend,
-}
-
-impl Need {
-    /// The reason that is printed for a clock without this property.
-    pub fn lack(self) -> &'static str {
-        match self {
-            Self::Threads => "readings of two threads cannot be compared",
-            Self::Monotonic => "wall-clock time can jump, which would corrupt a duration",
-            Self::NoSlew => "its rate is slewed (adjtimex), so that seconds differ in length",
-            Self::Suspend => "it stands still while the machine sleeps",
-        }
-    }
-
-    /// The name of this property on the command line.
-    pub fn word(self) -> String {
-        self.to_possible_value()
-            .map_or_else(String::new, |value| value.get_name().to_owned())
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -139,9 +90,9 @@ mod tests {
             assert!(text.contains(word), "{text}");
         };
         for ns in [0.0, -1.0, f64::NAN, f64::INFINITY, 1e15] {
-            refused(Requirement::new(Nanos(ns), 0.01, 0.95), "duration");
+            refused(Requirement::new(Nanos(ns), 0.01), "duration");
         }
-        let good = Requirement::new(Nanos(1000.0), 0.01, 0.95).unwrap();
+        let good = Requirement::new(Nanos(1000.0), 0.01).unwrap();
         let with_rate = |rate| {
             let rate_hz = Some(rate);
             let asked = Requirement {

@@ -11,8 +11,6 @@ use crate::numbers::{range_ns, time};
 pub const USUAL_DURATION: Nanos = Nanos(250.0);
 /// Largest error for which a clock is picked by default, as a share.
 pub const USUAL_ERROR: f64 = 0.01;
-/// Confidence that this error is kept.
-pub const USUAL_CONFIDENCE: f64 = 0.95;
 
 /// Picks a clock for an operation of [`USUAL_DURATION`], among the native clocks if `runtime` is
 /// `None`, otherwise among those of the runtime.
@@ -20,7 +18,7 @@ pub const USUAL_CONFIDENCE: f64 = 0.95;
 /// # Errors
 /// When the report has no such clocks.
 pub fn choose_usual(report: &Report, runtime: Option<&str>) -> Result<ClockChoice, ChoiceError> {
-    let usual = Requirement::new(USUAL_DURATION, USUAL_ERROR, USUAL_CONFIDENCE)?;
+    let usual = Requirement::new(USUAL_DURATION, USUAL_ERROR)?;
     let runtime = runtime.map(str::to_owned);
     choose(report, &Requirement { runtime, ..usual })
 }

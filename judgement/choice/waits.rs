@@ -1,9 +1,7 @@
-//! Chooses the timer to wait with: the one with the least CPU time among those that are punctual
-//! enough, or, without a bound, the least late one. Also sums up the waits of a report in a
+//! Chooses the timer to wait with: the least late one. Also sums up the waits of a report in a
 //! sentence.
 
 use serde::Serialize;
-use statrs::distribution::{Beta, ContinuousCDF};
 
 use super::ChoiceError;
 use super::clocks::{Choice, RankedTimer};
@@ -12,11 +10,10 @@ use super::plan::percent;
 use super::runtime::why_unavailable;
 use super::wait_snippet::{code_position, first_way};
 use crate::model::{
-    Granularity, Interval, Lateness, LatenessHistogram, MissedPolicy, PeriodFigures, Platform,
-    Report, USUAL_WAIT_NS, WaitActivity, WaitRow, value_of,
+    Granularity, Interval, Lateness, MissedPolicy, PeriodFigures, Platform, Report, USUAL_WAIT_NS,
+    WaitActivity, WaitRow, value_of,
 };
 use crate::numbers::{short_time, significant, time};
-use crate::statistics::bisect;
 
 /// Largest ratio between the requested length of waits and the nearest measured length, whichever
 /// is longer, for which the measured length is used.
@@ -39,47 +36,20 @@ const MAX_TAIL_RATIO: f64 = 0.5;
 /// *Judgement*: between runs on one machine, medians of the same primitive differ by up to as much.
 const MAX_EQUAL_RATIO: f64 = 2.0;
 
-/// Largest error of the clock that timed the waits, as a share of the accepted deviation, at which
-/// they show whether they keep it.
-/// *Judgement*.
-const MAX_CLOCK_ERROR: f64 = 0.1;
-
 /// Smallest granularity of waits, in nanoseconds, that the summary of a report mentions.
 const MIN_COARSE_STEP_NS: f64 = 5e5;
 
-/// The required punctuality of wake-ups.
+/// What is to wait.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-pub struct Punctuality {
+pub struct Waiting {
     /// Length of a wait in nanoseconds.
     pub every_ns: f64,
-    /// Largest accepted deviation of a wake-up in nanoseconds; null if the least late timer is
-    /// wanted.
-    pub within_ns: Option<f64>,
-    /// Required share of wake-ups within the bound, in (0, 1).
-    pub share: f64,
-    /// Largest accepted share of a CPU that waiting takes; null if it is not limited.
-    pub overhead: Option<f64>,
     /// The language of the program that waits; null if any primitive may be picked.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub language: Option<Language>,
 }
 
-impl Punctuality {
-    /// Returns these requirements if they are consistent.
-    ///
-    /// # Errors
-    /// When the accepted deviation is as long as a wait.
-    pub fn checked(self) -> Result<Self, ChoiceError> {
-        match self.within_ns {
-            Some(within) if within >= self.every_ns => Err(ChoiceError(format!(
-                "a wait of {} that may be off by {} need not wait: give a shorter --within",
-                short_time(self.every_ns),
-                short_time(within)
-            ))),
-            _ => Ok(self),
-        }
-    }
-
+impl Waiting {
     /// Whether there is code for this timer in the language, if one is given.
     fn has_code(&self, id: &str) -> bool {
         self.language.is_none() || code_position(id, self.language).is_some()
@@ -109,15 +79,11 @@ pub struct WaitRecord {
     pub cpu_ns: Option<f64>,
     /// Share of a CPU that these waits take; null if unknown.
     pub overhead: Option<f64>,
-    /// Observed share of waits within the bound; 1 without a bound.
-    pub share: f64,
-    /// Lower confidence limit of `share`, at 95 %.
-    pub share_at_least: f64,
     /// Whether the timer blocks, spins, or does both.
     #[serde(skip)]
     pub(super) means: WaitActivity,
-    /// Whether no further waits can show that the timer suffices, for example because its granularity
-    /// is coarser than the bound.
+    /// Whether no further waits can show that the timer suffices, because it waits by another clock,
+    /// returns at once or has no code.
     #[serde(skip)]
     unfit: bool,
     /// Distance of the median wait from the requested length, early or late, and CPU time of a
@@ -135,7 +101,7 @@ pub struct WaitRecord {
 pub type RankedWait = RankedTimer<WaitRecord>;
 
 /// The result of comparing the waits of a report.
-pub type WaitChoice = Choice<Punctuality, WaitRecord>;
+pub type WaitChoice = Choice<Waiting, WaitRecord>;
 
 /// The schema of the result.
 const SCHEMA: &str = "timermeter.pick-wait.v1";
@@ -146,7 +112,7 @@ const SCHEMA: &str = "timermeter.pick-wait.v1";
 ///
 /// # Errors
 /// When the report has no waits of about that length, and no language is given.
-pub fn choose(report: &Report, asked: &Punctuality) -> Result<WaitChoice, ChoiceError> {
+pub fn choose(report: &Report, asked: &Waiting) -> Result<WaitChoice, ChoiceError> {
     let usable = report.waits.iter().filter(|row| asked.has_code(&row.id));
     let near = nearest_length(usable, asked.every_ns);
     if let Some(near) = near.filter(|late| late.distance(asked.every_ns) <= MAX_LENGTH_RATIO.ln()) {
@@ -183,7 +149,7 @@ fn nearest_length<'a>(rows: impl Iterator<Item = &'a WaitRow>, ns: f64) -> Optio
 }
 
 /// Compares the waits of `length_ns` nanoseconds of all timers.
-fn choose_at(report: &Report, asked: &Punctuality, length_ns: u64) -> WaitChoice {
+fn choose_at(report: &Report, asked: &Waiting, length_ns: u64) -> WaitChoice {
     let mut all: Vec<RankedWait> = Vec::new();
     for row in &report.waits {
         let Some(new) = candidate(row, asked, length_ns) else {
@@ -195,23 +161,13 @@ fn choose_at(report: &Report, asked: &Punctuality, length_ns: u64) -> WaitChoice
             (new.slack_ns, &new.policy) == (other.slack_ns, &other.policy)
         };
         let mut same_timer = all.iter_mut().filter(|other| other.id == new.id);
-        let shortfall = |one: &RankedWait| one.figures.shortfall_factor(asked);
         match same_timer.find(has_same_key) {
-            Some(other) if shortfall(other) < shortfall(&new) => *other = new,
+            Some(other) if other.figures.distance_ns() < new.figures.distance_ns() => *other = new,
             Some(_) => {}
             None => all.push(new),
         }
     }
-    if asked.within_ns.is_none() {
-        all = order_by_lateness(all, asked.language);
-    } else {
-        all.sort_by_key(|one| !one.suffices);
-        let count = all.iter().take_while(|one| one.suffices).count();
-        let (sufficient, others) = all.split_at_mut(count);
-        let missed = |one: &WaitRecord| Some(Interval::exact(one.shortfall_factor(asked)));
-        order(sufficient, |record| record.cpu, asked.language);
-        order(others, missed, asked.language);
-    }
+    let mut all = order_by_lateness(all, asked.language);
     let ids: Vec<String> = all.iter().map(|one| one.id.clone()).collect();
     for one in &mut all {
         if ids.iter().filter(|id| **id == one.id).count() > 1 {
@@ -222,37 +178,23 @@ fn choose_at(report: &Report, asked: &Punctuality, length_ns: u64) -> WaitChoice
 }
 
 /// The result of the waits of this row with a length of `length_ns`; `None` if there are none.
-fn candidate(row: &WaitRow, asked: &Punctuality, length_ns: u64) -> Option<RankedWait> {
+fn candidate(row: &WaitRow, asked: &Waiting, length_ns: u64) -> Option<RankedWait> {
     let figures = row.figures.as_ref()?;
     let late = figures
         .lateness
         .iter()
         .find(|late| late.request_ns == length_ns)?;
-    let steps = figures.granularities().filter_map(Granularity::step);
-    let coarsest = steps.map(|step| step.value).reduce(f64::max);
-    let bound = asked.within_ns;
-    let share = bound.map_or(1.0, |bound| share_within(late, bound));
-    let too_coarse = coarsest.filter(|step| bound.is_some_and(|bound| *step > bound));
-    let is_hidden = bound.is_some_and(|bound| late.uncertainty_ns > MAX_CLOCK_ERROR * bound);
     let awake = figures
         .awake
         .filter(|awake| awake.returns_after_ns.is_some() && awake.below_ns > length_ns as f64);
-    let unfit = match (figures.other_clock_ppm(), awake, too_coarse) {
-        (Some(ppm), ..) => Some(format!(
+    let unfit = match (figures.other_clock_ppm(), awake) {
+        (Some(ppm), _) => Some(format!(
             "it is timed by another clock than it waits by: they differ by {} ppm",
             significant(ppm.value.abs(), 3)
         )),
-        (_, Some(awake), _) => Some(format!(
+        (_, Some(awake)) => Some(format!(
             "it returns at once from waits below {}",
             short_time(awake.below_ns)
-        )),
-        _ if is_hidden => Some(format!(
-            "the clock that timed it may be off by {}: too much to prove this deviation",
-            short_time(late.uncertainty_ns)
-        )),
-        (.., Some(step)) => Some(format!(
-            "it waits in steps of {}, which are longer than the accepted deviation",
-            short_time(step)
         )),
         _ => None,
     };
@@ -270,22 +212,19 @@ fn candidate(row: &WaitRow, asked: &Punctuality, length_ns: u64) -> Option<Ranke
         max_ns: late.max_ns,
         cpu_ns,
         overhead: cpu_ns.map(|cpu| (cpu / asked.every_ns).max(0.0)),
-        share,
-        share_at_least: lower_limit(share, late.waits),
         means: row.means,
         unfit: unfit.is_some() || !has_code,
         distance: late.p50_ns.map(distance),
         cpu: late.cpu_ns,
         leads: false,
     };
-    let shortfall = match (unfit, bound) {
+    let shortfall = match unfit {
         _ if !has_code => Some(format!(
             "{}; `pick` has no code for it in this language",
             record.lateness()
         )),
-        (Some(why), _) => Some(why),
-        (None, Some(bound)) => record.shortfall(asked, bound),
-        (None, None) => {
+        Some(why) => Some(why),
+        None => {
             let late = record.p50_ns?;
             (late >= asked.every_ns).then(|| {
                 format!(
@@ -305,7 +244,7 @@ fn candidate(row: &WaitRow, asked: &Punctuality, length_ns: u64) -> Option<Ranke
     })
 }
 
-/// Orders timers without a bound: first the least late one that blocks, then, among those that spin
+/// Orders timers: first the least late one that blocks, then, among those that spin
 /// and are at most [`MAX_LATENESS_RATIO`] times as late, with a tail of at most [`MAX_TAIL_RATIO`]
 /// times that of the first, the one with the least CPU time, then the rest by lateness.
 fn order_by_lateness(all: Vec<RankedWait>, language: Option<Language>) -> Vec<RankedWait> {
@@ -364,73 +303,17 @@ fn order(
     });
 }
 
-/// Ids of the timers that may turn out to suffice when more waits are measured, in the order of
-/// their CPU time. Without a bound, these are the leading timers.
+/// Ids of the leading timers, which are measured for longer.
 pub fn list_promising(choice: &WaitChoice) -> Vec<String> {
-    let mut promising: Vec<RankedWait> = choice
-        .picked
-        .iter()
-        .chain(&choice.nearest)
-        .chain(&choice.others)
-        .filter(|one| one.figures.is_promising(&choice.requirement))
-        .cloned()
-        .collect();
-    order(
-        &mut promising,
-        |record| record.cpu,
-        choice.requirement.language,
-    );
-    promising.into_iter().map(|one| one.id).collect()
+    let all = choice.picked.iter().chain(&choice.others);
+    let leading = all.filter(|one| one.figures.leads);
+    leading.map(|one| one.id.clone()).collect()
 }
 
 impl WaitRecord {
-    /// Whether more waits may show that the timer suffices; without a bound, whether it leads.
-    fn is_promising(&self, asked: &Punctuality) -> bool {
-        if asked.within_ns.is_none() {
-            return self.leads;
-        }
-        let is_affordable = |most: f64| self.overhead.is_none_or(|overhead| overhead <= most);
-        let share_at_most = 1.0 - lower_limit(1.0 - self.share, self.waits);
-        !self.unfit && share_at_most >= asked.share && asked.overhead.is_none_or(is_affordable)
-    }
-
     /// Distance of the median wait from the requested length in nanoseconds, whether early or late.
     fn distance_ns(&self) -> f64 {
         self.p50_ns.map_or(f64::INFINITY, f64::abs)
-    }
-
-    /// Factor by which these waits miss the requirement (share or overhead, whichever is worse); at
-    /// most 1 if they meet it. Without a bound, the distance of the median in nanoseconds.
-    fn shortfall_factor(&self, asked: &Punctuality) -> f64 {
-        if asked.within_ns.is_none() {
-            return self.distance_ns();
-        }
-        let overhead = asked
-            .overhead
-            .map_or(0.0, |most| self.overhead.unwrap_or(f64::INFINITY) / most);
-        let late = (1.0 - self.share_at_least) / (1.0 - asked.share);
-        late.max(overhead)
-    }
-
-    /// The reason why these waits do not meet the requirement; `None` if they meet it.
-    fn shortfall(&self, asked: &Punctuality, bound_ns: f64) -> Option<String> {
-        let waits = format!("{} of {} waits are", percent(self.share), self.waits);
-        let bound = short_time(bound_ns);
-        if self.share < asked.share {
-            return Some(format!("{waits} within {bound}"));
-        }
-        if self.share_at_least < asked.share {
-            return Some(format!(
-                "{waits} within {bound}, which may be {} by chance: measure longer",
-                percent(self.share_at_least)
-            ));
-        }
-        let most = asked.overhead?;
-        match self.overhead {
-            Some(overhead) if overhead <= most => None,
-            Some(overhead) => Some(format!("it takes {} of a CPU", percent(overhead))),
-            None => Some("its CPU time is unknown".into()),
-        }
     }
 
     /// Whether the tail of these waits is at most [`MAX_TAIL_RATIO`] times that of `other`: by the
@@ -470,7 +353,7 @@ impl WaitRecord {
 }
 
 /// Advice for users of a timer with these waits.
-fn notes(activity: WaitActivity, late: &Lateness, asked: &Punctuality) -> Vec<String> {
+fn notes(activity: WaitActivity, late: &Lateness, asked: &Waiting) -> Vec<String> {
     let mut notes = Vec::new();
     if late.early > 0.0 {
         notes.push(format!(
@@ -495,63 +378,14 @@ fn notes(activity: WaitActivity, late: &Lateness, asked: &Punctuality) -> Vec<St
     notes
 }
 
-/// Share of waits that were off by at most `within_ns` nanoseconds. A bin of the histogram counts
-/// only if all of it is within the bound.
-fn share_within(late: &Lateness, within_ns: f64) -> f64 {
-    let ends_within = |bin: u32| 10_f64.powf(LatenessHistogram::end(bin)) <= within_ns;
-    let inside: f64 = late
-        .histogram
-        .bins
-        .iter()
-        .filter(|(bin, _)| ends_within(**bin))
-        .map(|(_, count)| *count as f64)
-        .sum();
-    // The first bin holds all early waits.
-    let too_early = if late.earliest_ns > within_ns {
-        late.early
-    } else {
-        0.0
-    };
-    (inside / late.waits.max(1) as f64 - too_early).clamp(0.0, 1.0)
-}
-
-/// Lower confidence limit of a share, at 95 %: the lower end of the one-sided interval of Clopper
-/// and Pearson (Biometrika 26, 1934).
-fn lower_limit(share: f64, waits: u64) -> f64 {
-    /// Number of waits beyond which the limit does not change noticeably.
-    const MAX_WAITS: u64 = 10_000_000;
-    /// Halvings of an interval of shares, to a precision of 1e-9. The search for quantiles in the
-    /// library does not end for some numbers.
-    const HALVINGS: u32 = 30;
-    let waits = waits.min(MAX_WAITS);
-    let kept = (share * waits as f64).round().min(waits as f64);
-    if kept < 1.0 {
-        return 0.0;
-    }
-    let Ok(beta) = Beta::new(kept, waits as f64 - kept + 1.0) else {
-        return 0.0;
-    };
-    bisect((0.0, 1.0), HALVINGS, |share| beta.cdf(share) < 0.05).0
-}
-
-/// The number of waits that proves at 95 % confidence that a share of waits is within the bound,
-/// even if as many miss it as that share allows. If none missed it, a quarter of this number would
-/// be enough.
-pub fn waits_to_prove(share: f64) -> f64 {
-    12.0 / (1.0 - share)
-}
-
 /// Sums up the waits of a report in a sentence: the least late timer that blocks, a timer that
 /// spins and is hardly late, and timers with a coarse granularity. `None` if the report has no
 /// waits.
 pub fn summarize_waits(report: &Report) -> Option<String> {
     let length_ns = nearest_length(report.waits.iter(), USUAL_WAIT_NS)?.request_ns;
-    let asked = Punctuality {
+    let asked = Waiting {
         // A wait that is later than it is long is named nevertheless.
         every_ns: f64::INFINITY,
-        within_ns: None,
-        share: 0.99,
-        overhead: None,
         language: None,
     };
     let choice = choose_at(report, &asked, length_ns);

@@ -7,8 +7,7 @@
 //! ```
 //!
 //! How much each of them scatters where nothing changed is taken from the processes of the compared
-//! runs (`scatter.rs`), and from how much the runs of a side, or those of the history, differ among
-//! themselves.
+//! runs (`scatter.rs`), and from how much the runs of a side differ among themselves.
 
 use super::scatter::{Location, REFERENCE};
 use crate::model::Interval;
@@ -36,8 +35,8 @@ pub struct RunValue {
     pub location: Location,
 }
 
-/// The values of a timer in the old runs, the new runs and the history.
-pub type Sides = [Vec<RunValue>; 3];
+/// The values of a timer in the old runs and the new runs.
+pub type Sides = [Vec<RunValue>; 2];
 
 /// Timers that are judged together.
 pub struct TimerGroup<'n> {
@@ -264,7 +263,7 @@ fn shift_of_machine(groups: &[TimerGroup], shifts: &[f64]) -> f64 {
 /// timers how much they differ from their families.
 fn compare_runs(groups: &[TimerGroup], all: &mut [Vec<Averaged>]) -> PooledVariance {
     let mut together = PooledVariance::default();
-    for side in 0..3 {
+    for side in 0..2 {
         let samples = groups
             .iter()
             .flat_map(|group| &group.timers)

@@ -32,8 +32,8 @@ pub struct TimerQuantity<'a> {
     pub timer: String,
     pub quantity: Quantity,
     pub family: String,
-    /// The values in the old runs, in the new runs and in the history.
-    pub sides: [Vec<(&'a RunRow<'a>, Interval)>; 3],
+    /// The values in the old runs and in the new runs.
+    pub sides: [Vec<(&'a RunRow<'a>, Interval)>; 2],
 }
 
 /// How the timers of a family changed.
@@ -332,7 +332,7 @@ impl TimerQuantity<'_> {
                 .filter_map(sample)
                 .collect()
         });
-        let is_complete = sides[..2].iter().zip(&self.sides).all(|(samples, side)| {
+        let is_complete = sides.iter().zip(&self.sides).all(|(samples, side)| {
             !samples.is_empty() && (is_of_state || samples.len() == side.len())
         });
         is_complete.then_some(sides)
@@ -407,7 +407,7 @@ impl TimerQuantity<'_> {
 
     /// The change before it is judged.
     fn describe(&self, change: FigureChange) -> ComparedFigure {
-        let mut rows = self.sides[..2].iter().flatten();
+        let mut rows = self.sides.iter().flatten();
         ComparedFigure {
             timer: self.timer.clone(),
             quantity: self.quantity,

@@ -23,7 +23,7 @@ use crate::text::numbers::short_time;
 pub use condition::{BadCondition, ChangeCondition, Decision};
 pub use judge::FamilyChange;
 use platform::cpu_differs;
-pub use platform::{FELL, PlatformChange, is_same_state, platform_changes, unlike_cpu};
+pub use platform::{FELL, PlatformChange, platform_changes, unlike_cpu};
 pub use quantity::Quantity;
 pub use trust::ChangedAnswer;
 
@@ -115,8 +115,8 @@ pub enum Fate {
 pub struct Comparison {
     /// The summary: one sentence for clocks, and one for all other timers.
     pub sentences: Vec<String>,
-    /// The numbers of old runs, of new runs and of other runs (the history).
-    pub runs: [usize; 3],
+    /// The numbers of old runs and of new runs.
+    pub runs: [usize; 2],
     /// The mean core frequency of the old and the new runs, in hertz, if costs were compared in
     /// cycles.
     pub core_hz: Option<[f64; 2]>,
@@ -160,18 +160,12 @@ impl ComparedFigure {
 }
 
 impl Comparison {
-    /// Compares the new runs of a machine with its old runs. `history` contains other runs of the
-    /// machine between which nothing changed. They show, as the runs of a side do, how much runs of
-    /// the machine differ. Runs of the history with another CPU are ignored, and so are runs without
-    /// a known core frequency if all old and new runs have one.
+    /// Compares the new runs of a machine with its old runs. Several runs of a side show how much
+    /// runs of the machine differ.
     ///
     /// # Errors
     /// When no timer is in both the old and the new runs.
-    pub fn between(
-        old: &[&Report],
-        new: &[&Report],
-        history: &[&Report],
-    ) -> Result<Self, NothingInCommon> {
+    pub fn between(old: &[&Report], new: &[&Report]) -> Result<Self, NothingInCommon> {
         let nothing = |old: &[RunRow], new: &[RunRow]| NothingInCommon {
             old: old.len(),
             new: new.len(),
@@ -187,12 +181,7 @@ impl Comparison {
             all.and_then(mean).filter(|_| is_same_cpu)
         });
         let frequencies = frequencies[0].zip(frequencies[1]);
-        let is_usable = |run: &&&Report| {
-            !cpu_differs(&platform_changes(first_old, run))
-                && (frequencies.is_none() || core_ghz(run).is_some())
-        };
-        let history: Vec<&Report> = history.iter().filter(is_usable).copied().collect();
-        let sides = [old, new, &history].map(|side| -> Vec<RunRow> {
+        let sides = [old, new].map(|side| -> Vec<RunRow> {
             side.iter()
                 .enumerate()
                 .flat_map(|(number, run)| RunRow::all_of(number, run))
@@ -203,7 +192,7 @@ impl Comparison {
             return Err(nothing(&sides[0], &sides[1]));
         }
         let mut comparison = Self {
-            runs: [old.len(), new.len(), history.len()],
+            runs: [old.len(), new.len()],
             core_hz: frequencies.map(|(old, new)| [old * 1e9, new * 1e9]),
             platform,
             one_sided: matched.one_sided,
@@ -212,7 +201,7 @@ impl Comparison {
         };
         let mut candidates = Vec::new();
         for (name, rows) in &matched.pairs {
-            let [before, after, _] = rows.each_ref().map(|side| {
+            let [before, after] = rows.each_ref().map(|side| {
                 side.iter()
                     .filter_map(|row| row.clock())
                     .collect::<Vec<&TimerRow>>()
@@ -248,7 +237,7 @@ impl Comparison {
 }
 
 /// All quantities of a timer that both sides have.
-fn candidates_of<'a>(name: &str, rows: &[Vec<&'a RunRow<'a>>; 3]) -> Vec<TimerQuantity<'a>> {
+fn candidates_of<'a>(name: &str, rows: &[Vec<&'a RunRow<'a>>; 2]) -> Vec<TimerQuantity<'a>> {
     let mut wanted: Vec<(Quantity, Option<u64>)> = Vec::new();
     for (quantity, length, _) in rows[1].iter().flat_map(|row| &row.figures) {
         if !wanted.contains(&(*quantity, *length)) {
@@ -261,7 +250,7 @@ fn candidates_of<'a>(name: &str, rows: &[Vec<&'a RunRow<'a>>; 3]) -> Vec<TimerQu
             let figures = figures.filter_map(|row| Some((*row, row.figure(quantity, length)?)));
             figures.collect()
         };
-        let sides: [Vec<_>; 3] = rows.each_ref().map(of_side);
+        let sides: [Vec<_>; 2] = rows.each_ref().map(of_side);
         let (first, _) = sides[1].first()?;
         let at = length.map_or_else(String::new, |ns| format!(" at {}", short_time(ns as f64)));
         (!sides[0].is_empty()).then(|| TimerQuantity {

@@ -7,7 +7,7 @@ use serde::Serialize;
 use timers::clock_sources;
 
 use crate::fields::field;
-use crate::model::{ProvenanceKind, Report};
+use crate::model::Report;
 use crate::table::CellValue;
 
 /// A difference between two platforms or their settings.
@@ -28,7 +28,6 @@ pub const FELL: &str = "reads through the kernel become more expensive; `dmesg |
 const OTHER_CPU: &str = "another CPU: differences may be due to the machines";
 
 const CLOCK_SOURCE: &str = "clock source";
-const CORE_FREQUENCY: &str = "frequency";
 
 /// The keys of the fields that are compared.
 const COMPARED: [&str; 23] = [
@@ -99,24 +98,6 @@ pub fn platform_changes(old: &Report, new: &Report) -> Vec<PlatformChange> {
         });
     }
     changes
-}
-
-/// Whether `other` was measured on the same node in the same state as `report`: nothing differs
-/// that the reports contain about machine and settings, except for the measured frequency of the
-/// core, which varies from run to run.
-pub fn is_same_state(report: &Report, other: &Report) -> bool {
-    let [a, b] = [report, other].map(|report| {
-        let machine = &report.platform;
-        (
-            &report.node,
-            &machine.clocksource,
-            machine.limits.time_namespace,
-        )
-    });
-    let mut changes = platform_changes(report, other).into_iter();
-    other.provenance.kind == ProvenanceKind::Measured
-        && a == b
-        && changes.all(|change| change.what == CORE_FREQUENCY)
 }
 
 /// Explains why the CPUs of two reports differ or may differ; `None` if both reports name the same

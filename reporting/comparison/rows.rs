@@ -45,8 +45,8 @@ type RowsByTimer<'a> = IndexMap<TimerKey<'a>, Vec<&'a RunRow<'a>>>;
 /// Rows that both sides contain, and timers that only one side contains.
 #[derive(Default)]
 pub struct Matched<'a> {
-    /// The name of each timer, with its old rows, new rows and history rows.
-    pub pairs: Vec<(String, [Vec<&'a RunRow<'a>>; 3])>,
+    /// The name of each timer, with its old rows and new rows.
+    pub pairs: Vec<(String, [Vec<&'a RunRow<'a>>; 2])>,
     pub one_sided: Vec<OneSided>,
     /// The names of all timers of both sides.
     pub names: Vec<String>,
@@ -171,8 +171,8 @@ impl TimerKey<'_> {
     }
 }
 
-/// Matches the rows of the old runs, the new runs and the history.
-pub fn match_rows<'a>(sides: [&'a [RunRow<'a>]; 3]) -> Matched<'a> {
+/// Matches the rows of the old runs and the new runs.
+pub fn match_rows<'a>(sides: [&'a [RunRow<'a>]; 2]) -> Matched<'a> {
     // The CPU of a wait is ignored if no side measured on several CPUs.
     let has_several_cpus = |rows: &[RunRow]| {
         let mut cpus = rows
@@ -182,23 +182,21 @@ pub fn match_rows<'a>(sides: [&'a [RunRow<'a>]; 3]) -> Matched<'a> {
         cpus.any(|cpu| Some(cpu) != first)
     };
     let by_cpu = has_several_cpus(sides[0]) || has_several_cpus(sides[1]);
-    let [old, new, history] = sides.map(|side| group_rows(side, by_cpu));
+    let [old, new] = sides.map(|side| group_rows(side, by_cpu));
     let mut matched = Matched::default();
     let of_new = new
         .iter()
-        .map(|(key, after)| (key, after, counterpart(&old, key), Some(after)));
+        .map(|(key, after)| (after, counterpart(&old, key), Some(after)));
     let of_old = old
         .iter()
         .filter(|(key, _)| counterpart(&new, key).is_none())
-        .map(|(key, before)| (key, before, Some(before), None));
-    for (key, rows, before, after) in of_new.chain(of_old) {
+        .map(|(_, before)| (before, Some(before), None));
+    for (rows, before, after) in of_new.chain(of_old) {
         let name = rows[0].name();
         matched.one_sided.extend(one_sided(before, after, &name));
         matched.names.push(name.clone());
         if let (Some(before), Some(after)) = (before, after) {
-            let others = history.get(key).cloned().unwrap_or_default();
-            let sides = [before.clone(), after.clone(), others];
-            matched.pairs.push((name, sides));
+            matched.pairs.push((name, [before.clone(), after.clone()]));
         }
     }
     matched

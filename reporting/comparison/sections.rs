@@ -217,11 +217,7 @@ fn summary(comparison: &Comparison) -> String {
         0 => String::new(),
         some => format!("; {some} without an interval are not judged"),
     };
-    let [old, new, history] = comparison.runs;
-    let runs = match history {
-        0 => format!("{old} old and {new} new runs"),
-        history => format!("{old} old, {new} new and {history} earlier runs"),
-    };
+    let [old, new] = comparison.runs;
     let has_costs = |family: &FamilyChange| family.quantity == Quantity::COST;
     let core_hz = comparison
         .core_hz
@@ -232,7 +228,7 @@ fn summary(comparison: &Comparison) -> String {
     });
     format!(
         "of {} with an interval, {worse} got worse, {better} got better, and {noise} differ by no more than noise{unjudged}; \
-         {runs}; where nothing changed, at most 1 comparison in {:.0} finds a change{core}",
+         {old} old and {new} new runs; where nothing changed, at most 1 comparison in {:.0} finds a change{core}",
         counted(worse + better + noise, "figure"),
         1.0 / FALSE_ALARM,
     )

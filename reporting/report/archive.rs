@@ -117,33 +117,6 @@ fn move_to_free(folder: &Path, platform: &Path, date: &str) -> io::Result<String
     }
 }
 
-/// The reports that are stored with the report at `path`, itself included: the baselines in its
-/// folder, or the runs of its platform. Empty if the report is neither a baseline nor stored as
-/// [`Archive`] stores runs.
-#[must_use]
-pub fn stored_with(path: &Path) -> Vec<PathBuf> {
-    let path = path.canonicalize().unwrap_or_default();
-    let folder = path.parent().unwrap_or(&path);
-    let name = folder.file_name().unwrap_or_default().to_string_lossy();
-    let is_run = path.ends_with(REPORT_FILE) && date(&name) != UNDATED;
-    let place = match folder.parent() {
-        Some(platform) if is_run => platform,
-        _ if name == BASELINES => folder,
-        _ => return Vec::new(),
-    };
-    let entries = fs::read_dir(place).into_iter().flatten().flatten();
-    let paths = entries.map(|entry| entry.path());
-    paths
-        .map(|path| {
-            if path.is_dir() {
-                path.join(REPORT_FILE)
-            } else {
-                path
-            }
-        })
-        .collect()
-}
-
 /// The largest length of the name of a baseline, in characters.
 const MAX_NAME_CHARS: usize = 64;
 
@@ -326,48 +299,6 @@ mod tests {
                     .iter()
                     .all(|folder| folder.join("report.json").is_file())
             );
-        }
-    }
-
-    #[test]
-    fn finds_runs_of_platform() {
-        let base = tempfile::tempdir().unwrap();
-        let base = base.path().canonicalize().unwrap();
-        let file = |name: &str| base.join(name).join(REPORT_FILE);
-        for name in [
-            "2026-11-20",
-            "2026-11-21",
-            "2026-11-21-2",
-            "2026-11-21-10",
-            "2026-11-22",
-            "undated",
-            "2026-11-20-x",
-            "2026-11-20-",
-            "old",
-        ] {
-            fs::create_dir(base.join(name)).unwrap();
-            fs::write(file(name), SMALL).unwrap();
-        }
-        fs::write(base.join("2026-11-19"), SMALL).unwrap();
-        let names = [
-            "2026-11-19",
-            "2026-11-20",
-            "2026-11-20-",
-            "2026-11-20-x",
-            "2026-11-21",
-            "2026-11-21-10",
-            "2026-11-21-2",
-            "2026-11-22",
-            "old",
-            "undated",
-        ];
-        let mut stored = stored_with(&file("2026-11-21-2"));
-        stored.sort_unstable();
-        let mut expected = names.map(file);
-        expected[0] = base.join(names[0]);
-        assert_eq!(stored, expected);
-        for other in [&file("old"), &base.join("2026-11-19"), &base.join("none")] {
-            assert!(stored_with(other).is_empty(), "{}", other.display());
         }
     }
 

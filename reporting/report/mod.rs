@@ -17,7 +17,7 @@ mod sections;
 mod slug;
 mod tracked;
 
-pub use archive::{Archive, Baselines, Unresolved, home, is_baseline_name, stored_with};
+pub use archive::{Archive, Baselines, Unresolved, home, is_baseline_name};
 pub use collection::{Collection, ReportFile, files};
 pub use facts::facts;
 pub use format::{cell_reader, cells, render};

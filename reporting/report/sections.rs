@@ -1,7 +1,6 @@
 //! Builds the text document of a report: the machine, one table for each kind of timer, the reasons
 //! why timers have no results, and notes.
 
-use clap::ValueEnum;
 use indexmap::{IndexMap, IndexSet};
 
 use super::Fact;
@@ -16,7 +15,7 @@ use crate::text::counted;
 use crate::text::numbers::short_time;
 
 /// The level of detail of a document.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Detail {
     /// What matters for choosing a timer, in a few lines
     #[default]

@@ -10,11 +10,7 @@ use crate::text::plain;
 
 pub(super) fn write_csv(table: &Table<'_>, output: &mut dyn Write) -> io::Result<()> {
     let mut csv = CsvWriter::new(output);
-    let keys = table.columns.iter().map(|column| match column.group {
-        Some(group) => escape_csv(&format!("{} {}", table.groups[group], column.key)),
-        None => column.key.to_owned(),
-    });
-    csv.header(keys)?;
+    csv.header(table.columns.iter().map(|column| column.key))?;
     for row in &table.rows {
         csv.row(table.cells(row).map(|(_, cell)| cell))?;
     }

@@ -24,19 +24,8 @@ pub(super) fn write(source: &Table<'_>, output: &mut dyn Write) -> io::Result<()
         output,
         "% \\usepackage{{array}}, {{booktabs}}, {{graphicx}} and {{textcomp}}, T1 fonts, UTF-8"
     )?;
-    for (at, name) in source.groups.iter().enumerate() {
-        let name = escape(&clipped(name, MAX_CELL_CHARS));
-        let name = name.replace('/', "/\\allowbreak{}");
-        writeln!(
-            output,
-            "{{\\noindent\\raggedright [{}] {name}\\par}}",
-            at + 1
-        )?;
-    }
-    let headings = source.columns.iter().map(|column| {
-        let number = column.group.map(|group| format!("[{}] ", group + 1));
-        number.unwrap_or_default() + column.heading_without_ns()
-    });
+    let headings = source.columns.iter();
+    let headings = headings.map(|column| column.heading_without_ns().to_owned());
     let rows = source.rows.iter().map(|row| {
         let cells = source.cells(row);
         cells

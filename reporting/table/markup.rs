@@ -38,7 +38,7 @@ pub(super) fn write_html(table: &Table<'_>, output: &mut dyn Write) -> io::Resul
         format!(
             "<th scope=\"col\"{}>{}</th>",
             class(column),
-            escape_html(&table.full_heading(column, column.heading_without_ns()))
+            escape_html(column.heading_without_ns())
         )
     });
     writeln!(
@@ -67,8 +67,7 @@ pub fn escape_html(text: &str) -> String {
 
 pub(super) fn write_markdown(table: &Table<'_>, output: &mut dyn Write) -> io::Result<()> {
     let columns = table.columns.iter();
-    let headings = columns
-        .map(|column| escape_markdown(&table.full_heading(column, column.heading_without_ns())));
+    let headings = columns.map(|column| escape_markdown(column.heading_without_ns()));
     writeln!(
         output,
         "|{}",

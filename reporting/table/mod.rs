@@ -63,8 +63,6 @@ pub struct TableColumn {
     pub omission_priority: u8,
     /// The meaning of the cells; empty if the heading says it.
     pub about: &'static str,
-    /// The index of the column group in [`Table::groups`]; `None` for a column without a group.
-    pub group: Option<usize>,
 }
 
 /// A table.
@@ -72,9 +70,6 @@ pub struct TableColumn {
 pub struct Table<'a> {
     /// The columns.
     pub columns: Vec<TableColumn>,
-    /// The names of the column groups, such as the reports in a table of several reports; empty if
-    /// there are no groups.
-    pub groups: Vec<&'a str>,
     /// The cells of each row; missing cells at the end are empty.
     pub rows: Vec<Cow<'a, [CellValue]>>,
     /// Whether the text for people has ASCII characters only.
@@ -104,7 +99,6 @@ impl TableColumn {
             folds: false,
             omission_priority: 0,
             about: "",
-            group: None,
         }
     }
 
@@ -219,12 +213,6 @@ impl<'a> Table<'a> {
         self.write(format, &mut text)
             .expect("writing to a vector succeeds, and tables support the format");
         String::from_utf8(text).expect("all formats are UTF-8")
-    }
-
-    /// `heading` with the name of the column group, if the column has a group.
-    fn full_heading(&self, column: &TableColumn, heading: &str) -> String {
-        let group = column.group.and_then(|group| self.groups.get(group));
-        group.map_or(heading.to_owned(), |group| format!("{group}, {heading}"))
     }
 
     /// Writes a line for each row: its cells between the three texts of `line`.

@@ -1,21 +1,6 @@
-use std::cmp::Ordering;
-
 use proptest::prelude::*;
 
-use crate::model::Interval;
-
 use super::{CellValue, Format, Notation, Style, Table, TableColumn, data, latex, markup};
-
-fn cell() -> impl Strategy<Value = CellValue> {
-    prop_oneof![
-        Just(CellValue::Nothing),
-        any::<f64>().prop_map(CellValue::from),
-        (0.0f64..1e9).prop_map(CellValue::AtMost),
-        (0.0f64..1e9, 0.0f64..1e9)
-            .prop_map(|(value, half)| { Interval::around(value, half).into() }),
-        any::<String>().prop_map(CellValue::from),
-    ]
-}
 
 #[test]
 fn notation_determines_digits() {
@@ -281,15 +266,6 @@ fn escapes_known_attacks() {
 }
 
 proptest! {
-    #[test]
-    fn order_of_values_is_total(a in cell(), b in cell(), c in cell(), largest in any::<bool>()) {
-        prop_assert_eq!(a.order(&b, largest), b.order(&a, largest).reverse());
-        if a.order(&b, largest) != Ordering::Greater && b.order(&c, largest) != Ordering::Greater {
-            prop_assert_ne!(a.order(&c, largest), Ordering::Greater);
-        }
-        prop_assert_ne!(CellValue::Nothing.order(&a, largest), Ordering::Less, "undetermined values come last");
-    }
-
     #[test]
     fn csv_cells_are_no_formulas(text in "[=+@\t\r\n \u{200b}\u{1b}-]{0,4}\\PC{0,20}") {
         let text = data::escape_csv(&text);

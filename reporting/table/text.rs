@@ -1,7 +1,6 @@
 //! Writes tables for people with the crate comfy-table. On narrow terminals, columns are omitted
-//! and cells are folded to several lines. Headings contain the numbers of column groups, because
-//! the names of groups are longer than the cells. Very long tables are written row by row without
-//! aligned columns.
+//! and cells are folded to several lines. Very long tables are written row by row without aligned
+//! columns.
 
 use std::collections::HashSet;
 use std::io::{self, Write};
@@ -27,8 +26,6 @@ pub(super) const MIN_FOLDED_WIDTH: usize = 10;
 const MIN_SHOWN_COLUMNS: usize = 3;
 /// The width of text if the output is not a terminal, in columns.
 const DEFAULT_WIDTH: u16 = 120;
-/// The largest number of characters of the name of a column group; longer names are shortened.
-const MAX_GROUP_NAME: usize = 200;
 /// The largest number of lines that explain the columns of a table.
 const MAX_LEGEND_LINES: usize = 3;
 /// The end of the lines that explain the columns of a table.
@@ -75,12 +72,6 @@ impl Style {
 
 /// Writes the table at its full width.
 pub(super) fn write(table: &Table<'_>, output: &mut dyn Write) -> io::Result<()> {
-    for (at, name) in table.groups.iter().enumerate() {
-        writeln!(output, "# [{}]  {}", at + 1, clipped(name, MAX_GROUP_NAME))?;
-    }
-    if !table.groups.is_empty() {
-        writeln!(output)?;
-    }
     match table.aligned_cells() {
         Some(rows) => {
             let drawing = draw_cells(&rows, &table.columns, COLUMN_GAP);
@@ -251,16 +242,12 @@ impl Table<'_> {
     }
 }
 
-/// The headings, with the number of the column group if there is one.
+/// The headings.
 fn headings(table: &Table<'_>) -> Vec<String> {
     table
         .columns
         .iter()
-        .map(|column| match column.group {
-            Some(group) => format!("[{}] {}", group + 1, column.heading),
-            None => column.heading.to_owned(),
-        })
-        .map(|heading| table.in_its_characters(heading))
+        .map(|column| table.in_its_characters(column.heading.to_owned()))
         .collect()
 }
 

@@ -1,6 +1,5 @@
 //! Defines the values of table cells, and the types of the columns of files (CSV and Parquet).
 
-use std::cmp::Ordering;
 use std::fmt;
 use std::sync::Arc;
 
@@ -90,34 +89,6 @@ impl CellValue {
             Self::AtMost(bound) => bound.into(),
             value => value,
         }
-    }
-
-    /// Compares values for sorting: smaller values first, or larger values first if
-    /// `largest_first`. Bounds come after numbers, and undetermined values last, in both orders.
-    pub fn order(&self, other: &Self, largest_first: bool) -> Ordering {
-        let type_order = |value: &Self| match value {
-            Self::Figure(_) | Self::Count(_) => 0,
-            Self::AtMost(_) => 1,
-            Self::Text(_) | Self::Word(_) => 2,
-            Self::Truth(_) | Self::Time(_) | Self::Day(_) => 3,
-            Self::Nothing => 4,
-        };
-        let order = match (self, other) {
-            (Self::Truth(a), Self::Truth(b)) => a.cmp(b),
-            (Self::Time(a), Self::Time(b)) => a.cmp(b),
-            (Self::Day(a), Self::Day(b)) => a.cmp(b),
-            _ => match (self.number(), other.number()) {
-                (Some(a), Some(b)) => a.total_cmp(&b),
-                _ => self.as_text().cmp(other.as_text()),
-            },
-        };
-        type_order(self)
-            .cmp(&type_order(other))
-            .then(if largest_first {
-                order.reverse()
-            } else {
-                order
-            })
     }
 }
 

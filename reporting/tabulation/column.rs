@@ -17,12 +17,6 @@ impl ColumnName {
     pub const TIMER: Self = Self("timer");
     /// The name of the machine.
     pub const PLATFORM: Self = Self("platform");
-    /// The file of the report.
-    pub const FILE: Self = Self("file");
-    /// The Quality (formula (1) of the paper), by which clocks are sorted by default.
-    pub const QUALITY: Self = Self("quality");
-    /// The median lateness, by which sleep primitives and periodic timers are sorted by default.
-    pub const LATENESS: Self = Self("late-p50");
 
     /// The default columns of one kind of rows. `many` states whether the table shows several
     /// reports, `narrow` whether the terminal is narrow.

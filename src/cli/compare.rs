@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::error::ErrorKind;
-use clap::{ArgAction, ArgMatches, Args, Error};
+use clap::{Args, Error};
 
 use super::OutputArgs;
 use crate::comparison::ChangeCondition;
@@ -27,24 +27,6 @@ pub struct CompareArgs {
     /// share the state of the machine at that time. Options may stand before and after `--`.
     #[arg(value_name = "NEW", last = true)]
     pub new: Vec<PathBuf>,
-    /// Stands where `--` stood.
-    #[arg(long, hide = true, action = ArgAction::Count)]
-    second_side: u8,
-    /// Earlier runs of the same machine, between which nothing changed
-    ///
-    /// Files, names or folders. They show how much runs of the machine differ. A run that is also
-    /// on a side counts only there.
-    #[arg(long, value_name = "REPORT", num_args = 1..)]
-    pub history: Vec<PathBuf>,
-    /// Do not use stored runs as the history
-    ///
-    /// Without --history and this flag, runs that are stored with the old report are the history:
-    /// the runs in `reports/<platform>/` of `probe --save`, or the other baselines. Only runs that
-    /// are not newer than the old report are used, of the same node, in the same state (CPU,
-    /// kernel, clock source), with the same measurement plan and version of timermeter; at most the
-    /// newest 30.
-    #[arg(long, conflicts_with = "history")]
-    pub no_history: bool,
     /// Exit with status 3 if this condition on a change holds, as in 'cost>10%' (repeatable)
     ///
     /// Only changes beyond noise count, and only if they are at least 0.5 % of a cost or a
@@ -54,9 +36,6 @@ pub struct CompareArgs {
     /// trust question that it did not fail before), 'trust[monotonic*]<0'.
     #[arg(long, value_name = "CONDITION", allow_hyphen_values = true)]
     pub fail_if: Vec<ChangeCondition>,
-    /// Exit with status 4 if the CPU models differ or are unknown
-    #[arg(long)]
-    pub same_cpu: bool,
     /// Also show differences within noise
     #[arg(long)]
     pub all: bool,
@@ -65,27 +44,28 @@ pub struct CompareArgs {
     pub output: OutputArgs,
 }
 
-/// The flag that replaces `--`, after which clap would accept no options.
-pub(super) const SECOND_SIDE: &str = "--second-side";
+/// The word that replaces `--`, after which clap would accept no options; no argument contains it.
+pub(super) const SIDES: &str = "\0";
 
 impl CompareArgs {
-    /// Moves the reports after the flag that replaces `--` to the new side.
+    /// Moves the reports after the word that replaces `--` to the new side.
     ///
     /// # Errors
-    /// When the flag is given twice, or a side has no report.
-    pub(super) fn split_sides(&mut self, matches: &ArgMatches) -> Result<(), Error> {
-        if self.second_side == 0 {
-            return Ok(());
+    /// When the word is given twice, or a side has no report.
+    pub(super) fn split_sides(&mut self) -> Result<(), Error> {
+        let mut sides = self.reports.split(|report| report.as_os_str() == SIDES);
+        let (old, new) = (sides.next().unwrap_or_default(), sides.next());
+        match new {
+            None => Ok(()),
+            Some(new) if !old.is_empty() && !new.is_empty() && sides.next().is_none() => {
+                (self.new, self.reports) = (new.to_vec(), old.to_vec());
+                Ok(())
+            }
+            Some(_) => Err(Error::raw(
+                ErrorKind::WrongNumberOfValues,
+                "`--` stands once, with an old report before it and a new one after it",
+            )),
         }
-        let indices = matches.indices_of("reports").into_iter().flatten();
-        let before = |index: &usize| Some(*index) < matches.index_of("second_side");
-        let old = indices.filter(before).count();
-        self.new = self.reports.split_off(old);
-        if self.second_side == 1 && old > 0 && !self.new.is_empty() {
-            return Ok(());
-        }
-        let problem = "`--` stands once, with an old report before it and a new one after it";
-        Err(Error::raw(ErrorKind::WrongNumberOfValues, problem))
     }
 
     /// Whether the comparison needs a probe of this machine.

@@ -2,14 +2,12 @@
 //! the exit statuses. Also defines the arguments of `completions`.
 
 use std::fmt::Write as _;
-use std::path::PathBuf;
 
 use clap::{Arg, Args, Command, CommandFactory};
 use clap_complete::Shell;
 
 use super::Cli;
-use super::completion::with_completion;
-use super::output::with_formats;
+use super::output::{node, with_formats};
 use crate::table::Format;
 
 /// Commands with the output formats that they support.
@@ -56,79 +54,45 @@ const GROUPS: [(&str, Verbs); 6] = [
 
 /// The headings of options in `--help` with the ids of the options, and whether `-h` has them, too. All
 /// other options have no heading.
-const HEADINGS: [(&str, bool, &[&str]); 7] = [
+const HEADINGS: [(&str, bool, &[&str]); 6] = [
     ("Output", true, &["format", "outputs", "verbose"]),
-    ("Output", false, &["notes", "quiet", "node", "color"]),
+    ("Output", false, &["quiet", "node", "color"]),
+    ("Agents and runtimes", false, &["agents", "runtimes"]),
+    ("Requirements", false, &["runtime", "rate"]),
     (
-        "Agents and runtimes",
-        false,
-        &["agents", "runtimes", "settings", "keep_env"],
-    ),
-    (
-        "Requirements",
+        "Conditions",
         false,
         &[
-            "confidence",
-            "overhead",
-            "runtime",
-            "within",
-            "counts",
-            "needs",
-            "settable",
-            "rate",
-            "share",
-        ],
-    ),
-    (
-        "Conditions and precision",
-        false,
-        &[
-            "cpu",
-            "cycles",
-            "seed",
-            "timeout",
-            "context",
-            "precision",
-            "slack",
-            "policy",
-            "load",
-            "granularity",
-            "break_at",
-            "samples",
-            "time",
-            "limit",
-            "warmup",
+            "cpu", "cycles", "seed", "timeout", "context", "slack", "policy", "load", "break_at",
+            "samples", "time",
         ],
     ),
     (
         "Files",
         false,
-        &[
-            "from",
-            "trace",
-            "save",
-            "baseline",
-            "svg",
-            "history",
-            "no_history",
-        ],
+        &["from", "trace", "save", "baseline", "svg"],
     ),
-    ("Table", false, &["kind", "layout", "reverse"]),
+];
+
+/// The commands that may measure, whose results may have the name of this machine.
+const MEASURING: [&str; 8] = [
+    "answer", "probe", "wait", "period", "check", "measure", "compare", "gate",
 ];
 
 /// The number of examples in `-h`.
 const SHORT_EXAMPLES: usize = 2;
 
-/// The command line with its grouped help, and with the completions of values.
+/// The command line with its grouped help.
 pub fn command() -> Command {
-    let mut command = with_formats(Cli::command(), Format::ANSWER)
-        .mut_args(|argument| with_completion("", with_heading(argument)));
+    let mut command = with_formats(Cli::command().arg(node()), Format::ANSWER);
+    command = command.mut_args(with_heading);
     let verbs = GROUPS.iter().flat_map(|(_, verbs)| verbs.iter());
     for &(name, formats) in verbs.chain(&[("answer", Format::ANSWER)]) {
         command = command.mut_subcommand(name, |verb| {
             let examples = short_examples(&verb);
             with_formats(verb, formats)
-                .mut_args(|argument| with_completion(name, with_heading(argument)))
+                .args(MEASURING.contains(&name).then(node))
+                .mut_args(with_heading)
                 .after_help(examples)
                 .after_long_help(EXIT_STATUS)
         });
@@ -187,11 +151,8 @@ const EXIT_STATUS: &str = "Exit status:
 #[derive(Clone, Debug, Args)]
 pub struct CompletionsArgs {
     /// The shell
-    #[arg(value_name = "SHELL", value_enum, required_unless_present = "man")]
-    pub shell: Option<Shell>,
-    /// Write a manual page of each command to this folder instead
-    #[arg(long, value_name = "DIR")]
-    pub man: Option<PathBuf>,
+    #[arg(value_name = "SHELL", value_enum)]
+    pub shell: Shell,
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 use clap::builder::{StringValueParser, TypedValueParser as _};
 
-use super::values::{parse_confidence, parse_share};
+use super::values::parse_share;
 use super::{OutputArgs, values};
 use crate::measure::Instrument;
 use crate::model::Nanos;
@@ -30,9 +30,6 @@ pub struct MeasureArgs {
     /// Largest error due to the clock
     #[arg(long, value_name = "SHARE", default_value = "1%", value_parser = parse_share, allow_hyphen_values = true)]
     pub error: f64,
-    /// Confidence level of the intervals
-    #[arg(long, value_name = "SHARE", default_value = "95%", value_parser = parse_confidence, allow_hyphen_values = true)]
-    pub confidence: f64,
     /// Sizes of the input, as in 100,10k,1M
     #[arg(long, value_name = "N", value_delimiter = ',', allow_negative_numbers = true, value_parser = values::whole_number_parser::<u64>(1..=100_000_000))]
     pub sizes: Vec<u64>,
@@ -46,7 +43,7 @@ pub struct MeasureArgs {
     ///
     /// A number without a unit is in seconds; the limit is rounded up to whole seconds.
     #[arg(long, value_name = "TIME", default_value = "20s", allow_negative_numbers = true, value_parser = values::parse_whole_seconds)]
-    pub limit: u64,
+    pub budget: u64,
     /// Take the figures of the clock from this report (JSON) instead of measuring them
     #[arg(long, value_name = "REPORT")]
     pub from: Option<PathBuf>,
@@ -56,9 +53,6 @@ pub struct MeasureArgs {
     /// Seed of all random choices
     #[arg(long, value_name = "N", default_value_t = 1, allow_negative_numbers = true, value_parser = values::parse_seed)]
     pub seed: u64,
-    /// Runs of the command before the first timed run [default: 1]
-    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = values::whole_number_parser::<u32>(0..=100_000))]
-    pub warmup: Option<u32>,
     /// A command to measure instead; each run is a sample
     #[arg(last = true, value_name = "COMMAND")]
     pub command: Vec<String>,

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::builder::{
     FalseyValueParser, PathBufValueParser, PossibleValuesParser, TypedValueParser,
 };
-use clap::{Args, Command, ValueEnum};
+use clap::{Arg, Args, Command, ValueEnum};
 
 use super::values;
 use crate::report::is_stdout;
@@ -20,10 +20,22 @@ pub struct CommonArgs {
     /// Print no progress, no hints and no explanations of columns
     #[arg(long, short, global = true, env = "TIMERMETER_QUIET", hide_env_values = true, value_parser = FalseyValueParser::new())]
     pub quiet: bool,
-    /// Name of this machine in reports and answers, for tables and comparisons of many machines
-    #[arg(long, global = true, value_name = "NAME", value_parser = values::parse_node, overrides_with = "node")]
+    /// The name of this machine ([`node`]), where something is measured.
+    #[arg(skip)]
     pub node: Option<String>,
 }
+
+/// The flag for the name of this machine, of commands that measure.
+pub(super) fn node() -> Arg {
+    Arg::new(NODE)
+        .long(NODE)
+        .value_name("NAME")
+        .value_parser(values::parse_node)
+        .help("Name of this machine in reports and answers, for tables and comparisons of many machines")
+}
+
+/// The id of this flag.
+pub(super) const NODE: &str = "node";
 
 /// When to colour the output.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]

@@ -3,13 +3,12 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use clap::builder::{PossibleValuesParser, TypedValueParser};
 
+use super::OutputArgs;
 use super::runtimes::parse_agent;
-use super::values::{parse_confidence, parse_overhead, parse_rate, parse_share};
-use super::{EnvironmentArgs, OutputArgs};
-use crate::choice::{Language, Need};
-use crate::model::{Counted, Nanos};
+use super::values::{parse_rate, parse_share};
+use crate::choice::Language;
+use crate::model::Nanos;
 use crate::quantity;
 use crate::requests::AgentSpec;
 
@@ -20,26 +19,9 @@ pub struct PickArgs {
     #[arg(value_name = "TIME", value_parser = quantity::parse_time, allow_hyphen_values = true, conflicts_with = "every",
           required_unless_present = "every")]
     pub operation: Option<Nanos>,
-    /// Largest error, as in 1%
+    /// Largest error of 95 % of results, as in 1%
     #[arg(long, value_name = "SHARE", default_value = "1%", value_parser = parse_share, allow_hyphen_values = true)]
     pub error: f64,
-    /// Confidence that the error is not exceeded
-    #[arg(long, value_name = "SHARE", default_value = "95%", value_parser = parse_confidence, allow_hyphen_values = true)]
-    pub confidence: f64,
-    /// Largest share of the running time (with --rate, of a CPU) spent on reading the clock, or on
-    /// waiting, as in 5%
-    #[arg(long, value_name = "SHARE", value_parser = parse_overhead, allow_hyphen_values = true)]
-    pub overhead: Option<f64>,
-    /// What the clock must count
-    #[arg(long, value_name = "TIME", value_parser = counted_parser(), default_value = "wall")]
-    pub counts: Counted,
-    /// Further properties that the clock must have (repeatable, or separated by commas)
-    #[arg(long, value_name = "NEED", value_enum, value_delimiter = ',')]
-    pub needs: Vec<Need>,
-    /// Also accept clocks that can be set and then step: a duration across a step is wrong by any
-    /// amount
-    #[arg(long)]
-    pub settable: bool,
     /// Requests a second of a service, as in 10000/s: each is timed as it comes, none is repeated
     #[arg(long, value_name = "RATE", value_parser = parse_rate, allow_hyphen_values = true)]
     pub rate: Option<f64>,
@@ -56,37 +38,17 @@ pub struct PickArgs {
     /// Also prints the parts of the error.
     #[arg(long)]
     pub all: bool,
-    /// Pick a way to wake a program every TIME, as in 1ms, not a clock
-    ///
-    /// Without --within, the least late one that blocks is picked.
+    /// Pick a way to wake a program every TIME, as in 1ms, not a clock: the least late one that blocks
     #[arg(long, value_name = "TIME", value_parser = super::values::parse_period, allow_hyphen_values = true,
-          conflicts_with_all = ["rate", "needs", "settable"])]
+          conflicts_with = "rate")]
     pub every: Option<u64>,
-    /// Largest lateness or earliness of a wait, as in 50us
-    #[arg(long, value_name = "TIME", value_parser = quantity::parse_time, allow_hyphen_values = true, requires = "every")]
-    pub within: Option<Nanos>,
-    /// Smallest share of waits that meet --within, as in 99.9%
-    #[arg(long, value_name = "SHARE", default_value = "99%", value_parser = parse_share, allow_hyphen_values = true, requires = "within")]
-    pub share: f64,
     /// Take the figures from this report (JSON) instead of measuring them
     #[arg(long, value_name = "REPORT")]
     pub from: Option<PathBuf>,
     /// Measure the timers of the agent that this command starts instead of the native ones
     #[arg(long = "agent", value_name = "[NAME=]COMMAND ARG…", value_parser = parse_agent, conflicts_with = "from")]
     pub agents: Vec<AgentSpec>,
-    /// The environment of the agent of --runtime.
-    #[command(flatten)]
-    pub environment: EnvironmentArgs,
     /// The output format and files.
     #[command(flatten)]
     pub output: OutputArgs,
-}
-
-/// Creates the parser for the value of `--counts`.
-fn counted_parser() -> impl TypedValueParser<Value = Counted> {
-    PossibleValuesParser::new(["wall", "process", "thread"]).map(|word| match word.as_str() {
-        "process" => Counted::ProcessCpu,
-        "thread" => Counted::ThreadCpu,
-        _ => Counted::Wall,
-    })
 }

@@ -93,10 +93,7 @@ impl RunArgs {
 /// The length of the notes below the table.
 #[derive(Clone, Copy, Debug, Default, Args)]
 pub struct DetailArgs {
-    /// Length of the notes and of the machine description next to the table
-    #[arg(long, value_enum, default_value_t)]
-    pub notes: Detail,
-    /// The same as --notes full
+    /// Also print the whole machine, and the causes and remedies of notes
     #[arg(long, short)]
     pub verbose: bool,
 }
@@ -108,7 +105,7 @@ impl DetailArgs {
         if self.verbose {
             Detail::Full
         } else {
-            self.notes
+            Detail::Short
         }
     }
 }

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
-use timers::agents::{RUNTIMES, Runtime, runtime};
+use timers::agents::{RUNTIMES, runtime};
 
 use super::values::InvalidValue;
 use crate::hosts::browser::{BrowserKind, PageKind};
@@ -22,28 +22,7 @@ pub struct HostArgs {
     #[arg(long = "runtime", value_name = "RUNTIME", value_delimiter = ',', value_parser = runtime_parser(),
           ignore_case = true)]
     pub runtimes: Vec<RuntimeName>,
-    /// Setting of Firefox, as in privacy.resistFingerprinting=true (repeatable)
-    ///
-    /// The value is in JSON.
-    #[arg(long = "firefox-setting", value_name = "NAME=VALUE", value_parser = parse_setting)]
-    pub settings: Vec<Setting>,
-    /// The environment of the agents of runtimes.
-    #[command(flatten)]
-    pub environment: EnvironmentArgs,
 }
-
-/// The flag for the environment of the agents of runtimes.
-#[derive(Clone, Debug, Default, Args)]
-pub struct EnvironmentArgs {
-    /// Pass this environment variable on to agents of --runtime, as in JAVA_TOOL_OPTIONS (repeatable)
-    ///
-    /// By default they get no variable that can change the code that a runtime executes.
-    #[arg(long, value_name = "NAME", value_parser = variable_parser(), hide_possible_values = true)]
-    pub keep_env: Vec<String>,
-}
-
-/// A setting of a browser: its name, and its value in JSON.
-pub type Setting = (String, String);
 
 /// A parser for the names of runtimes.
 fn runtime_parser() -> impl TypedValueParser<Value = RuntimeName> {
@@ -57,24 +36,13 @@ fn runtime_parser() -> impl TypedValueParser<Value = RuntimeName> {
         .map(|name| runtime(&name).map_or(RuntimeName::All, RuntimeName::One))
 }
 
-/// A parser for the names of the environment variables that agents of runtimes do not get.
-fn variable_parser() -> PossibleValuesParser {
-    let variables = RUNTIMES.iter().flat_map(Runtime::variable_changes);
-    PossibleValuesParser::new(variables.map(|(name, _)| name))
-}
-
 impl HostArgs {
     /// The request of these flags.
     #[must_use]
     pub fn request(&self) -> HostRequest {
-        let settings = self.settings.iter();
         HostRequest {
             agents: self.agents.clone(),
             runtimes: self.runtimes.clone(),
-            firefox_settings: settings
-                .map(|(name, value)| format!("{name}={value}"))
-                .collect(),
-            kept_variables: self.environment.keep_env.clone(),
         }
     }
 }
@@ -92,9 +60,6 @@ pub struct BrowserArgs {
     pub program: PathBuf,
     /// The folder of its page and of its profile
     pub folder: PathBuf,
-    /// A setting of Firefox, with its value in JSON (repeatable)
-    #[arg(long = "setting", value_name = "NAME=VALUE", value_parser = parse_setting)]
-    pub settings: Vec<Setting>,
 }
 
 /// Parses `COMMAND ARG…` or `NAME=COMMAND ARG…`, quoted as in a POSIX shell.
@@ -118,30 +83,4 @@ pub(super) fn parse_agent(text: &str) -> Result<AgentSpec, InvalidValue> {
             "give one as in 'java -jar agent.jar' or py='python3 agent.py'",
         )),
     }
-}
-
-/// Parses `NAME=VALUE`, where the value is a number, a boolean or a string in JSON.
-fn parse_setting(text: &str) -> Result<Setting, InvalidValue> {
-    let (name, value) = text
-        .split_once('=')
-        .ok_or_else(|| InvalidValue::problem("there is no `=`", "give NAME=VALUE"))?;
-    if name.is_empty()
-        || !name
-            .chars()
-            .all(|c| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-'))
-    {
-        return Err(InvalidValue::expected(
-            "a name that consists of letters, digits, `.`, `-` and `_`",
-        ));
-    }
-    let value: serde_json::Value = serde_json::from_str(value).map_err(|error| {
-        let problem = format!("the value is not JSON: {error}");
-        InvalidValue::problem(problem, "text needs quotes, as in '\"text\"'")
-    })?;
-    if value.is_array() || value.is_object() || value.is_null() {
-        return Err(InvalidValue::expected(
-            "a number, true, false, or text in quotes",
-        ));
-    }
-    Ok((name.into(), value.to_string()))
 }

@@ -8,7 +8,7 @@ use clap::{Args, ValueEnum};
 
 use super::OutputArgs;
 use crate::fields::Kind;
-use crate::tabulation::{ColumnName, Layout, TableChoice};
+use crate::tabulation::{ColumnName, TableChoice};
 
 /// A value of `--columns`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -54,26 +54,20 @@ pub struct TableArgs {
     /// Reports (.json) and folders of them
     #[arg(value_name = "REPORT", required = true)]
     pub reports: Vec<PathBuf>,
-    /// Content of the rows: clocks, sleep primitives or periodic timers
-    ///
-    /// The default is the first of these that the reports have.
-    #[arg(long, value_enum)]
-    pub kind: Option<Kind>,
     /// A row for each platform instead of each timer
     ///
     /// Each row has the figures of the newest run.
-    #[arg(long, value_enum, conflicts_with_all = ["kind", "layout", "columns", "sort", "reverse", "top", "all"])]
+    #[arg(long, value_enum, conflicts_with_all = ["columns", "all"])]
     pub by: Option<RowOf>,
     /// The output format and files.
     #[command(flatten)]
     pub output: OutputArgs,
-    /// Arrangement of several platforms
-    #[arg(long, value_enum, default_value_t)]
-    pub layout: Layout,
     /// Columns in this order, separated by commas, or all
     ///
     /// `timermeter explain` lists them. `NAME-low` and `NAME-high` are the ends of an interval. `all`
-    /// writes one row per timer with all columns, whose names suit SQL, as CSV or Parquet.
+    /// writes one row per timer with all columns, whose names suit SQL, as CSV or Parquet. The rows
+    /// are clocks, sleep primitives or periodic timers: the first of these that the reports have and
+    /// that has all columns.
     #[arg(
         long,
         value_enum,
@@ -82,20 +76,6 @@ pub struct TableArgs {
         hide_possible_values = true
     )]
     pub columns: Vec<Columns>,
-    /// Sort by this column, the best or smallest first
-    ///
-    /// By default the rows have the order of the reports.
-    #[arg(long, value_enum, value_name = "COLUMN", hide_possible_values = true)]
-    pub sort: Option<ColumnName>,
-    /// Reverse the order; without --sort, the order by Quality or median lateness
-    #[arg(long)]
-    pub reverse: bool,
-    /// Only the first N rows
-    ///
-    /// N rows of each report are printed, or N rows in total if the rows of all reports are sorted
-    /// together or the reports are side by side.
-    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = super::values::whole_number_parser::<usize>(1..=1_000_000))]
-    pub top: Option<usize>,
     /// Also show timers without figures
     #[arg(long)]
     pub all: bool,
@@ -111,19 +91,18 @@ impl TableArgs {
         self.columns.iter().flat_map(named).collect()
     }
 
-    /// The tables that may be shown, the preferred one first: the table of the requested kind, or
-    /// else of each kind that has all named columns, or else of all kinds. `narrow` says that the
-    /// terminal does not fit all default columns.
+    /// The tables that may be shown, the preferred one first: of each kind that has all named
+    /// columns, or else of all kinds. `narrow` says that the terminal does not fit all default
+    /// columns.
     #[must_use]
     pub fn choices(&self, narrow: bool) -> Vec<TableChoice> {
-        let named: Vec<ColumnName> = self.column_names().into_iter().chain(self.sort).collect();
-        let all = Kind::value_variants();
+        let named = self.column_names();
         let has_named = |kind: &Kind| named.iter().all(|column| column.applies_to(*kind));
-        let kinds: Vec<Kind> = all.iter().copied().filter(has_named).collect();
-        let kinds = match self.kind {
-            Some(kind) => vec![kind],
-            None if kinds.is_empty() => all.to_vec(),
-            None => kinds,
+        let kinds: Vec<Kind> = Kind::ALL.into_iter().filter(has_named).collect();
+        let kinds = if kinds.is_empty() {
+            Kind::ALL.to_vec()
+        } else {
+            kinds
         };
         kinds
             .into_iter()
@@ -131,41 +110,22 @@ impl TableArgs {
             .collect()
     }
 
-    /// The table of this kind. Without `--columns` it has the default columns for the layout and
-    /// for a `narrow` terminal, and the platform if there may be several.
+    /// The table of this kind. Without `--columns` it has the default columns for a `narrow`
+    /// terminal, and the platform if there may be several.
     fn choice(&self, kind: Kind, narrow: bool) -> TableChoice {
         let has_platforms = self.reports.len() > 1 || self.reports.iter().any(|path| path.is_dir());
-        let main_column = if kind == Kind::Clocks {
-            ColumnName::QUALITY
+        let columns = if self.columns.is_empty() {
+            let platform = has_platforms.then_some(ColumnName::PLATFORM);
+            let default = ColumnName::by_default(kind, has_platforms, narrow);
+            platform.into_iter().chain(default).collect()
         } else {
-            ColumnName::LATENESS
-        };
-        let columns = match self.layout {
-            _ if !self.columns.is_empty() => self.column_names(),
-            Layout::SideBySide => vec![ColumnName::TIMER, main_column],
-            Layout::Stacked => {
-                let platform = has_platforms.then_some(ColumnName::PLATFORM);
-                platform
-                    .into_iter()
-                    .chain(ColumnName::by_default(kind, has_platforms, narrow))
-                    .collect()
-            }
-        };
-        let columns = match (self.layout, columns.contains(&ColumnName::TIMER)) {
-            (Layout::SideBySide, false) => [vec![ColumnName::TIMER], columns].concat(),
-            _ => columns,
+            self.column_names()
         };
         TableChoice {
             kind,
             columns,
             has_named_columns: !self.columns.is_empty(),
-            layout: self.layout,
-            sort: self
-                .sort
-                .or(self.reverse.then_some(main_column))
-                .map(|column| (column, self.reverse)),
             all: self.all,
-            top: self.top,
         }
     }
 }

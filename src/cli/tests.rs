@@ -200,7 +200,7 @@ fn parses_other_commands() {
 fn times_among_timers_are_lengths() {
     let wait = |words: &[&str]| match parse(&[&["wait"], words].concat()) {
         Ok(Verb::Wait(args)) => {
-            let lengths = args.length.iter().flat_map(|lengths| lengths.0.clone());
+            let lengths = args.lengths.iter().flat_map(|lengths| lengths.0.clone());
             (
                 args.common.run.timers.clone(),
                 lengths.collect::<Vec<u64>>(),
@@ -215,7 +215,6 @@ fn times_among_timers_are_lengths() {
             &["x*"],
             &[1_000_000, 2_000_000, 1_000_000_000],
         ),
-        (&["1us", "--length", "2us", "5"], &["5"], &[2_000, 1_000]),
     ] {
         assert_eq!(
             wait(words),
@@ -227,12 +226,11 @@ fn times_among_timers_are_lengths() {
     }
     assert!(
         matches!(parse(&["period", "2ms", "x"]), Ok(Verb::Period(args))
-        if args.length == Some(2_000_000) && args.common.run.timers == ["x"])
+        if args.period_ns == Some(2_000_000) && args.common.run.timers == ["x"])
     );
     for (words, problem) in [
         (&["wait", "61s"][..], "longer than a minute"),
         (&["period", "1ms", "2ms"], "one period"),
-        (&["period", "1ms", "--length", "2ms"], "one period"),
         (&["period", "1ns"], "from 1us to 60s"),
     ] {
         let error = usage_error(words);
@@ -270,23 +268,44 @@ fn compare_takes_options_anywhere() {
             .collect();
         assert_eq!(texts, ["cost>5%", "quality<-1"]);
     }
-    // A list of values ends at `--`.
-    for words in [
-        &["a", "b", "--history", "h", "i", "--", "c", "-"][..],
-        &["a", "b", "--", "c", "-", "--history", "h", "i"],
-    ] {
-        let args = compare(words);
-        assert_eq!(
-            (args.reports.as_slice(), args.new.as_slice()),
-            (&old[..], &new[..]),
-            "{words:?}"
-        );
-        assert_eq!(args.history, ["h", "i"].map(PathBuf::from));
-    }
     assert!(compare(&["a"]).probes() && !compare(&["a", "--", "c"]).probes());
     let args = compare(&["a", "b"]);
     assert_eq!((args.reports.as_slice(), args.new.len()), (&old[..], 0));
     // `--` keeps its meaning in other commands.
     let measure = parse(&["measure", "--", "compare", "--", "x"]);
     assert!(matches!(measure, Ok(Verb::Measure(args)) if args.command == ["compare", "--", "x"]));
+}
+
+#[test]
+fn flags_stand_before_and_after_the_command() {
+    for words in [
+        &["-q", "-f", "json", "-oa.json", "probe", "x"][..],
+        &["-qf", "json", "-o", "a.json", "--color=never", "probe", "x"],
+        &["--output", "a.json", "probe", "--quiet", "-fjson", "x"],
+        &[
+            "probe", "x", "-q", "-f", "json", "--color", "never", "-o", "a.json",
+        ],
+    ] {
+        let words = [&["timermeter"], words].concat();
+        let cli = Cli::from_words(words.iter().map(Into::into).collect()).expect("valid flags");
+        assert!(cli.common.quiet, "{words:?}");
+        let Some(Verb::Probe(args)) = cli.command else {
+            panic!("{words:?}")
+        };
+        assert_eq!(args.run.timers, ["x"], "{words:?}");
+        assert_eq!(args.run.output.format, Format::Json, "{words:?}");
+        assert_eq!(args.run.output.outputs.len(), 1, "{words:?}");
+    }
+    let from = Cli::from_words(["timermeter", "--from", "probe"].map(Into::into).into());
+    assert!(from.expect("valid flags").command.is_none());
+    let named = Cli::from_words(
+        ["timermeter", "--node", "a", "check"]
+            .map(Into::into)
+            .into(),
+    );
+    assert_eq!(
+        named.expect("valid flags").common.node.as_deref(),
+        Some("a")
+    );
+    assert!(usage_error(&["table", "r.json", "--node", "a"]).contains("--node"));
 }

@@ -16,23 +16,15 @@ use crate::requests::{ConditionsRequest, Cpus, PeriodRequest, WaitRequest};
 /// Arguments of `wait`.
 #[derive(Clone, Debug, Args)]
 pub struct WaitArgs {
-    /// Lengths, as in 50us,1ms..100ms [default: 1us to 1s]
-    ///
-    /// Each is a time from 2ns to 60s, or a range FROM..TO, which stands for FROM, ten times FROM
-    /// and so on, and TO (repeatable, or with commas). For a range the granularity is also
-    /// measured, with waits of random lengths. The default is 1us..50ms and 30 ms to 1 s; with
-    /// --quick it is 1us, 100us, 1ms, 10ms, and 30 ms to 300 ms.
-    #[arg(long, value_name = "TIMES", value_delimiter = ',', value_parser = parse_lengths, allow_hyphen_values = true)]
-    pub length: Vec<Lengths>,
-    /// Also measure granularity and shortest wait if only single lengths are given
-    #[arg(long)]
-    pub granularity: bool,
+    /// The lengths among the timers.
+    #[arg(skip)]
+    pub lengths: Vec<Lengths>,
     /// Measure for this time, as in 5m
     ///
-    /// A number without a unit is in seconds. Waits of 30 ms to 1 s are left out unless --length has
-    /// them.
-    #[arg(long = "for", value_name = "TIME", value_parser = values::parse_seconds, allow_hyphen_values = true)]
-    pub span: Option<f64>,
+    /// A number without a unit is in seconds. Waits of 30 ms to 1 s are left out unless they are
+    /// given.
+    #[arg(long, value_name = "TIME", value_parser = values::parse_seconds, allow_hyphen_values = true)]
+    pub budget: Option<f64>,
     /// Stop at the first wait that is later than this, with exit status 3
     ///
     /// Also writes a mark into the trace of the kernel (trace_marker) if this is permitted.
@@ -46,9 +38,9 @@ pub struct WaitArgs {
 /// Arguments of `period`.
 #[derive(Clone, Debug, Args)]
 pub struct PeriodArgs {
-    /// The period, from 1us to 60s [default: 1ms]
-    #[arg(long, value_name = "TIME", value_parser = values::parse_period, allow_hyphen_values = true)]
-    pub length: Option<u64>,
+    /// The period among the timers.
+    #[arg(skip)]
+    pub period_ns: Option<u64>,
     /// The flags that `wait` and `period` share.
     #[command(flatten)]
     pub common: WaitingArgs,
@@ -56,7 +48,7 @@ pub struct PeriodArgs {
 
 /// The flags that `wait` and `period` share.
 #[derive(Clone, Debug, Args)]
-#[command(mut_arg("timers", |arg| arg.value_name("TIMER|LENGTH").help("Ids or globs [default: all]; lengths, as --length")))]
+#[command(mut_arg("timers", |arg| arg.value_name("TIMER|LENGTH").help("Ids or globs [default: all]; lengths, as in 50us,1ms..100ms")))]
 pub struct WaitingArgs {
     /// The flags of all runs.
     #[command(flatten)]
@@ -97,15 +89,15 @@ impl WaitArgs {
         let run = &self.common.run;
         let mut request = WaitRequest::new(run.request(), run.plan());
         request.conditions = self.common.conditions();
-        request.waits.span = self.span.map(Duration::from_secs_f64);
+        request.waits.span = self.budget.map(Duration::from_secs_f64);
         request.waits.break_ns = self.break_at.map(|at| at.0 as u64);
-        if self.length.is_empty() {
+        if self.lengths.is_empty() {
             return request;
         }
         // A range asks for the granularity.
-        let has_range = self.length.iter().any(|lengths| lengths.0.len() > 1);
-        let lengths = self.length.iter().flat_map(|lengths| &lengths.0);
-        request.of_lengths(lengths.copied().collect(), self.granularity || has_range)
+        let has_range = self.lengths.iter().any(|lengths| lengths.0.len() > 1);
+        let lengths = self.lengths.iter().flat_map(|lengths| &lengths.0);
+        request.of_lengths(lengths.copied().collect(), has_range)
     }
 
     /// Takes the lengths that stand among the timers.
@@ -115,7 +107,7 @@ impl WaitArgs {
     pub(super) fn take_lengths(&mut self) -> Result<(), Error> {
         for word in self.common.take_times() {
             for text in word.split(',') {
-                self.length.push(parse_lengths(text).map_err(invalid)?);
+                self.lengths.push(parse_lengths(text).map_err(invalid)?);
             }
         }
         Ok(())
@@ -130,7 +122,7 @@ impl PeriodArgs {
             run: self.common.run.request(),
             conditions: self.common.conditions(),
             plan: self.common.run.plan(),
-            every_ns: self.length.unwrap_or(DEFAULT_PERIOD_NS),
+            every_ns: self.period_ns.unwrap_or(DEFAULT_PERIOD_NS),
         }
     }
 
@@ -141,7 +133,7 @@ impl PeriodArgs {
     pub(super) fn take_lengths(&mut self) -> Result<(), Error> {
         for word in self.common.take_times() {
             let period = values::parse_period(&word).map_err(invalid)?;
-            if self.length.replace(period).is_some() {
+            if self.period_ns.replace(period).is_some() {
                 return Err(invalid("period measures one period at a time"));
             }
         }

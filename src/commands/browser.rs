@@ -18,14 +18,12 @@ pub fn run(args: &BrowserArgs) -> CommandResult {
         page,
         program,
         folder,
-        settings,
     } = args.clone();
     let host = BrowserHost {
         kind,
         page,
         program,
         folder,
-        settings,
     };
     serve(
         &host,

@@ -8,11 +8,10 @@ use serde::Serialize;
 use super::{CommandError, CommandResult, probe, report_unreadable, usage};
 use crate::campaign::sampling::CampaignPlan;
 use crate::comparison::{
-    ChangeCondition, ComparedFigure, Comparison, Decision, PlatformChange, is_same_state,
-    platform_changes, unlike_cpu,
+    ChangeCondition, ComparedFigure, Comparison, Decision, PlatformChange, platform_changes,
 };
 use crate::model::{ProvenanceKind, Report, Settings};
-use crate::report::{Baselines, Collection, ReportFile, stored_with};
+use crate::report::{Baselines, Collection, ReportFile};
 use crate::requests::{ProbeRequest, RunRequest};
 use crate::selection::select;
 
@@ -36,23 +35,15 @@ pub(super) struct Judgement {
 }
 
 impl Judgement {
-    /// Compares the new runs with the old ones and a history, and evaluates conditions. `open`
+    /// Compares the new runs with the old ones, and evaluates conditions. `open`
     /// contains other questions that could not be decided.
     pub fn new(
-        [old, new, history]: [&[ReadReport]; 3],
-        same_cpu: bool,
+        [old, new]: [&[ReadReport]; 2],
         conditions: &[ChangeCondition],
         open: Vec<String>,
     ) -> CommandResult<Self> {
-        let other_cpu = unlike_cpu(&old[0].content, &new[0].content);
-        let sides =
-            [old, new, history].map(|side| side.iter().map(|run| &run.content).collect::<Vec<_>>());
-        let comparison = match other_cpu.filter(|_| same_cpu) {
-            Some(why) => Err(why),
-            None => Comparison::between(&sides[0], &sides[1], &sides[2])
-                .map_err(|error| error.to_string()),
-        };
-        let comparison = comparison.map_err(|why| {
+        let sides = [old, new].map(|side| side.iter().map(|run| &run.content).collect::<Vec<_>>());
+        let comparison = Comparison::between(&sides[0], &sides[1]).map_err(|why| {
             CommandError::Undecided(format!("'{}': {why}", old[0].path.display()))
         })?;
         let figures = comparison.figures.iter().map(|figure| &figure.timer);
@@ -179,7 +170,7 @@ pub(super) fn probe_again(
     };
     Ok(ReadReport {
         path: HERE.into(),
-        content: probe::report(&request.limited(None, budget))?,
+        content: probe::report(&request.limited(budget))?,
     })
 }
 
@@ -205,31 +196,9 @@ pub(super) fn native_clocks(runs: &mut [ReadReport]) -> Result<Vec<String>, Stri
     Ok(ids)
 }
 
-/// The largest number of stored runs that are used as a history. *Judgement*: the standard
-/// deviation of thirty runs is known to 13 %, and older runs say less about the machine of today.
-/// Ten stored reports are read for each, because a fleet may store any number of runs of a platform.
-const MAX_STORED_RUNS: usize = 30;
-
-/// The runs that are [stored with](stored_with) the last of the old runs and were measured in its
-/// state, in the order of time. Newer runs are left out, because a change after the old runs would
-/// count as variation between runs. Files that cannot be read are skipped.
-pub(super) fn stored_history(old: &[ReadReport]) -> Vec<ReadReport> {
-    let last = &old[old.len() - 1];
-    let mut paths = stored_with(&last.path);
-    paths.sort_unstable();
-    let paths = paths.split_off(paths.len().saturating_sub(10 * MAX_STORED_RUNS));
-    let mut runs = Collection::read(&paths, |_, report: Report| report).reports;
-    runs.retain(|ReadReport { content, .. }| {
-        content.created < last.content.created && is_same_state(&last.content, content)
-    });
-    runs.sort_by_key(|run| run.content.created.clone());
-    runs.dedup_by_key(|run| run.content.created.clone());
-    runs.split_off(runs.len().saturating_sub(MAX_STORED_RUNS))
-}
-
 /// Rejects runs of several machines on one side, and a run that is given twice, because the
 /// variation between runs can only be computed from different runs of one machine.
-pub(super) fn check_one_machine(side: &[ReadReport]) -> CommandResult {
+fn check_one_machine(side: &[ReadReport]) -> CommandResult {
     for (index, run) in side.iter().enumerate() {
         let is_same = |other: &ReadReport| other.content.created == run.content.created;
         let mut changes = platform_changes(&side[0].content, &run.content).into_iter();

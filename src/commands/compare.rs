@@ -3,9 +3,7 @@
 
 use std::io::Write;
 
-use super::changes::{
-    Judgement, check_one_machine, native_clocks, probe_again, read, stored_history,
-};
+use super::changes::{Judgement, native_clocks, probe_again, read};
 use super::{CommandError, CommandResult, emit, failed, prepare_outputs, usage};
 use crate::cli::CompareArgs;
 use crate::document::Document;
@@ -57,15 +55,5 @@ fn judge(args: &CompareArgs) -> CommandResult<Judgement> {
     } else {
         read(new, &mut open)?
     };
-    let mut history = match args.history.as_slice() {
-        [] if args.no_history => Vec::new(),
-        [] => stored_history(&old),
-        history => read(history, &mut open)?,
-    };
-    history.retain(|run| {
-        let mut sides = old.iter().chain(&new);
-        !sides.any(|other| other.content.created == run.content.created)
-    });
-    check_one_machine(&[&old[..1], &history].concat())?;
-    Judgement::new([&old, &new, &history], args.same_cpu, &args.fail_if, open)
+    Judgement::new([&old, &new], &args.fail_if, open)
 }

@@ -114,7 +114,7 @@ fn probe_counter(ids: &[&str; 2]) -> CommandResult<Vec<TimerRow>> {
         plan: CampaignPlan::DEFAULT,
         ..ProbeRequest::quick(RunRequest::of(timers.filter(|id| is_available(id))))
     };
-    Ok(probe::report(&request.limited(None, Some(BUDGET_S)))?.timers)
+    Ok(probe::report(&request.limited(Some(BUDGET_S)))?.timers)
 }
 
 /// Tries each recipe in fresh processes. The true rate is measured meanwhile, from before the first

@@ -92,14 +92,14 @@ fn judge(args: &GateArgs, start: f64) -> Result<Judgement, CommandError> {
         conditions => conditions.to_vec(),
     };
     // Checks the conditions before the first probe.
-    Judgement::new([&old, &old, &[]], false, conditions, Vec::new())?;
+    Judgement::new([&old, &old], conditions, Vec::new())?;
     let ids = retain_named(&mut old, &ids, conditions);
     let budget_s = args.budget.unwrap_or(BUDGET_S);
     let mut new = Vec::new();
     loop {
         let settings = &old[0].content.settings;
         new.push(probe_again(settings, ids.clone(), budget_s)?);
-        let mut judgement = Judgement::new([&old, &new, &[]], true, conditions, Vec::new())?;
+        let mut judgement = Judgement::new([&old, &new], conditions, Vec::new())?;
         if args.fail_if.is_empty() {
             judge_clock_source(&mut judgement);
         }

@@ -87,10 +87,6 @@ fn check_arguments(args: &MeasureArgs) -> CommandResult {
             "measure either built-in operations or a command, not both",
         ),
         (
-            args.warmup.is_some() && !is_command,
-            "--warmup is for commands; give a command after `--`",
-        ),
-        (
             is_command && !takes_runs,
             "--instrument: each run of a command is a single call; use macro",
         ),
@@ -245,9 +241,8 @@ fn goal(args: &MeasureArgs) -> Goal {
     let default = Goal::default();
     Goal {
         error: args.error,
-        confidence: args.confidence,
         samples: args.samples.unwrap_or(default.samples),
-        limit: std::time::Duration::from_secs(args.limit),
+        limit: std::time::Duration::from_secs(args.budget),
         seed: args.seed,
         span: std::time::Duration::from_nanos(args.time.0 as u64),
         ..default
@@ -380,7 +375,6 @@ struct Measurements<'a> {
     clock: &'a ClockFigures,
     instrument: Instrument,
     error: f64,
-    confidence: f64,
     seed: u64,
     measurements: &'a [Measurement],
 }
@@ -394,7 +388,7 @@ fn document<'a>(
 ) -> Document<'a, Measurements<'a>> {
     let at_most = if clock.resolved { "" } else { "at most " };
     let [step, read] = [clock.step_ns, clock.cost_ns].map(|ns| time(Some(ns)));
-    let [error, confidence] = [args.error, args.confidence].map(|share| percent(Some(share)));
+    let error = percent(Some(args.error));
     let mut document = Document::new(Measurements {
         schema: "timermeter.measure.v1",
         node: report.node.as_deref(),
@@ -402,7 +396,6 @@ fn document<'a>(
         clock,
         instrument: args.instrument,
         error: args.error,
-        confidence: args.confidence,
         seed: args.seed,
         measurements,
     })
@@ -411,7 +404,7 @@ fn document<'a>(
         ("clock", format!("{}: {at_most}{step} steps, {read} a read", clock.id)),
         (
             "goal",
-            format!("{error} % at {confidence} % confidence; the intervals are of this campaign only; another run may differ by more"),
+            format!("{error} % at 95 % confidence; the intervals are of this campaign only; another run may differ by more"),
         ),
     ])
     .table(table(measurements, true))

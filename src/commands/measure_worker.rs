@@ -45,7 +45,7 @@ pub fn run(request: &WorkerRequest) -> CommandResult<WorkerOutcome> {
             .map_err(|error| worker_error(format!("its answer cannot be read: {error}"))),
         Ok(ended) => cannot_measure(format!("its process ended with {}", ended.status)),
         Err(ToolError::TookTooLong(_)) => cannot_measure(format!(
-            "it was killed, because it ran for much longer than its limit of {} s: allow more time with --limit",
+            "it was killed, because it ran for much longer than its limit of {} s: allow more time with --budget",
             limit.as_secs()
         )),
         Err(error) => Err(worker_error(error)),

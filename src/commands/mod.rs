@@ -114,7 +114,7 @@ impl From<SelectionError> for CommandError {
     fn from(error: SelectionError) -> Self {
         let kind = match error {
             SelectionError::Interrupted => return Self::Interrupted,
-            SelectionError::Unknown(_) | SelectionError::SettingsWithoutFirefox => Self::Usage,
+            SelectionError::Unknown(_) => Self::Usage,
             _ => Self::Failed,
         };
         kind(error.to_string())

@@ -50,8 +50,7 @@ pub fn run(args: &PickArgs, output: &mut dyn Write) -> CommandResult<bool> {
         });
         let facts = |candidate: &RankedWait| {
             let code = other_language.clone().map(|words| ("code", words));
-            let facts = wait_facts(candidate, args.within.is_some());
-            facts.into_iter().chain(code).collect()
+            wait_facts(candidate).into_iter().chain(code).collect()
         };
         return write_choice(
             args,
@@ -104,7 +103,7 @@ fn check_cpus(report: &Report, requirement: &Requirement, best: &mut RankedClock
     let cpus = f64::from(cpus);
     if plan.overhead > cpus {
         return Err(usage(format!(
-            "--rate: {} takes {:.0} s of CPU a second, and this machine has {cpus} CPUs: time a sample of the requests, as with --overhead 5%",
+            "--rate: {} takes {:.0} s of CPU a second, and this machine has {cpus} CPUs: time a sample of the requests",
             reads_in_words(&plan, rate),
             plan.overhead
         )));
@@ -124,9 +123,8 @@ fn reads_in_words(plan: &MeasuringPlan, rate_hz: f64) -> String {
         PlanMethod::Mean { .. } => 3.0,
         _ => 2.0,
     };
-    let timed_hz = rate_hz / plan.every as f64;
-    let read = short_time(plan.overhead * 1e9 / (timed_hz * reads));
-    let timed = trimmed(&rate(Some(timed_hz))).replace("Hz", "/s");
+    let read = short_time(plan.overhead * 1e9 / (rate_hz * reads));
+    let timed = trimmed(&rate(Some(rate_hz))).replace("Hz", "/s");
     format!("{timed} × {reads} reads × {read}")
 }
 
@@ -136,11 +134,6 @@ fn requirement(args: &PickArgs, duration: Nanos) -> Result<Requirement, ChoiceEr
     Requirement {
         duration_ns: duration.0,
         error: args.error,
-        confidence: args.confidence,
-        overhead: args.overhead,
-        counts: args.counts,
-        needs: args.needs.clone(),
-        settable: args.settable,
         rate_hz: args.rate,
         runtime: args.runtime.clone().or(runtime.map(str::to_owned)),
         clocks: args.language.map_or_else(Vec::new, Language::clocks),
@@ -167,8 +160,6 @@ fn candidates(args: &PickArgs, runtime: Option<&str>) -> CommandResult<RunReques
     let hosts = HostRequest {
         agents: args.agents.clone(),
         runtimes: named.transpose()?.into_iter().collect(),
-        kept_variables: args.environment.keep_env.clone(),
-        ..HostRequest::default()
     };
     let is_hosted = !hosts.agents.is_empty() || !hosts.runtimes.is_empty();
     let timers = is_hosted.then_some("*:*");
@@ -275,20 +266,13 @@ fn clock_facts(clock: &RankedClock, requirement: &Requirement, all: bool) -> Fac
     facts
 }
 
-/// The lateness of a timer and the CPU time of waiting with it; if `bounded`, also the share of
-/// waits within the bound.
-fn wait_facts(timer: &RankedWait, bounded: bool) -> FactLines {
+/// The lateness of a timer and the CPU time of waiting with it.
+fn wait_facts(timer: &RankedWait) -> FactLines {
     let figures = &timer.figures;
     if figures.waits == 0 {
         return Vec::new();
     }
     let mut facts = vec![("lateness", figures.lateness())];
-    if bounded {
-        let [share, least] = [figures.share, figures.share_at_least].map(percent);
-        let waits = figures.waits;
-        let within = format!("{share} of {waits} waits; at least {least} at 95 % confidence");
-        facts.push(("within the bound", within));
-    }
     let overhead = figures
         .overhead
         .map(|share| format!("{} of one CPU", percent(share)));

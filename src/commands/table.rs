@@ -3,16 +3,15 @@
 use std::io::{ErrorKind, IsTerminal, Write};
 use std::path::PathBuf;
 
-use clap::ValueEnum;
-
 use super::{
     CommandError, CommandResult, emit, failed, prepare_outputs, report_unreadable, terminal_style,
 };
 use crate::cli::{Columns, OutputFile, TableArgs};
+use crate::fields::Kind;
 use crate::messages::{is_quiet, print_message};
 use crate::report::{WholeFile, is_stdout};
 use crate::table::Format;
-use crate::tabulation::{Layout, Platforms, Tabulation, all_columns};
+use crate::tabulation::{Platforms, Tabulation, all_columns};
 use crate::text::counted;
 
 /// Smallest width of a terminal, in characters, that fits all default columns of the table.
@@ -44,7 +43,7 @@ pub fn run(args: &TableArgs, output: &mut dyn Write) -> CommandResult<bool> {
     let for_people = outputs.format == Format::Table && style.width.is_some();
     let is_narrow = for_people && style.columns() < MIN_WIDE_COLUMNS;
     let tabulation = Tabulation::read(&args.reports, args.choices(is_narrow));
-    let is_complete = report_unreadable(&tabulation.refused, tabulation.reports())?;
+    let is_complete = report_unreadable(&tabulation.refused, tabulation.reports)?;
     emit(&tabulation, outputs, output)?;
     if let (kind, 0) = tabulation.rows() {
         print_message(&format!(
@@ -52,17 +51,9 @@ pub fn run(args: &TableArgs, output: &mut dyn Write) -> CommandResult<bool> {
             kind.in_words()
         ));
     }
-    for (kind, rows) in tabulation
-        .others
-        .iter()
-        .filter(|_| args.kind.is_none() && !is_quiet())
-    {
-        let flag = kind
-            .to_possible_value()
-            .map(|value| value.get_name().to_owned())
-            .unwrap_or_default();
+    for (kind, rows) in tabulation.others.iter().filter(|_| !is_quiet()) {
         print_message(&format!(
-            "these reports also have {} of {}: --kind {flag} shows them",
+            "these reports also have {} of {}: name a column of these to see them",
             counted(*rows, "row"),
             kind.in_words()
         ));
@@ -74,12 +65,9 @@ pub fn run(args: &TableArgs, output: &mut dyn Write) -> CommandResult<bool> {
 /// standard output if there are no files or `--format` is given.
 fn write_all_columns(args: &TableArgs) -> CommandResult<bool> {
     let usage_error = |why: &str| CommandError::Usage(why.to_owned());
-    let has_choice =
-        args.columns.iter().any(|column| *column != Columns::All) || args.top.is_some();
-    if has_choice || args.sort.is_some() || args.reverse || args.layout != Layout::Stacked {
+    if args.columns.iter().any(|column| *column != Columns::All) {
         return Err(usage_error(
-            "`--columns all` and Parquet have all columns and rows, in the order of the reports: leave the other flags out, and \
-             select and sort in the program that reads them",
+            "`--columns all` and Parquet have all columns: name no others",
         ));
     }
     let mut outputs = args.output.outputs.clone();
@@ -88,7 +76,6 @@ fn write_all_columns(args: &TableArgs) -> CommandResult<bool> {
         let format = args.output.format;
         outputs.push(OutputFile { path, format });
     }
-    let kind = args.kind.unwrap_or_default();
     let writer =
         |OutputFile { path, format }: &OutputFile| -> CommandResult<all_columns::WriteTable> {
             match format {
@@ -110,18 +97,22 @@ fn write_all_columns(args: &TableArgs) -> CommandResult<bool> {
     let mut is_complete = true;
     for (OutputFile { path, .. }, write) in outputs.iter().zip(writers) {
         let mut file = WholeFile::prepare(path).map_err(failed)?;
-        let written =
-            write(&args.reports, kind, &mut file).map_err(|error| match error.kind() {
-                ErrorKind::BrokenPipe => CommandError::Closed,
-                _ => failed(file.explain(error)),
-            })?;
+        let mut kinds = Kind::ALL.into_iter();
+        let written = kinds
+            .find_map(|kind| {
+                let written = write(&args.reports, kind, &mut file);
+                let is_wanted = !matches!(&written, Ok(written) if written.rows == 0);
+                (is_wanted || kind == Kind::Periods).then_some(written)
+            })
+            .expect("there are periods");
+        let written = written.map_err(|error| match error.kind() {
+            ErrorKind::BrokenPipe => CommandError::Closed,
+            _ => failed(file.explain(error)),
+        })?;
         is_complete = report_unreadable(&written.refused, written.reports)?;
         file.finish().map_err(failed)?;
         if written.rows == 0 {
-            let kind = kind.in_words();
-            print_message(&format!(
-                "these reports have no {kind}: choose others with --kind"
-            ));
+            print_message(&"these reports have no timers");
         }
     }
     Ok(is_complete)

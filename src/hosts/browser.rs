@@ -104,8 +104,6 @@ pub struct BrowserHost {
     pub program: PathBuf,
     /// The folder that contains the files of the page and will contain the profile.
     pub folder: PathBuf,
-    /// The user's settings of Firefox, each a name and a value in JSON.
-    pub settings: Vec<(String, String)>,
 }
 
 /// The reason why a browser cannot be used any more.
@@ -245,23 +243,13 @@ fn start_browser(
             }
         }
         BrowserKind::Firefox => {
-            let settings = host.settings.iter();
-            let user_settings = settings
-                .clone()
-                .map(|(name, value)| format!("user_pref({name:?}, {value});\n"));
-            let command = std::fs::read_to_string(host.folder.join("user.js"))
-                .map(|common| common + &user_settings.collect::<String>())
-                .and_then(|text| std::fs::write(profile.join("user.js"), text))
-                .and_then(|()| command(&host.program, profile));
+            let command = std::fs::copy(host.folder.join("user.js"), profile.join("user.js"))
+                .and_then(|_| command(&host.program, profile));
             let mut command = command.map_err(BrowserError::Profile)?;
             command
                 .args(["--headless", "--no-remote", "--profile"])
                 .arg(profile)
                 .arg(url);
-            // Changed settings are part of the version, because the measured browser then differs
-            // from the default.
-            let changed = settings.map(|(name, value)| format!(", {name}={value}"));
-            let version = version + &changed.collect::<String>();
             wait_for_page(command, profile, answers).map(|browser| (browser, version))
         }
     }

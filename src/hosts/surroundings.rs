@@ -21,8 +21,8 @@ pub struct Surroundings {
 }
 
 impl Surroundings {
-    /// The surroundings in `folder` of the hosts of a runtime. The variables `kept` stay unchanged.
-    pub(super) fn new(runtime: &Runtime, folder: &Path, kept: &[String]) -> Self {
+    /// The surroundings in `folder` of the hosts of a runtime.
+    pub(super) fn new(runtime: &Runtime, folder: &Path) -> Self {
         let fill = |value: &str| match value.strip_prefix("$here/") {
             Some(below) => folder.join(below).into(),
             None => value.into(),
@@ -34,7 +34,7 @@ impl Surroundings {
         let all = own.chain(folders);
         Self {
             folder: folder.into(),
-            variables: all.filter(|(name, _)| !contains(kept, name)).collect(),
+            variables: all.collect(),
         }
     }
 
@@ -50,16 +50,10 @@ impl Surroundings {
     }
 }
 
-/// The variables in the environment of this process, other than `kept`, that the hosts of a runtime
-/// do not get.
-pub fn removed_variables(runtime: &Runtime, kept: &[String]) -> impl Iterator<Item = &'static str> {
+/// The variables in the environment of this process that the hosts of a runtime do not get.
+pub fn removed_variables(runtime: &Runtime) -> impl Iterator<Item = &'static str> {
     runtime
         .variable_changes()
         .filter(|(name, value)| value.is_none() && std::env::var_os(name).is_some())
         .map(|(name, _)| name)
-        .filter(|name| !contains(kept, name))
-}
-
-fn contains(kept: &[String], name: &str) -> bool {
-    kept.iter().any(|kept| kept == name)
 }

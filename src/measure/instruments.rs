@@ -203,7 +203,7 @@ fn plan_edge_crossing(trial: &Trial, call_ns: f64) -> Result<MeasuringPlan, Tria
         resolved: trial.clock.resolved || trial.timed.needs_set_up(),
         ..trial.clock.clone()
     };
-    let requirement = Requirement::new(Nanos(call_ns), goal.error, goal.confidence)
+    let requirement = Requirement::new(Nanos(call_ns), goal.error)
         .map_err(|error| TrialError(error.to_string()))?;
     let limit_ns = goal.limit.as_nanos() as f64;
     let plan =

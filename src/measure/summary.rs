@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use crate::choice::Budget;
 use crate::model::Interval;
 use crate::statistics::{
-    mean, median_interval, quantile, sorted, standard_deviation, student_quantile,
+    CONFIDENCE, mean, median_interval, quantile, sorted, standard_deviation, student_quantile,
 };
 
 /// The result of one window, or of a group of windows.
@@ -53,12 +53,7 @@ impl MeasuredOperation {
     /// Computes the result from the samples; `calls` becomes the field of that name. `None` if all
     /// samples are disturbed, or if their mean is not above zero, which means that the clock did
     /// not move.
-    pub fn from_samples(
-        calls: u64,
-        samples: Vec<CallSample>,
-        budget: &Budget,
-        confidence: f64,
-    ) -> Option<Self> {
+    pub fn from_samples(calls: u64, samples: Vec<CallSample>, budget: &Budget) -> Option<Self> {
         let valid = samples.iter().filter(|sample| sample.disturbed.is_none());
         let weight: u64 = valid.clone().map(|sample| sample.weight).sum();
         let total = valid
@@ -71,7 +66,7 @@ impl MeasuredOperation {
         let valid_ns = valid_ns(&samples);
         let ranked = sorted(&valid_ns);
         let deviation_ns = standard_deviation(&valid_ns);
-        let t = student_quantile(confidence, valid_ns.len() - 1);
+        let t = student_quantile(CONFIDENCE, valid_ns.len() - 1);
         // The variation cannot be estimated from a single sample.
         let variation = deviation_ns.map_or(0.0, |deviation| {
             t * deviation / (valid_ns.len() as f64).sqrt() / mean_ns
@@ -83,7 +78,7 @@ impl MeasuredOperation {
         Some(Self {
             calls,
             mean_ns: Interval::with_ends(mean_ns, Some(ends)),
-            median_ns: Interval::with_ends(median_ns, median_interval(&ranked, confidence)),
+            median_ns: Interval::with_ends(median_ns, median_interval(&ranked, CONFIDENCE)),
             deviation_ns,
             min_ns: *ranked.first()?,
             max_ns: *ranked.last()?,
@@ -129,7 +124,7 @@ mod tests {
             ..Budget::default()
         };
         let samples = vec![sample(1, 10.0), sample(3, 20.0)];
-        let found = MeasuredOperation::from_samples(2, samples, &budget, 0.95).unwrap();
+        let found = MeasuredOperation::from_samples(2, samples, &budget).unwrap();
         assert_eq!((found.mean_ns.value, found.valid), (17.5, 2));
         assert!(found.error > 0.01 && found.mean_ns.low() < Some(10.0));
     }
@@ -140,8 +135,7 @@ mod tests {
             disturbed: Some("interrupted".into()),
             ..sample(1, 1e9)
         };
-        let summarise =
-            |samples| MeasuredOperation::from_samples(1, samples, &Budget::default(), 0.95);
+        let summarise = |samples| MeasuredOperation::from_samples(1, samples, &Budget::default());
         let found = summarise(vec![sample(1, 10.0), disturbed.clone()]).unwrap();
         assert_eq!(
             (found.mean_ns.value, found.valid, found.deviation_ns),

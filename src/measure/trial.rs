@@ -18,10 +18,8 @@ use crate::text::numbers::time;
 /// The goal of a measurement: its error, number of samples and time limit.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Goal {
-    /// Largest accepted error of the clock, as a share in (0, 1).
+    /// Largest accepted error of the clock at 95 % confidence, as a share in (0, 1).
     pub error: f64,
-    /// Confidence with which the error has to hold, as a share in (0, 1).
-    pub confidence: f64,
     /// Number of undisturbed samples to take.
     pub samples: u32,
     /// Time after which the measurement fails if samples are missing.
@@ -39,7 +37,6 @@ impl Default for Goal {
     fn default() -> Self {
         Self {
             error: 0.01,
-            confidence: 0.95,
             samples: 10,
             limit: Duration::from_secs(20),
             seed: 1,
@@ -92,7 +89,7 @@ impl<'a> Trial<'a> {
         /// Number of empty windows whose mean is the floor.
         const FLOOR_SAMPLES: usize = 501;
         let variation = clock
-            .cost_variation_ns(goal.confidence)
+            .cost_variation_ns()
             .unwrap_or(clock.step_ns.max(clock.cost_ns));
         // If the step of the clock is not longer than a read, empty windows show the floor.
         // Otherwise most of them show 0; therefore the cost in the figures of the clock is used.
@@ -204,7 +201,7 @@ impl<'a> Trial<'a> {
         samples: Vec<CallSample>,
         budget: &Budget,
     ) -> TrialResult {
-        MeasuredOperation::from_samples(calls, samples, budget, self.goal.confidence)
+        MeasuredOperation::from_samples(calls, samples, budget)
             .ok_or_else(TrialError::clock_did_not_move)
     }
 

@@ -16,7 +16,7 @@ use crate::hosts::children;
 use crate::hosts::connection::Connection;
 use crate::hosts::process::{AgentCommand, raise_file_limit};
 use crate::hosts::protocol::{Op, answers};
-use crate::hosts::runtimes::{Choices, PreparedHost, RuntimeMissing, prepare, takes_settings};
+use crate::hosts::runtimes::{PreparedHost, RuntimeMissing, prepare};
 use crate::hosts::surroundings::removed_variables;
 use crate::messages::{is_quiet, print_message};
 use crate::model::Status;
@@ -97,11 +97,6 @@ impl Offers {
         start: Start,
     ) -> Result<(), SelectionError> {
         let wanted = hosts.wanted_runtimes();
-        if !hosts.firefox_settings.is_empty()
-            && !wanted.iter().any(|(runtime, _)| takes_settings(runtime))
-        {
-            return Err(SelectionError::SettingsWithoutFirefox);
-        }
         if wanted.is_empty() {
             return Ok(());
         }
@@ -109,15 +104,9 @@ impl Offers {
         let folder = folder
             .and_then(|folder| ScratchFolder::within(&folder, 0o700))
             .map_err(SelectionError::Folder)?;
-        let choices = Choices {
-            settings: &hosts.firefox_settings,
-            kept_variables: &hosts.kept_variables,
-        };
         let folder_path = folder.path();
         let prepared: Vec<Result<Vec<PreparedHost>, RuntimeMissing>> =
-            parallel::map(&wanted, |&(runtime, _)| {
-                prepare(runtime, folder_path, choices)
-            });
+            parallel::map(&wanted, |&(runtime, _)| prepare(runtime, folder_path));
         if children::interrupted() {
             return Err(SelectionError::Interrupted);
         }
@@ -127,12 +116,12 @@ impl Offers {
             .zip(&prepared)
             .filter(|((_, is_named), prepared)| *is_named || prepared.is_ok());
         let removed: BTreeSet<&str> = used
-            .flat_map(|((runtime, _), _)| removed_variables(runtime, choices.kept_variables))
+            .flat_map(|((runtime, _), _)| removed_variables(runtime))
             .collect();
         if !removed.is_empty() {
             let names = Vec::from_iter(removed).join(", ");
             print_message(&format_args!(
-                "the agents of runtimes run without {names}, which can change the code that runs; --keep-env NAME passes a variable on"
+                "the agents of runtimes run without {names}, which can change the code that runs"
             ));
         }
         for ((runtime, is_named), prepared) in wanted.into_iter().zip(prepared) {

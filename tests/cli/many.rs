@@ -130,23 +130,6 @@ fn undecided_comparison_has_own_status() {
 }
 
 #[test]
-fn same_cpu_rejects_other_cpu() {
-    let refused = "the baseline is of another CPU: Intel Core 2 Duo T9600";
-    run(&format!("compare {MBP53} {MBP62}")).success();
-    run(&format!("compare {MBP53} {MBP53} --same-cpu")).success();
-    let of_other: [&[&str]; 2] = [
-        &[MBP53, MBP62, "--same-cpu"],
-        &[MBP53, "--same-cpu", "--", MBP62],
-    ];
-    for args in of_other {
-        timermeter(&[&["compare"], args].concat())
-            .code(4)
-            .stdout(predicate::str::is_empty())
-            .stderr(contains(refused));
-    }
-}
-
-#[test]
 fn compares_several_runs_per_side() {
     let folder = Folder::new();
     let text = fs::read_to_string(EPYC).unwrap();

@@ -3,14 +3,13 @@
 #[cfg(unix)]
 mod bare_machine;
 mod baselines;
-mod compare;
 #[cfg(target_os = "linux")]
 #[cfg(unix)]
-mod completions;
 mod counter;
 #[cfg(target_os = "linux")]
 mod everywhere;
 mod explain;
+mod flags;
 pub mod folder;
 mod gate;
 mod help;

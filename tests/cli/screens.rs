@@ -24,11 +24,9 @@ fn output_fits_terminal_width() {
         &["inspect", "rdtsc", "--from", NEW],
         &["list", "*nanosleep*", "timerfd"],
         &["inspect", "*", "--from", WAITS],
-        &[
-            "pick", "--every", "1ms", "--within", "50us", "--from", WAITS,
-        ],
+        &["pick", "--every", "1ms", "--from", WAITS],
         &["compare", WAITS, WAITS, "--all"],
-        &["table", WAITS, "--kind", "periods", "--all"],
+        &["table", WAITS, "--all"],
     ];
     let at_all_widths = [40, 80, 120]
         .into_iter()

@@ -1,7 +1,5 @@
 //! Wrong usage: reported on standard error with a remedy, before anything is measured.
 
-use std::fs;
-
 use predicates::prelude::*;
 use predicates::str::contains;
 
@@ -36,7 +34,6 @@ fn unknown_timers_and_cpus_are_refused() {
         ("wait --quick nothing*", &["no timer matches `nothing*`"]),
         ("wait --quick monotonic", &["timermeter probe monotonic"]),
         ("probe --quick nanosleep", &["timermeter wait nanosleep"]),
-        ("pick --every=1ms --within=2ms", &["need not wait"]),
     ] {
         assert_refused(&line.split(' ').collect::<Vec<_>>(), words);
     }
@@ -83,16 +80,9 @@ fn completions_for_every_shell() {
     for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
         let shown = run(&format!("completions {shell}")).code(0);
         let text = String::from_utf8(shown.get_output().stdout.clone()).unwrap();
-        assert!(text.contains("TIMERMETER_COMPLETE"), "{shell}: {text}");
-    }
-    let folder = Folder::new();
-    timermeter(&["completions", "--man", &folder.arg("man")]).success();
-    for page in ["timermeter.1", "timermeter-explain.1"] {
-        let page = fs::read_to_string(folder.file("man").join(page)).unwrap();
-        assert!(
-            page.contains("\n.TP\n") && page.contains("Exit status"),
-            "{page}"
-        );
+        for word in ["probe", "runtime"] {
+            assert!(text.contains(word), "{shell}: {text}");
+        }
     }
     assert_refused(&["completions", "tcsh"], &["tcsh", "bash"]);
 }

@@ -15,7 +15,7 @@ use crate::skipping::skipped;
 
 const SCHEMA: &str = include_str!("../../docs/report.v2.schema.json");
 /// Flags of a short run: at most two processes per timer, and no long waits.
-const SHORT: [&str; 5] = ["--quick", "--length", "100us", "--for", "10ms"];
+const SHORT: [&str; 4] = ["--quick", "100us", "--budget", "10ms"];
 
 /// Parses a report and checks it against the schema.
 #[track_caller]

@@ -15,7 +15,7 @@ use crate::steering::steers_nothing;
 
 /// The command lines. `R` is the report, `O` another report, `F` the folder of the report, `S` the
 /// folder of a site, `P` a plot.
-const QUESTIONS: [&str; 23] = [
+const QUESTIONS: [&str; 21] = [
     "report -v R",
     "report -v -f markdown R",
     "report -v -f csv R",
@@ -32,12 +32,10 @@ const QUESTIONS: [&str; 23] = [
     "table R O",
     "table -f html R O",
     "table -f csv R",
-    "table --kind waits R",
-    "table --kind periods R",
     "inspect -v --from R *",
     "inspect -v -f markdown --from R *",
     "pick 1us --from R",
-    "pick --every 1ms --within 50us --from R",
+    "pick --every 1ms --from R",
     "publish F -o S",
 ];
 

@@ -211,7 +211,6 @@ fn an_output_is_neither_an_input_nor_another_output() {
         table in -o here/x.json
         table in/hard.json --columns all -o x.json
         compare x.json here/../x.json -o x.json
-        compare a.json b.json --history in -o x.json
         report x.json -o page.html --svg x.json
         inspect rdtsc --from x.json -o x.json
         check --from x.json -o x.json

@@ -208,8 +208,6 @@ fn links_of_others_lead_no_output_elsewhere() {
         publish reports -o shared/link/new/site
         watch 1s --save=shared/link/log
         watch 1s --save=shared/link/new/log
-        completions --man shared/link
-        completions --man shared/link/man
         inspect clock_gettime --from reports/r.json --svg shared/link/plots
         probe --quick --baseline b";
     for case in cases.lines().map(str::trim) {

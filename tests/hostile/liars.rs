@@ -24,8 +24,8 @@ fn run_with_lie(verb: &str, lie: &str) -> Option<(Value, u64)> {
     command.args(["--agent", &agent, "--output", &folder.arg("report.json")]);
     let (timers, more) = match verb {
         "probe" => ("timers", None),
-        "wait" => ("waits", Some("--length=1ms")),
-        _ => ("periods", Some("--length=2ms")),
+        "wait" => ("waits", Some("1ms")),
+        _ => ("periods", Some("2ms")),
     };
     command.args(more);
     let mut run = Run::spawn(command);

@@ -274,7 +274,7 @@ fn verbs_end_where_kill_is_refused() {
         EPYC,
         "--clock",
         "monotonic",
-        "--limit",
+        "--budget",
         "1",
     ];
     let sleep = [&measure[..], &["--", "sleep", "3111"]].concat();

@@ -56,25 +56,3 @@ fn states_rule_of_clock_choice() {
         );
     }
 }
-
-#[test]
-fn settable_clock_needs_explicit_request() {
-    let folder = Folder::new();
-    let report = fs::read_to_string(EPYC).expect("the report is readable");
-    let mut report: serde_json::Value = serde_json::from_str(&report).expect("the report is JSON");
-    let three = ["realtime", "system-time", "monotonic"];
-    let rows = report["timers"]
-        .as_array_mut()
-        .expect("the report has timers");
-    rows.retain(|row| three.iter().any(|id| row["id"] == *id));
-    let path = folder.arg("three.json");
-    fs::write(&path, report.to_string()).expect("the file is written");
-    let requirement = ["pick", "--from", &path, "10us", "--error", "5%"];
-    let text = String::from_utf8(run(&requirement).stdout).expect("the output is text");
-    assert!(text.starts_with("measure with monotonic — "), "{text}");
-    assert!(
-        run(&[&requirement[..], &["--settable"]].concat())
-            .status
-            .success()
-    );
-}

@@ -16,7 +16,7 @@ use timermeter::hosts::children::this_program;
 use timermeter::hosts::connection::Connection;
 use timermeter::hosts::hosted::subject;
 use timermeter::hosts::process::AgentCommand;
-use timermeter::hosts::runtimes::{self, Choices, PreparedHost};
+use timermeter::hosts::runtimes::{self, PreparedHost};
 use timers::agents::{RUNTIMES, runtime};
 
 use answers::check_answers;
@@ -38,7 +38,7 @@ const REQUIRED: [&str; 2] = ["dotnet", "python"];
 fn prepare(name: &str) -> Option<(TempDir, Vec<PreparedHost>)> {
     let folder = tempfile::tempdir().expect("the folder is created");
     let runtime = runtime(name).expect("the runtime is listed");
-    match runtimes::prepare(runtime, folder.path(), Choices::default()) {
+    match runtimes::prepare(runtime, folder.path()) {
         Ok(hosts) => Some((folder, hosts.into_iter().map(use_built_program).collect())),
         Err(why) => {
             let missing = format!("{name}: {}", why.reason);

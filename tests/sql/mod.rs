@@ -242,9 +242,6 @@ fn full_table_rejects_narrowing_flags() {
     fs::write(folder.path().join("a.json"), kept().to_string()).expect("the file is written");
     for args in [
         &["--columns", "all,cost"][..],
-        &["--columns", "all", "--sort", "cost"],
-        &["--columns", "all", "--top", "3"],
-        &["--columns", "all", "--layout", "side-by-side"],
         &["--columns", "all", "-f", "html"],
     ] {
         let refused = timermeter(

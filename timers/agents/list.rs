@@ -320,16 +320,16 @@ host!("haskell", "haskell": ["agent.hs"], [recipe(
         ];
     "firefox", ["mozilla firefox"], "Firefox: a page, one that is isolated from other origins, and a worker",
         "install Firefox, as in `apt install firefox-esr`", [], [
-            browser!("firefox", FIREFOX, "firefox plain $0 $here $settings"),
+            browser!("firefox", FIREFOX, "firefox plain $0 $here"),
             browser!(
                 "firefox-isolated",
                 FIREFOX,
-                "firefox isolated $0 $here $settings"
+                "firefox isolated $0 $here"
             ),
             browser!(
                 "firefox-worker",
                 FIREFOX,
-                "firefox worker $0 $here $settings"
+                "firefox worker $0 $here"
             ),
         ];
 }

@@ -65,8 +65,8 @@ pub struct RuntimeHost {
 /// The commands that build and start a host, split into words as by a shell. They run in the folder
 /// with the sources, because some tools read configuration from the current folder. `$0`, `$1`, … stand
 /// for the programs, `$here` for the folder with the sources, `$self` (first word only) for this
-/// program, `$said` for the output of the previous step, `$log` for a file in which the runtime
-/// logs events that disturb a measurement, and `$settings` for settings of the user.
+/// program, `$said` for the output of the previous step, and `$log` for a file in which the runtime
+/// logs events that disturb a measurement.
 #[derive(Debug)]
 pub struct Recipe {
     /// The necessary programs; alternative names of a program are separated by `|`.

@@ -1,7 +1,6 @@
 //! Tests the properties of clocks, as declared and as found by experiment.
 
 use super::*;
-use crate::choice::Need;
 use crate::model::Status;
 
 /// The facts declared for the native timer with this id.
@@ -53,12 +52,11 @@ fn syscall_variants_enter_the_kernel() {
 
 #[test]
 fn facts_that_decide() {
-    assert_eq!(native("boottime").meets(Need::Suspend), Some(true));
-    assert_eq!(native("monotonic-syscall").meets(Need::NoSlew), Some(false));
-    assert_eq!(native("monotonic-raw").meets(Need::NoSlew), Some(true));
-    assert_eq!(native("realtime").meets(Need::Monotonic), Some(false));
-    assert_eq!(native("thread-cputime").meets(Need::Threads), Some(false));
-    assert_eq!(native("process-cputime").meets(Need::Threads), Some(true));
+    assert_eq!(native("monotonic-syscall").no_slew, Some(false));
+    assert_eq!(native("monotonic-raw").no_slew, Some(true));
+    assert_eq!(native("realtime").monotonic, Some(false));
+    assert_eq!(native("thread-cputime").threads, Some(false));
+    assert_eq!(native("process-cputime").threads, Some(true));
     assert_eq!(native("perf-cycles").counts, Some(Counted::ThreadCycles));
     assert!(native("times").through_kernel && !native("time").through_kernel);
     assert!(native("rdtscp").ordered && !native("rdtsc").ordered && !native("time").ordered);
@@ -87,7 +85,6 @@ fn undeclared_facts_are_unknown() {
         Facts::from_row(&row("Java", None), &platform).ordered,
         "its callers have no fence"
     );
-    assert_eq!(facts.meets(Need::Threads), None);
 }
 
 #[test]

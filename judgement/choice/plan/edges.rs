@@ -3,11 +3,11 @@
 
 use super::{
     DRIFT, FEWEST_SAMPLES, LONGEST_CAMPAIGN_NS, MeasuringPlan, PIPELINE_CAUSE, PlanMethod, Planned,
-    Shortfall, cost_variation, plan_within, remaining_error, sampled,
+    Shortfall, cost_variation, plan_within, remaining_error,
 };
 use crate::choice::clock_figures::{Budget, ClockFigures};
 use crate::choice::requirement::Requirement;
-use crate::statistics::normal_quantile;
+use crate::statistics::{CONFIDENCE, normal_quantile};
 
 /// Plans averaged single calls under a clock that is too coarse for one call.
 ///
@@ -20,7 +20,7 @@ pub fn plan_edge_crossing(clock: &ClockFigures, requirement: &Requirement) -> Pl
         ));
     }
     let spread = Spread::for_clock(clock, requirement)?;
-    let z = normal_quantile(requirement.confidence);
+    let z = normal_quantile(CONFIDENCE);
     let nearest = |possible: &Requirement| {
         let plan = plan_edge_crossing(clock, possible).ok()?;
         if plan.campaign_ns <= LONGEST_CAMPAIGN_NS {
@@ -56,7 +56,7 @@ pub fn plan_mean(clock: &ClockFigures, requirement: &Requirement) -> Planned {
     // The two intervals share a read: the variance of their difference is at most twice the sum.
     let sum = |[call, floor]: [f64; 2]| 2.0 * (call + floor);
     let variance = sum([spread.call_variance, spread.floor_variance]);
-    let z = normal_quantile(requirement.confidence) / requirement.shortest_ns();
+    let z = normal_quantile(CONFIDENCE) / requirement.shortest_ns();
     let edges = FEWEST_SAMPLES / (spread.gap_ns / clock.step_ns).min(1.0);
     let requests = (z / remaining).powi(2) * variance;
     let requests = requests.max(edges).max(FEWEST_SAMPLES).ceil();
@@ -69,7 +69,6 @@ pub fn plan_mean(clock: &ClockFigures, requirement: &Requirement) -> Planned {
         pipeline: pipeline_ns / requirement.shortest_ns(),
         frame: 0.0,
     };
-    let (overhead, every) = sampled(requirement, 3.0 * clock.takes_ns() * rate * 1e-9);
     let plan = MeasuringPlan {
         method: PlanMethod::Mean {
             requests: requests.min(9e15) as u64,
@@ -77,9 +76,8 @@ pub fn plan_mean(clock: &ClockFigures, requirement: &Requirement) -> Planned {
         error: budget.total(),
         budget,
         single_error: None,
-        every,
-        overhead,
-        campaign_ns: requests * every as f64 * 1e9 / rate,
+        overhead: 3.0 * clock.takes_ns() * rate * 1e-9,
+        campaign_ns: requests * 1e9 / rate,
     };
     plan.checked(requirement, "request")
 }
@@ -106,7 +104,7 @@ impl Spread {
     /// # Errors
     /// When the variation of the cost of a read is unknown.
     pub fn for_clock(clock: &ClockFigures, requirement: &Requirement) -> Result<Self, Shortfall> {
-        let variation_ns = cost_variation(clock, requirement)?;
+        let variation_ns = cost_variation(clock)?;
         let gap_ns = requirement.shortest_ns() + clock.read_ns();
         let step_variances =
             [gap_ns, clock.read_ns()].map(|length| edge_variance(length, clock.step_ns));
@@ -153,7 +151,7 @@ pub fn spacing_ns(clock: &ClockFigures, call_ns: f64) -> f64 {
 /// Plans this number of samples, with the number of empty intervals that `spread` assigns to them.
 ///
 /// # Errors
-/// When reading the clock takes a larger share of the time than allowed.
+/// When their error is larger than required.
 pub fn plan_samples(
     clock: &ClockFigures,
     requirement: &Requirement,
@@ -161,7 +159,7 @@ pub fn plan_samples(
     spread: &Spread,
 ) -> Planned {
     let floor_samples = (samples * spread.ratio).max(FEWEST_SAMPLES).ceil();
-    let z = normal_quantile(requirement.confidence);
+    let z = normal_quantile(CONFIDENCE);
     let deviation = |[call, floor]: [f64; 2]| {
         z * (call / samples + floor / floor_samples).sqrt() / requirement.shortest_ns()
     };
@@ -187,7 +185,6 @@ pub fn plan_samples(
         error: budget.total(),
         budget,
         single_error: None,
-        every: 1,
         // The overhead is computed for a program without other work between the calls.
         overhead: reads_ns / (reads_ns + requirement.shortest_ns()),
         campaign_ns,

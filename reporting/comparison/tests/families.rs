@@ -201,32 +201,3 @@ fn neighbours_change_machine_and_no_clock() {
     assert!((calls.percent.value - 20.0).abs() < 0.1, "{calls:?}");
     assert_eq!(changed_costs(&apart).len(), 4);
 }
-
-/// Runs of the history that differ much widen the limits.
-#[test]
-fn history_shows_differences_between_runs() {
-    let runs: Vec<Report> = [0.94, 1.05, 0.97, 1.06, 1.0, 0.95, 1.04, 1.08]
-        .into_iter()
-        .enumerate()
-        .map(|(number, factor)| {
-            let differing =
-                |id: &str, cycles: f64| cycles * if id.ends_with("syscall") { factor } else { 1.0 };
-            let mut run = run(differing, &CALM);
-            run.created = format!("2026-11-19T12:{number:02}:00Z");
-            run
-        })
-        .collect();
-    let history: Vec<&Report> = runs.iter().collect();
-    let old = run(unchanged, &CALM);
-    let new = run(
-        |id, cycles| cycles * if id.ends_with("syscall") { 1.08 } else { 1.0 },
-        &CALM,
-    );
-    let alone = Comparison::between(&[&old], &[&new], &[]).unwrap();
-    assert_eq!(family(&alone, "system calls").verdict, ChangeVerdict::Worse);
-    let with_history = Comparison::between(&[&old], &[&new], &history).unwrap();
-    let calls = family(&with_history, "system calls");
-    assert_eq!(calls.verdict, ChangeVerdict::Noise);
-    let width = |family: &FamilyChange| family.percent.high - family.percent.low;
-    assert!(width(calls) > 2.0 * width(family(&alone, "system calls")));
-}

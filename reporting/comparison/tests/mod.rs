@@ -75,7 +75,7 @@ fn report(timers: Vec<TimerRow>) -> Report {
 }
 
 fn compared(old: &Report, new: &Report) -> Result<Comparison, NothingInCommon> {
-    Comparison::between(&[old], &[new], &[])
+    Comparison::between(&[old], &[new])
 }
 
 fn failed(id: &str) -> TimerRow {

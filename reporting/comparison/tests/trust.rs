@@ -113,7 +113,7 @@ fn untested_answer_is_no_change() {
         runs([Outcome::Fail, Outcome::Pass, Outcome::NotTested]),
     );
     let [before, after] = [&old, &new].map(|side| side.iter().collect::<Vec<&Report>>());
-    let comparison = Comparison::between(&before, &after, &[]).unwrap();
+    let comparison = Comparison::between(&before, &after).unwrap();
     assert_eq!(
         comparison.answers.len(),
         1,

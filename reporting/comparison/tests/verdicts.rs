@@ -258,7 +258,7 @@ fn runs(first: u32, cost: f64, other: f64) -> Vec<Report> {
 
 fn compare_runs(old: &[Report], new: &[Report]) -> Comparison {
     let [old, new] = [old, new].map(|side| side.iter().collect::<Vec<&Report>>());
-    Comparison::between(&old, &new, &[]).unwrap()
+    Comparison::between(&old, &new).unwrap()
 }
 
 #[test]

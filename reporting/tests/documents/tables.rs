@@ -8,9 +8,9 @@ use reporting::document::Render;
 use reporting::fields::Kind;
 use reporting::report::{Collection, render};
 use reporting::table::{Format, Style};
-use reporting::tabulation::{ColumnName, Layout, Platforms, TableChoice, Tabulation};
+use reporting::tabulation::{ColumnName, Platforms, TableChoice, Tabulation};
 
-use crate::sample::{report, report_of_waits};
+use crate::sample::report;
 
 const COLUMNS: [&str; 6] = [
     "platform",
@@ -40,21 +40,13 @@ fn write_reports() -> (tempfile::TempDir, Vec<PathBuf>) {
     (folder, paths.to_vec())
 }
 
-fn table(
-    format: Format,
-    layout: Layout,
-    columns: &[ColumnName],
-    sort: Option<(ColumnName, bool)>,
-) -> String {
+fn table(format: Format, columns: &[ColumnName]) -> String {
     let (_folder, paths) = write_reports();
     let choice = TableChoice {
         has_named_columns: true,
         kind: Kind::Clocks,
         columns: columns.to_vec(),
-        layout,
-        sort,
         all: true,
-        top: None,
     };
     written(&paths, choice, format)
 }
@@ -70,16 +62,7 @@ fn written(paths: &[PathBuf], choice: TableChoice, format: Format) -> String {
 }
 
 fn stacked(format: Format) -> String {
-    table(format, Layout::Stacked, &COLUMNS.map(column), None)
-}
-
-fn side_by_side(format: Format) -> String {
-    table(
-        format,
-        Layout::SideBySide,
-        &[column("timer"), column("cost"), column("quality")],
-        None,
-    )
+    table(format, &COLUMNS.map(column))
 }
 
 #[test]
@@ -88,46 +71,10 @@ fn stacked_table_as_text() {
 }
 
 #[test]
-fn text_side_by_side() {
-    insta::assert_snapshot!(side_by_side(Format::Table));
-}
-
-/// The second report lacks `rdtsc`, the third has no clocks.
-#[test]
-fn chosen_rows_are_filled_for_all_reports() {
-    let (folder, mut paths) = write_reports();
-    paths.push(folder.path().join("waits.json"));
-    let waits = render(&report_of_waits(), Format::Json, Style::default());
-    std::fs::write(&paths[2], waits).unwrap();
-    let choice = TableChoice {
-        has_named_columns: true,
-        kind: Kind::Clocks,
-        columns: ["timer", "cost"].map(column).to_vec(),
-        layout: Layout::SideBySide,
-        sort: None,
-        all: true,
-        top: Some(2),
-    };
-    let rows = |choice| {
-        let csv = written(&paths, choice, Format::Csv);
-        let mut csv = csv::Reader::from_reader(csv.as_bytes());
-        assert_eq!(csv.headers().unwrap().len(), 3, "no group without clocks");
-        csv.records().map(Result::unwrap).collect::<Vec<_>>()
-    };
-    let all = rows(TableChoice {
-        top: None,
-        ..choice.clone()
-    });
-    let top = rows(choice);
-    assert_eq!(top, all[..2]);
-    assert!(top[0][2].is_empty() && !top[1][2].is_empty(), "{top:?}");
-}
-
-#[test]
 fn programs_get_numbers_instead_of_text() {
     let columns = ["timer", "interval", "quality-low", "quality-high"].map(column);
-    let csv = table(Format::Csv, Layout::Stacked, &columns, None);
-    let json = table(Format::Json, Layout::SideBySide, &columns, None);
+    let csv = table(Format::Csv, &columns);
+    let json = table(Format::Json, &columns);
     assert!(
         csv.starts_with("timer,quality_low,quality_high\n") && !csv.contains('±'),
         "{csv}"
@@ -136,7 +83,7 @@ fn programs_get_numbers_instead_of_text() {
         json.contains("quality_high") && !json.contains('±'),
         "{json}"
     );
-    let text = table(Format::Table, Layout::SideBySide, &columns, None);
+    let text = table(Format::Table, &columns);
     assert!(text.contains('±') && !text.contains("high"), "{text}");
 }
 
@@ -150,43 +97,14 @@ fn all_formats_escape_hostile_text() {
         Format::Html,
         Format::Json,
     ] {
-        for text in [stacked(format), side_by_side(format)] {
-            let is_control = |c: &char| {
-                (c.is_control() && *c != '\n')
-                    || (('\u{202a}'..='\u{2069}').contains(c) && format != Format::Json)
-            };
-            // JSON escapes control characters, but keeps characters that reorder text.
-            assert_eq!(text.chars().find(is_control), None, "{format:?}");
-        }
+        let is_control = |c: &char| {
+            (c.is_control() && *c != '\n')
+                || (('\u{202a}'..='\u{2069}').contains(c) && format != Format::Json)
+        };
+        // JSON escapes control characters, but keeps characters that reorder text.
+        assert_eq!(stacked(format).chars().find(is_control), None, "{format:?}");
     }
     assert!(!stacked(Format::Html).contains("<script") && !stacked(Format::Html).contains("<b>"));
-}
-
-#[test]
-fn sorts_rows_of_all_reports() {
-    let sorted = |sort| {
-        let text = table(
-            Format::Json,
-            Layout::Stacked,
-            &[column("timer")],
-            Some(sort),
-        );
-        let rows: Vec<serde_json::Value> = serde_json::from_str(&text).unwrap();
-        rows.into_iter()
-            .map(|row| row["timer"].as_str().unwrap().to_owned())
-            .collect::<Vec<_>>()
-    };
-    let best = sorted((column("quality"), false));
-    assert_eq!(best[..3], ["rdtsc", "rdtscp", "rdtscp"]);
-    let names = sorted((column("timer"), true));
-    assert!(names.is_sorted_by(|a, b| a >= b), "{names:?}");
-    // A timer without a cost comes last in both orders.
-    for reverse in [false, true] {
-        assert_eq!(
-            sorted((column("cost"), reverse)).last().unwrap(),
-            "=evil:red"
-        );
-    }
 }
 
 fn platforms(paths: &[PathBuf], format: Format) -> String {

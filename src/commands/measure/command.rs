@@ -31,7 +31,7 @@ const SPAN_NS: f64 = 3e9;
 /// # Errors
 /// When the command cannot be run or fails, or the clock cannot be used.
 pub fn measure(args: &MeasureArgs, clock: &ClockFigures) -> CommandResult<Measurement> {
-    let limit = Duration::from_secs(args.limit);
+    let limit = Duration::from_secs(args.budget);
     // The commands inherit the CPU of this thread.
     if let Some(cpu) = args.cpu {
         timers::pin_to(cpu).map_err(|error| failed(format!("--cpu {cpu}: {error}")))?;
@@ -52,10 +52,8 @@ pub fn measure(args: &MeasureArgs, clock: &ClockFigures) -> CommandResult<Measur
     let mut timed = open_timed(&clock.id, &mut run)
         .ok_or_else(|| failed(format!("this program has no timer `{}`", clock.id)))?
         .map_err(failed)?;
-    let warmup = args.warmup.unwrap_or(1);
-    let warmup_ns = (0..warmup).map(|_| timed.window(1)).last();
-    let runs_in_span = (SPAN_NS / warmup_ns.unwrap_or(SPAN_NS).max(1.0))
-        .clamp(RUN_COUNT_LIMITS.0, RUN_COUNT_LIMITS.1);
+    let runs_in_span =
+        (SPAN_NS / timed.window(1).max(1.0)).clamp(RUN_COUNT_LIMITS.0, RUN_COUNT_LIMITS.1);
     let goal = Goal {
         samples: args.samples.unwrap_or(runs_in_span as u32),
         limit: Duration::MAX,
@@ -68,7 +66,7 @@ pub fn measure(args: &MeasureArgs, clock: &ClockFigures) -> CommandResult<Measur
     let measured = measure_with(Instrument::Macro, &mut *timed, clock, &goal);
     drop(timed);
     let times: Vec<Option<CpuTime>> = runs.take().into_iter().collect::<Result<_, _>>()?;
-    let times: Vec<CpuTime> = times.into_iter().skip(warmup as usize).flatten().collect();
+    let times: Vec<CpuTime> = times.into_iter().skip(1).flatten().collect();
     let mean_of = |part: fn(&CpuTime) -> Duration| {
         let each = times.iter().map(|time| part(time).as_nanos() as f64);
         mean(each.collect::<Vec<_>>())

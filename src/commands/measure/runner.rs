@@ -34,7 +34,7 @@ pub fn run_once(command: &[String], limit: Duration) -> CommandResult<Option<Cpu
     if !exited {
         let limit = limit.as_secs();
         return run_failed(format!(
-            "ran for longer than the limit of {limit} s: allow more time with --limit"
+            "ran for longer than the limit of {limit} s: allow more time with --budget"
         ));
     }
     let status = status.ok_or_else(|| failed("its exit status is unknown"))?;

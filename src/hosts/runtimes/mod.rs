@@ -15,8 +15,6 @@ use super::process::AgentCommand;
 use super::surroundings::Surroundings;
 use super::tool::{self, ToolError};
 
-/// The placeholder for the user's settings, each after its flag.
-const SETTINGS_PLACEHOLDER: &str = "$settings";
 /// The placeholder for the path of a runtime's log.
 const LOG_PLACEHOLDER: &str = "$log";
 /// The file name of a runtime's log; the runtime replaces `%p` by its process id.
@@ -67,29 +65,16 @@ pub enum HostError {
     OwnProgram(#[from] io::Error),
 }
 
-/// What the user chose for the hosts of other runtimes.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Choices<'a> {
-    /// Settings, each `NAME=VALUE`, for hosts that take settings.
-    pub settings: &'a [String],
-    /// The names of environment variables that hosts get although they change which code runs.
-    pub kept_variables: &'a [String],
-}
-
 /// Prepares the hosts of a runtime in `folder`, an absolute path. A runtime may have several hosts:
 /// .NET may be installed as itself and as Mono.
 ///
 /// # Errors
 /// When the runtime is not installed, too old, or unusable; the error includes a remedy.
-pub fn prepare(
-    runtime: &Runtime,
-    folder: &Path,
-    choices: Choices<'_>,
-) -> Result<Vec<PreparedHost>, RuntimeMissing> {
+pub fn prepare(runtime: &Runtime, folder: &Path) -> Result<Vec<PreparedHost>, RuntimeMissing> {
     let (mut prepared, mut last_reason) = (Vec::new(), None);
     for (index, host) in runtime.hosts.iter().enumerate() {
         let folder = folder.join(runtime.name).join(index.to_string());
-        match prepare_host(runtime, host, &folder, choices) {
+        match prepare_host(runtime, host, &folder) {
             Ok(ready) => prepared.push(ready),
             Err(reason) => last_reason = Some(reason),
         }
@@ -103,15 +88,6 @@ pub fn prepare(
     }
 }
 
-/// Whether the hosts of a runtime take settings from the user.
-pub fn takes_settings(runtime: &Runtime) -> bool {
-    runtime
-        .hosts
-        .iter()
-        .flat_map(|host| host.recipes)
-        .any(|recipe| recipe.run.contains(SETTINGS_PLACEHOLDER))
-}
-
 /// Prepares a host with the first recipe that works. The error is that of the last recipe whose
 /// programs are installed; if no recipe has all its programs, the error names a missing program of
 /// the last recipe, which requires the fewest.
@@ -119,13 +95,12 @@ fn prepare_host(
     runtime: &Runtime,
     host: &RuntimeHost,
     folder: &Path,
-    choices: Choices<'_>,
 ) -> Result<PreparedHost, HostError> {
     let mut why = HostError::NoProgram("");
     for (index, recipe) in host.recipes.iter().enumerate() {
         let folder = folder.join(index.to_string());
         let is_missing = |error: &HostError| matches!(error, HostError::NoProgram(_));
-        match follow_recipe(runtime, host, recipe, &folder, choices) {
+        match follow_recipe(runtime, host, recipe, &folder) {
             Ok(ready) => return Ok(ready),
             Err(error) if is_missing(&error) && !is_missing(&why) => {}
             Err(error) => why = error,
@@ -146,7 +121,6 @@ fn follow_recipe(
     host: &RuntimeHost,
     recipe: &Recipe,
     folder: &Path,
-    choices: Choices<'_>,
 ) -> Result<PreparedHost, HostError> {
     let programs: Result<_, HostError> = recipe.programs.iter().map(find_program).collect();
     let programs: Vec<PathBuf> = programs?;
@@ -168,9 +142,8 @@ fn follow_recipe(
         output: OsString::new(),
         programs,
         folder: folder.into(),
-        settings: choices.settings,
     };
-    let surroundings = Surroundings::new(runtime, folder, choices.kept_variables);
+    let surroundings = Surroundings::new(runtime, folder);
     for step in recipe.steps {
         let line = placeholders.fill_line(step)?;
         let [program, args @ ..] = line.as_slice() else {
@@ -204,28 +177,18 @@ fn follow_recipe(
 }
 
 /// The values of the placeholders in a recipe.
-struct Placeholders<'a> {
-    settings: &'a [String],
+struct Placeholders {
     programs: Vec<PathBuf>,
     folder: PathBuf,
     /// The output of the last step.
     output: OsString,
 }
 
-impl Placeholders<'_> {
+impl Placeholders {
     /// Splits a command line into words and fills in the placeholders.
     fn fill_line(&self, line: &str) -> Result<Vec<OsString>, shell_words::ParseError> {
-        let mut filled = Vec::new();
-        for word in shell_words::split(line)? {
-            if word == SETTINGS_PLACEHOLDER {
-                for setting in self.settings {
-                    filled.extend(["--setting".into(), setting.into()]);
-                }
-            } else {
-                filled.push(self.fill_word(&word));
-            }
-        }
-        Ok(filled)
+        let words = shell_words::split(line)?;
+        Ok(words.iter().map(|word| self.fill_word(word)).collect())
     }
 
     /// Fills in the first placeholder of a word.

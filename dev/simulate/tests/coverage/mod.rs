@@ -10,7 +10,7 @@ use timermeter::choice::plan::{
 };
 use timermeter::choice::{ClockFigures, MeasuringPlan, Requirement, Shortfall};
 use timermeter::model::Nanos;
-use timermeter::statistics::standard_deviation;
+use timermeter::statistics::{CONFIDENCE, standard_deviation};
 use world::{Truth, World};
 
 const CAMPAIGNS: u64 = 1_000;
@@ -104,23 +104,18 @@ fn share_within_error(
 
 /// Runs all combinations of clock, duration and error with one method. Returns a description of
 /// each broken promise, and the number of combinations.
-fn judge_combinations(
-    planner: Planner,
-    confidence: f64,
-    durations: &[f64],
-) -> (Vec<String>, usize) {
+fn judge_combinations(planner: Planner, durations: &[f64]) -> (Vec<String>, usize) {
     let (mut broken, mut judged) = (Vec::new(), 0);
     for (at, clock) in CLOCKS.into_iter().enumerate() {
         for &duration in durations {
             for error in TARGET_ERRORS {
-                let requirement =
-                    Requirement::new(Nanos(duration), error, confidence).expect("a requirement");
+                let requirement = Requirement::new(Nanos(duration), error).expect("a requirement");
                 let Some(share) = share_within_error(clock, &requirement, planner, at as u64 + 1)
                 else {
                     continue;
                 };
                 judged += 1;
-                if share < confidence - 0.02 {
+                if share < CONFIDENCE - 0.02 {
                     broken.push(format!(
                         "{clock:?}, {duration} ns, error {error}: kept in a share of {share} of the campaigns"
                     ));
@@ -132,8 +127,8 @@ fn judge_combinations(
 }
 
 #[track_caller]
-fn assert_promises_kept(planner: Planner, confidence: f64, durations: &[f64], min_judged: usize) {
-    let (broken, judged) = judge_combinations(planner, confidence, durations);
+fn assert_promises_kept(planner: Planner, durations: &[f64], min_judged: usize) {
+    let (broken, judged) = judge_combinations(planner, durations);
     assert!(broken.is_empty(), "{}", broken.join("\n"));
     assert!(
         judged >= min_judged,
@@ -143,14 +138,13 @@ fn assert_promises_kept(planner: Planner, confidence: f64, durations: &[f64], mi
 
 #[test]
 fn single_calls_keep_their_promise() {
-    assert_promises_kept(plan_single, 0.95, &DURATIONS_NS, 30);
+    assert_promises_kept(plan_single, &DURATIONS_NS, 30);
 }
 
 #[test]
 fn batches_keep_their_promise() {
     assert_promises_kept(
         plan_batch,
-        0.95,
         &DURATIONS_NS,
         CLOCKS.len() * DURATIONS_NS.len() * TARGET_ERRORS.len(),
     );
@@ -158,7 +152,7 @@ fn batches_keep_their_promise() {
 
 #[test]
 fn edge_crossing_keeps_its_promise() {
-    assert_promises_kept(plan_edge_crossing, 0.95, &DURATIONS_NS, 80);
+    assert_promises_kept(plan_edge_crossing, &DURATIONS_NS, 80);
 }
 
 #[test]
@@ -172,15 +166,7 @@ fn means_of_requests_keep_their_promise() {
             },
         )
     };
-    assert_promises_kept(at_rate, 0.95, &SELECTED_DURATIONS_NS, 12);
-}
-
-#[test]
-fn other_confidences_are_kept_too() {
-    for confidence in [0.8, 0.99] {
-        assert_promises_kept(plan_batch, confidence, &SELECTED_DURATIONS_NS, 30);
-    }
-    assert_promises_kept(plan_edge_crossing, 0.8, &SELECTED_DURATIONS_NS, 20);
+    assert_promises_kept(at_rate, &SELECTED_DURATIONS_NS, 12);
 }
 
 /// The tests above can fail: with a ninth of the samples, or a quarter of the batch, more than a
@@ -211,9 +197,9 @@ fn too_few_samples_break_the_promise() {
             },
         )
     }
-    let (broken, judged) = judge_combinations(plan_ninth_of_samples, 0.95, &SELECTED_DURATIONS_NS);
+    let (broken, judged) = judge_combinations(plan_ninth_of_samples, &SELECTED_DURATIONS_NS);
     assert!(4 * broken.len() > judged, "{} of {judged}", broken.len());
-    let (broken, judged) = judge_combinations(plan_quarter_of_batch, 0.95, &SELECTED_DURATIONS_NS);
+    let (broken, judged) = judge_combinations(plan_quarter_of_batch, &SELECTED_DURATIONS_NS);
     assert!(4 * broken.len() > judged, "{} of {judged}", broken.len());
 }
 

@@ -27,7 +27,6 @@ const PAIRS_PER_CHANGE: u32 = 5;
 struct Unchanged {
     conditions: &'static str,
     side: u32,
-    history: u32,
     /// Comparisons that name a change.
     named: u32,
     /// Comparisons that name a changed cost.
@@ -75,7 +74,6 @@ pub fn run(args: &Args, output: &mut dyn Write) -> Result<(), CommandError> {
         Unchanged {
             conditions: cell.name,
             side: cell.side,
-            history: cell.history,
             named: false_changes.len() as u32,
             costs: of_costs.count() as u32,
             false_changes,
@@ -124,10 +122,7 @@ pub fn run(args: &Args, output: &mut dyn Write) -> Result<(), CommandError> {
 
 impl Unchanged {
     fn heading(&self) -> String {
-        format!(
-            "{}, {} a side, {} kept",
-            self.conditions, self.side, self.history
-        )
+        format!("{}, {} a side", self.conditions, self.side)
     }
 }
 
@@ -142,12 +137,11 @@ fn as_table(outcome: &Outcome, output: &mut dyn Write) -> Result<(), CommandErro
         "simulated comparisons, seed {}, {} pairs each\n",
         outcome.seed, outcome.pairs
     )?;
-    let mut unchanged = table(&["nothing changed", "a side", "kept", "named %", "cost %"]);
+    let mut unchanged = table(&["nothing changed", "a side", "named %", "cost %"]);
     for cell in &outcome.unchanged {
         unchanged.push(vec![
             cell.conditions.into(),
             cell.side.to_string().into(),
-            cell.history.to_string().into(),
             percent(cell.named, outcome.pairs),
             percent(cell.costs, outcome.pairs),
         ]);
@@ -173,6 +167,6 @@ fn as_table(outcome: &Outcome, output: &mut dyn Write) -> Result<(), CommandErro
 }
 
 const LEGEND: &str = "named: comparisons that name a change although nothing changed; cost: that name a changed cost; \
-kernel ±: standard deviation between runs of what the kernel's clocks have in common; kept: other runs of the machine
+kernel ±: standard deviation between runs of what the kernel's clocks have in common
 found: comparisons that name more than half of the changed clocks of a family with the right sign; wrong: that name one with the wrong sign; \
 others: that name an unchanged clock; covered: 95 % intervals of changed clocks that contain the change";

@@ -298,8 +298,8 @@ impl Truth<'_> {
 
 /// Returns the plan that reaches the error, or the best plan within the budget.
 fn make_plan(clock: &ClockFigures, kind: Kind, duration_ns: f64) -> Result<MeasuringPlan, String> {
-    let requirement = Requirement::new(Nanos(duration_ns), ERROR, CONFIDENCE)
-        .map_err(|error| error.to_string())?;
+    let requirement =
+        Requirement::new(Nanos(duration_ns), ERROR).map_err(|error| error.to_string())?;
     let budget_ns = BUDGET.as_nanos() as f64;
     let each_ns = budget_ns / f64::from(SAMPLES);
     let (planned, share_ns) = match kind {
