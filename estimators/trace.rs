@@ -7,10 +7,7 @@ mod stored;
 
 use std::collections::BTreeMap;
 
-pub use evidence::{
-    Advance, Claims, CounterEvidence, Evidence, HandoffPair, Order, OtherPath, Pair, PairedReading,
-    Reads, ThreadActivity, Threads,
-};
+pub use evidence::{Advance, Claims, Evidence, Order, OtherPath, Pair, ThreadActivity, Threads};
 use smallvec::SmallVec;
 #[cfg(feature = "serde")]
 pub use stored::{PackedRun, StoredTrace};

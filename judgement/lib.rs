@@ -1,5 +1,4 @@
-//! Judges clocks by their figures: whether a clock can be trusted ([`trust`]), whether programs may
-//! read the counter of the processor ([`counter`]), what happened to clocks that were watched
+//! Judges clocks by their figures: whether a clock can be trusted ([`trust`]), what happened to clocks that were watched
 //! ([`watching`]), and which clock to measure with ([`choice`]).
 //!
 //! All functions are pure: they take values, and access no clocks, files or environment.
@@ -7,9 +6,8 @@
 #![forbid(unsafe_code)]
 
 pub mod choice;
-pub mod counter;
 pub mod samples;
 pub mod trust;
 pub mod watching;
 
-use estimators::{findings, model, numbers, profile, rate, resolution, statistics, trace};
+use estimators::{model, numbers, profile, rate, resolution, statistics, trace};

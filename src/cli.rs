@@ -28,7 +28,7 @@ use clap::error::{ContextKind, ContextValue};
 use clap::{Args, FromArgMatches, Parser, Subcommand};
 
 pub use analyse::AnalyseArgs;
-pub use check::{CheckArgs, RecipeArgs};
+pub use check::CheckArgs;
 pub use compare::CompareArgs;
 pub use gate::GateArgs;
 pub use help::CompletionsArgs;
@@ -443,9 +443,6 @@ pub enum Verb {
     /// Measure one operation in this process (started by measure)
     #[command(hide = true)]
     MeasureWorker(MeasureWorkerArgs),
-    /// Find the rate of the counter with a common calibration method (started by check --counter)
-    #[command(hide = true)]
-    CounterRecipe(RecipeArgs),
     /// Wait until the process that started this ends, and end the processes that it left behind
     /// (started by commands with workers)
     #[command(hide = true)]

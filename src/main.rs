@@ -50,9 +50,7 @@ fn main() -> ExitCode {
     match command {
         // These commands run on the first thread, because the parent process binds the first thread
         // of a worker to a CPU and counts its context switches.
-        Verb::Agent(_) | Verb::MeasureWorker(_) | Verb::CounterRecipe(_) | Verb::Guard => {
-            exit_code(run_guarded(&command))
-        }
+        Verb::Agent(_) | Verb::MeasureWorker(_) | Verb::Guard => exit_code(run_guarded(&command)),
         command => limits::run_on_large_stack(move || {
             let code = exit_code(prepare(&command).and_then(|()| run_guarded(&command)));
             if interrupted() && !handles_signals(&command) {
@@ -256,7 +254,6 @@ fn run(command: &Verb) -> Result<bool, CommandError> {
         Verb::Samples(args) => samples::run(args, output),
         Verb::Completions(args) => done(completions::run(args, output)),
         Verb::MeasureWorker(args) => done(measure_worker::serve(&args.request, output)),
-        Verb::CounterRecipe(args) => done(counter::run_recipe(args, output)),
         Verb::Agent(args) => {
             drop(buffered);
             return done(agent::run(args));

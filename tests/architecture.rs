@@ -566,8 +566,7 @@ fn commands_ask_by_requests() {
             let shared = SHARED.iter().find(|(name, _)| *name == flags);
             let verb = file.replace('_', "");
             let is_own = flags.eq_ignore_ascii_case(&verb)
-                || shared.is_some_and(|(_, files)| files.contains(&file))
-                || (flags, file) == ("Recipe", "counter");
+                || shared.is_some_and(|(_, files)| files.contains(&file));
             assert!(
                 module[0] == "commands" && is_own,
                 "{module:?} takes the flags {flags}Args"
@@ -600,8 +599,8 @@ const WRITERS: [&str; 11] = [
 ];
 
 /// The files that may do so, and where: in a temporary folder of this process or below an open
-/// folder ([`Folder`](timers::os::files::Folder)); files of the kernel.
-const WRITING: [&str; 9] = [
+/// folder ([`Folder`](timers::os::files::Folder)).
+const WRITING: [&str; 7] = [
     "reporting/scratch",
     "reporting/report/archive",
     "reporting/page/site",
@@ -609,8 +608,6 @@ const WRITING: [&str; 9] = [
     "reporting/page/site/report_page",
     "src/hosts/browser",
     "src/hosts/runtimes",
-    "src/hosts/children/setting",
-    "src/hosts/children/guard",
 ];
 
 #[test]

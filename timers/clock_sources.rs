@@ -36,8 +36,6 @@ pub struct KnownSource {
 const TSC: &str = "tsc";
 const HPET: &str = "hpet";
 const ACPI_PM: &str = "acpi_pm";
-pub(crate) const ARM_COUNTER: &str = "arch_sys_counter";
-const RISCV_COUNTER: &str = "riscv_clocksource";
 
 /// The time stamp counter of x86.
 pub const TIME_STAMP_COUNTER: &str = TSC;
@@ -90,10 +88,10 @@ const TIMER_INTERRUPT: &str =
 pub const CLOCK_SOURCES: [KnownSource; 18] = [
     counter(TSC),
     counter("tsc-early"),
-    counter(ARM_COUNTER),
+    counter("arch_sys_counter"),
     counter("timebase"),
     counter("tod"),
-    counter(RISCV_COUNTER),
+    counter("riscv_clocksource"),
     counter("Constant"),
     paravirtual(KVM, Reader::SharedPage),
     paravirtual(HYPER_V_PAGE, Reader::SharedPage),
@@ -135,19 +133,6 @@ pub fn find(name: &str) -> Option<&'static KnownSource> {
 /// Whether the time of the named clock source is computed from the processor's counter.
 pub fn reads_counter(name: &str) -> bool {
     find(name).is_some_and(|source| source.reads_counter)
-}
-
-/// Whether the named clock source is a counter read by an instruction alone.
-pub fn is_counter(name: &str) -> bool {
-    find(name).is_some_and(|source| source.reader == Reader::Instruction)
-}
-
-/// Whether a line of the kernel's log, in lower case, contains the name of a counter. Names that
-/// are common words, such as `timebase`, are not searched.
-pub fn line_names_counter(line: &str) -> bool {
-    [TSC, ARM_COUNTER, RISCV_COUNTER]
-        .iter()
-        .any(|name| line.contains(name))
 }
 
 /// The clock source of the performance counter of Windows, inferred from its rate in hertz; `None`

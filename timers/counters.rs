@@ -4,10 +4,10 @@
 use std::marker::PhantomData;
 use std::time::Duration;
 
-use crate::arch::Instruction;
+use crate::arch::{self, Instruction};
 use crate::deadline::{kernel_raw_time, spin};
-use crate::os::attempt;
 use crate::os::clocks::tsc_permitted;
+use crate::os::{CommonClock, UntrimmedClock, attempt};
 use crate::{Available, Described, Ticks, Timer, Unavailable};
 
 /// A counter, given by the type of the instruction that reads it.
@@ -43,16 +43,26 @@ where
     }
 }
 
-impl<I: Instruction> Counter<I>
-where
-    Self: Described,
-{
-    /// The ticks per second declared by the processor or the firmware, unchecked; `None` if not
-    /// declared or if the counter cannot be read.
-    pub(crate) fn declared_rate() -> Option<f64> {
-        Self::open().ok()?;
-        I::declared_hz()
-    }
+/// The ids of the counter: read by the bare instruction, and behind a fence.
+pub const COUNTERS: [&str; 2] = [
+    Counter::<arch::BareInstruction>::INFO.id,
+    Counter::<arch::FencedInstruction>::INFO.id,
+];
+
+/// The ids of the kernel's clocks that it is compared with: one that time synchronisation does not
+/// adjust, and the usual one.
+pub const COUNTER_CLOCKS: [&str; 2] = [UntrimmedClock::INFO.id, CommonClock::INFO.id];
+
+/// The rate in hertz that the hypervisor or the processor declares for the counter (by CPUID, on
+/// x86), else the firmware (on Arm), and what declares it. `None` if it is not declared.
+pub fn declared_counter_rate() -> Option<(f64, &'static str)> {
+    let by_firmware = || {
+        Counter::<arch::BareInstruction>::open().ok()?;
+        Some((arch::BareInstruction::declared_hz()?, "the firmware"))
+    };
+    arch::declared_rate()
+        .or_else(by_firmware)
+        .filter(|(hz, _)| *hz > 0.0)
 }
 
 /// The nanoseconds per tick at a declared rate, if a comparison with the kernel's clock confirms

@@ -21,7 +21,7 @@ use crate::{Context, Described, Info, Ticks, Timer, arch, context, work};
 use handoffs::{Side, distant_cpus, handoffs_on_pair, handoffs_on_pairs, read_at_handoffs};
 use reference::{OpenReference, with_reference};
 
-pub(crate) use handoffs::handoffs_unfenced;
+pub use handoffs::unfenced_handoffs;
 pub use reference::REFERENCES;
 pub(crate) use reference::visit_reference;
 

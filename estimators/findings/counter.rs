@@ -1,40 +1,203 @@
-//! Makes the findings about the counter of the processor, which a program can read without the
-//! kernel. They follow from measurements and from the declarations of the processor, the kernel and
-//! the hypervisor.
+//! Judges whether a program may read the counter of the processor itself, without the kernel, from
+//! the rows of a probe and from what the processor, the kernel and the hypervisor declare.
 
-mod declared;
-mod measured;
+use timers::clock_sources;
 
-pub use declared::DECLARED;
-pub use measured::MEASURED;
-
-use super::apply_rules;
-use super::machine::{EMULATED, TSC_CONFLICT};
-use crate::model::{CounterFacts, Finding, Platform};
-use crate::rate::counter::CounterFindings;
+use super::{ns, number, values};
+use crate::model::{
+    Interval, MAX_SLEW, Outcome, Platform, Question, Status, TimerRow, Unit, Values,
+};
+use crate::numbers::significant;
+use crate::trace::Pair;
 
 const INSTEAD: &str = "read the kernel's clock instead (clock_gettime, CLOCK_MONOTONIC)";
+const FENCE: &str =
+    "put a fence before a reading whose order to other threads matters (lfence, isb)";
 
-/// The input of the checks of the counter.
-#[derive(Clone, Copy, Debug)]
+/// The input of the judgement.
+#[derive(Clone, Debug)]
 pub struct CounterCase<'a> {
     /// The machine.
     pub platform: &'a Platform,
-    /// The declarations of the machine about the counter.
-    pub facts: &'a CounterFacts,
-    /// The results of the measurements.
-    pub found: &'a CounterFindings,
+    /// The counter, read by the bare instruction.
+    pub bare: &'a TimerRow,
+    /// The counter, read behind a fence if the processor has such an instruction.
+    pub fenced: &'a TimerRow,
+    /// The clocks of the kernel that can give its rate, the best measure first, the usual clock last.
+    pub clocks: Vec<&'a TimerRow>,
+    /// Handoffs between two CPUs in which the counter was read without a fence.
+    pub unfenced: Option<Pair>,
+    /// The declared rate in hertz, and what declares it.
+    pub declared: Option<(f64, &'a str)>,
 }
 
-/// Returns all findings, the most severe first. Among findings of equal severity, a cause precedes
-/// its effects.
-pub fn judge(case: &CounterCase) -> Vec<Finding> {
-    // Of a counter that stands still, the other measurements say nothing.
-    let measured = if case.found.stuck { &[] } else { MEASURED };
-    let mut findings = apply_rules(measured, case);
-    findings.extend(apply_rules(DECLARED, case));
-    findings.extend(apply_rules(EMULATED, case.platform));
-    findings.extend(apply_rules(TSC_CONFLICT, case.platform));
-    findings.sort_by_key(|finding| finding.severity);
-    findings
+rules! {
+    /// The rules about a counter: whether it may be read, its rate, the difference between CPUs, the
+    /// fence, and the time saved. The severity of the first finding is the verdict.
+    pub static COUNTER: CounterCase;
+    "counter" {
+        Problem "{why}" => INSTEAD, fault;
+        Problem("stops") "its rate follows the frequency of the core, or it stops in deep idle states" => INSTEAD,
+            |case| (case.platform.invariant_counter().value == Some(false)).then(Values::new);
+        Problem("kernel") "the kernel uses {current} and does not offer the counter: it found the counter unreliable, or was configured not to use it"
+            => "look for `tsc` in the kernel's log (dmesg) and on its command line",
+            |case| {
+                let source = &case.platform.clocksource;
+                let mut names = source.available.iter().chain(&source.current);
+                let current = source.current.as_deref()?;
+                (!names.any(|name| clock_sources::reads_counter(name))).then(|| values! { current })
+            };
+        Unknown "{why}", gap;
+        Unknown("rate") "its rate could not be measured",
+            |case| case.rate().is_none().then(Values::new);
+        Unknown("invariant") "neither CPUID nor the kernel says whether its rate is constant",
+            |case| case.platform.invariant_counter().value.is_none().then(Values::new);
+        Note "{hypervisor} may move this machine to another host, or restore it there from a snapshot, where the counter counts at another rate"
+            => "measure the rate again from time to time, or read the kernel's clock",
+            |case| Some(values! { hypervisor: case.platform.hypervisor.as_deref()? });
+        Ok "it passed all tests, its rate is constant, and this is not a virtual machine";
+    }
+    "rate" {
+        Note "it counts at {rate} ± {uncertainty}, measured with {clock} for {watched}; {by} declares {declared}, which is {off} too fast"
+            => "measure its rate: a program that believes the declaration is wrong by that much",
+            |case| rate(case, true);
+        Ok "it counts at {rate} ± {uncertainty}, measured with {clock} for {watched}<; {by} declares {declared}>",
+            |case| rate(case, false);
+        Unknown "its rate could not be measured with the kernel's clock";
+    }
+    "cpus" {
+        Note "the counter of CPU {cpu} is off by {value} ± {uncertainty}; those of {cpus} CPUs are apart by at most {within}",
+            |case| cpus(case, true);
+        Ok "the counters of {cpus} CPUs are apart by at most {within}", |case| cpus(case, false);
+        Unknown "the counters of several CPUs could not be compared: this process may use one CPU only, or cannot choose";
+    }
+    "fence" {
+        Note "without a fence it went back {backward} times in {handoffs} handoffs from CPU to CPU, by up to {largest}: the processor may execute the instruction before earlier ones"
+            => FENCE,
+            |case| unfenced(case).filter(|_| case.unfenced.as_ref().is_some_and(|it| it.backward > 0));
+        Ok "without a fence it never went back in {handoffs} handoffs from CPU to CPU, though no manual promises that",
+            unfenced;
+        Unknown "no readings without a fence could be handed from CPU to CPU" => FENCE;
+    }
+    "gain" {
+        Note "a read takes {read}, and {clock} {clocked}: it saves nothing" => INSTEAD,
+            |case| gain(case).filter(|_| reads(case).is_some_and(|[read, clock]| read >= clock));
+        Ok "a read takes {read}<, with a fence {fenced}>, and {clock} {clocked}: it saves {saved}", gain;
+        Unknown "the cost of a read could not be measured";
+    }
+}
+
+impl CounterCase<'_> {
+    /// The measured rate in hertz, and the clock that gives it: one that keeps its rate, which of two
+    /// that disagree only a verdict shows.
+    pub fn rate(&self) -> Option<(Interval, &TimerRow)> {
+        let counted = 1e9 / self.bare.ns_per_tick?;
+        let stable = |clock: &&TimerRow| Some(clock.verdicts.as_ref()?.stable.clone());
+        let offsets = self
+            .clocks
+            .iter()
+            .filter_map(|clock| stable(clock)?.offset_ppm);
+        let offsets = offsets.map(|ppm| [ppm, -ppm]);
+        let [most, least] = offsets
+            .reduce(|a, b| [a[0].max(b[0]), a[1].max(b[1])])
+            .unwrap_or_default();
+        let agree = most + least <= 1e6 * MAX_SLEW;
+        self.clocks.iter().find_map(|clock| {
+            let stable = stable(clock)?;
+            let is_right = match stable.outcome {
+                Outcome::Pass => true,
+                Outcome::NotTested => agree,
+                Outcome::Fail | Outcome::NotApplicable => false,
+            };
+            let hz = counted / (1.0 + 1e-6 * stable.offset_ppm.filter(|_| is_right)?);
+            let half_width = 1e-6 * hz * stable.offset_uncertainty_ppm?;
+            Some((Interval::around(hz, half_width), *clock))
+        })
+    }
+
+    /// The largest possible difference between the counters of a CPU and of the first CPU, in
+    /// nanoseconds.
+    pub fn apart_ns(&self) -> Option<f64> {
+        let offsets = &self.fenced.verdicts.as_ref()?.thread_safe.offsets;
+        let apart = offsets.iter().map(|it| it.ns.abs() + it.uncertainty_ns);
+        apart.reduce(f64::max)
+    }
+}
+
+/// What is wrong with the counter itself.
+fn fault(case: &CounterCase) -> Option<Values> {
+    let verdicts = case.fenced.verdicts.as_ref();
+    match verdicts.and_then(|all| all.disqualifying().next()) {
+        Some(failed) => Some(values! { why: failed.evidence }),
+        None if case.fenced.status == Status::Failed => {
+            Some(values! { why: case.fenced.reason.clone() })
+        }
+        None => None,
+    }
+}
+
+/// The order of readings that could not be tested.
+fn gap(case: &CounterCase) -> Option<Values> {
+    let verdicts = case.fenced.verdicts.as_ref()?;
+    [Question::Monotonic, Question::ThreadSafe]
+        .map(|question| verdicts.answer(question))
+        .into_iter()
+        .find(|answer| answer.outcome != Outcome::Pass)
+        .map(|answer| values! { why: answer.evidence })
+}
+
+/// The rate, if the declared one is off or may be off.
+fn rate(case: &CounterCase, is_off: bool) -> Option<Values> {
+    let (hz, clock) = case.rate()?;
+    let uncertainty_ppm = 1e6 * (hz.high - hz.value) / hz.value;
+    let off_ppm = case
+        .declared
+        .map(|(declared, _)| 1e6 * (declared / hz.value - 1.0));
+    let exceeds = off_ppm.is_some_and(|ppm| ppm.abs() > uncertainty_ppm);
+    let exact = |hz: f64| format!("{} Hz", significant(hz, 10));
+    (exceeds || !is_off).then(|| {
+        values! {
+            rate: exact(hz.value),
+            uncertainty: number(uncertainty_ppm, Unit::Ppm),
+            clock: clock.label.as_str(),
+            watched: clock.verdicts.as_ref().and_then(|all| all.stable.longest_window_s).map(|s| ns(1e9 * s)),
+            by: case.declared.map(|(_, by)| by),
+            declared: case.declared.map(|(hz, _)| exact(hz)),
+            off: off_ppm.map(|ppm| number(ppm, Unit::Ppm)),
+        }
+    })
+}
+
+fn cpus(case: &CounterCase, differ: bool) -> Option<Values> {
+    let found = &case.fenced.verdicts.as_ref()?.thread_safe;
+    let differing = found.differing();
+    (differing.is_some() || !differ).then_some(values! {
+        cpus: found.offsets.len(),
+        within: ns(case.apart_ns()?),
+        cpu: differing.map(|it| it.cpu),
+        value: differing.map(|it| ns(it.ns)),
+        uncertainty: differing.map(|it| ns(it.uncertainty_ns)),
+    })
+}
+
+fn unfenced(case: &CounterCase) -> Option<Values> {
+    let unfenced = case.unfenced.as_ref()?;
+    let largest = unfenced.largest as f64 * case.bare.ns_per_tick?;
+    Some(values! { handoffs: unfenced.handoffs, backward: unfenced.backward, largest: ns(largest) })
+}
+
+/// The amortised costs of reads of the counter and of the usual clock, in nanoseconds.
+fn reads(case: &CounterCase) -> Option<[f64; 2]> {
+    Some([case.bare.amortised_ns?, case.clocks.last()?.amortised_ns?])
+}
+
+fn gain(case: &CounterCase) -> Option<Values> {
+    let [read, clock] = reads(case)?;
+    Some(values! {
+        read: ns(read),
+        fenced: case.fenced.amortised_ns.filter(|_| case.fenced.id != case.bare.id).map(ns),
+        clock: case.clocks.last()?.label.as_str(),
+        clocked: ns(clock),
+        saved: ns(clock - read),
+    })
 }

@@ -121,8 +121,7 @@ pub fn wordings() -> impl Iterator<Item = &'static Wording> {
         .chain(wordings_in(machine::DATE))
         .chain(wordings_in(machine::RTC))
         .chain(wordings_in(machine::RESTORES))
-        .chain(wordings_in(counter::MEASURED))
-        .chain(wordings_in(counter::DECLARED))
+        .chain(wordings_in(counter::COUNTER))
 }
 
 fn wordings_in<F>(rules: &'static [Rule<F>]) -> impl Iterator<Item = &'static Wording> {

@@ -29,7 +29,7 @@ pub use cost::{
 pub use device::Device;
 pub use figure::{Cycles, Hertz, Interval, Nanos, value_of};
 pub use finding::{Finding, Severity, Unit, Value, Values};
-pub use machine::{CounterFacts, CounterPromise, Frequency, KernelLog, LibraryClocks};
+pub use machine::{Frequency, LibraryClocks};
 pub use period::{MissedPolicy, PeriodFigures, PeriodRow};
 pub use platform::{
     ClockSource, ClockStatus, CoreKind, Cpu, CpuQuota, ExpectedDisruption, IdleState,

@@ -8,7 +8,6 @@
 
 use crate::model::{MAX_SLEW, Ntp};
 use crate::numbers::significant;
-use crate::rate::Rate;
 
 /// The clocks that run at a wrong rate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -67,26 +66,6 @@ impl LargeCorrection {
         (share.abs() > MAX_SLEW).then_some(Self { share, wrong })
     }
 
-    /// Returns the rate of a counter from its rate relative to CLOCK_MONOTONIC_RAW, or relative to
-    /// CLOCK_MONOTONIC if `by_corrected`.
-    pub fn settle(self, rate: Rate, by_corrected: bool) -> Rate {
-        match (self.wrong, by_corrected) {
-            (WrongClocks::Unknown, _) => Rate {
-                uncertainty: rate.uncertainty + self.share.abs(),
-                ..rate
-            },
-            (WrongClocks::Uncorrected, false) => Rate {
-                ns_per_tick: rate.ns_per_tick * (1.0 + self.share),
-                ..rate
-            },
-            (WrongClocks::Corrected, true) => Rate {
-                ns_per_tick: rate.ns_per_tick / (1.0 + self.share),
-                ..rate
-            },
-            (WrongClocks::Uncorrected, true) | (WrongClocks::Corrected, false) => rate,
-        }
-    }
-
     /// Says how large the correction is, and which clocks are wrong.
     pub fn in_words(self) -> String {
         let why = match self.wrong {
@@ -121,22 +100,12 @@ mod tests {
             ..Ntp::default()
         };
         assert_eq!(wrong(vouched.clone()), Some(WrongClocks::Uncorrected));
-        let rate = Rate {
-            ns_per_tick: 0.5,
-            uncertainty: 1e-8,
-            unexplained_deviation_ns: 0.0,
-        };
-        let correction = LargeCorrection::of(&vouched).unwrap();
-        assert!((correction.settle(rate, false).ns_per_tick - 0.520_85).abs() < 1e-9);
-        assert_eq!(correction.settle(rate, true), rate);
         let unvouched = Ntp {
             synchronised: false,
             ..vouched.clone()
         };
         assert_eq!(wrong(unvouched.clone()), Some(WrongClocks::Unknown));
         assert_eq!(LargeCorrection::measured(1e-5, Some(&vouched)), None);
-        let unknown = LargeCorrection::measured(0.0417, None).unwrap();
-        assert!(unknown.settle(rate, true).uncertainty > 0.04);
         // The service corrects an offset of a second at this rate.
         let catching_up = Ntp {
             estimated_error_us: 1_000_000,

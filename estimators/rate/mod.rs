@@ -2,7 +2,6 @@
 //! of a clock (Allan deviation).
 
 pub mod correction;
-pub mod counter;
 pub mod line;
 pub mod order;
 

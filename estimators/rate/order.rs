@@ -10,6 +10,13 @@
 use crate::model::CpuOffset;
 use crate::trace::Pair;
 
+/// The expected number of events at which the probability of at least one event is 95 %. *Chance*:
+/// 1 − e⁻³ is 0.95.
+pub const EXPECTED_FOR_DETECTION: f64 = 3.0;
+/// The fewest changes of a value of which a share below 1 would have shown a step back. *Computed*:
+/// the next number after [`EXPECTED_FOR_DETECTION`].
+pub const MIN_CHANGES: u32 = 4;
+
 /// Number and size of backward steps of successive readings.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Backward {

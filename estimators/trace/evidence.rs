@@ -1,5 +1,4 @@
-//! Defines the evidence for the verdicts on a timer, and for the findings about a counter that
-//! programs can read without the kernel. Readings are stored as they were read; if there are too
+//! Defines the evidence for the verdicts on a timer. Readings are stored as they were read; if there are too
 //! many of them, only their number and extreme values are stored.
 //!
 //! A *comparison* is three readings: of the reference, of the timer, and of the reference again.
@@ -219,84 +218,6 @@ impl Advance {
     }
 }
 
-/// All evidence about the counter of the processor.
-#[apply(recorded)]
-#[derive(Default)]
-pub struct CounterEvidence {
-    /// Successive readings of one thread that was moved between CPUs.
-    pub order: Order,
-    /// Handoffs between CPUs.
-    #[serde(alias = "handed")]
-    pub handoffs: Vec<HandoffPair>,
-    /// Handoffs in the first round of pairs in which the counter was read without fences.
-    pub unfenced: Vec<HandoffPair>,
-    /// Paired readings of the counter and a clock of the kernel, in the order of execution.
-    #[serde(alias = "looks")]
-    pub paired_readings: Vec<PairedReading>,
-    /// The declared frequency, in hertz.
-    pub declared_hz: Option<f64>,
-    /// The shortest durations of consecutive reads of the counter and of the kernel's clock.
-    pub reads: Option<Reads>,
-    /// The reasons why the host did not answer questions.
-    pub refusals: Vec<String>,
-}
-
-/// A summary of the handoffs between two CPUs that read the counter in turn.
-#[apply(recorded)]
-#[derive(Default)]
-pub struct HandoffPair {
-    /// The number of handoffs and their extreme differences.
-    pub pair: Pair,
-    /// The median difference between the later and the earlier reading of a handoff, in ticks: from
-    /// the first CPU to the second, and from the second to the first.
-    #[serde(alias = "usual")]
-    pub median_difference: [Option<i64>; 2],
-}
-
-impl HandoffPair {
-    /// Summarises handoffs. They alternate in direction; the first one starts from the first CPU.
-    pub fn from_handoffs(cpus: [u32; 2], handoffs: &[[i64; 2]]) -> Self {
-        let median_difference = [0, 1].map(|direction| {
-            let differences = handoffs
-                .iter()
-                .skip(direction)
-                .step_by(2)
-                .map(|[first, second]| second.wrapping_sub(*first));
-            let mut differences: Vec<i64> = differences.collect();
-            differences.sort_unstable();
-            differences.get(differences.len() / 2).copied()
-        });
-        Self {
-            pair: Pair::from_handoffs(Some(cpus), handoffs),
-            median_difference,
-        }
-    }
-}
-
-/// A paired reading on one CPU: of the counter, of the kernel's clock, and of the counter again.
-#[apply(recorded)]
-#[derive(Copy)]
-pub struct PairedReading {
-    /// The CPU.
-    pub cpu: u32,
-    /// Whether the thread slept before the reading; otherwise it computed.
-    pub slept: bool,
-    /// The readings, in this order.
-    pub values: [i64; 3],
-}
-
-/// Durations of a number of consecutive reads of the counter and of the kernel's clock.
-#[apply(recorded)]
-#[derive(Copy)]
-pub struct Reads {
-    /// The number of reads.
-    pub count: u32,
-    /// The duration of the reads of the counter, in nanoseconds.
-    pub counter_ns: u64,
-    /// The duration of the reads of the kernel's clock, in nanoseconds.
-    pub clock_ns: u64,
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -329,19 +250,5 @@ mod tests {
         };
         assert_eq!(unmoved.changes(4e6), Some(0));
         assert_eq!(Order::default().changes(1.0), None);
-    }
-
-    #[test]
-    fn median_difference_has_a_direction() {
-        let pair = HandoffPair::from_handoffs(
-            [0, 3],
-            &[[10, 15], [20, 28], [30, 33], [40, 49], [50, 57], [60, 66]],
-        );
-        assert_eq!(pair.median_difference, [Some(5), Some(8)]);
-        assert_eq!(pair.pair.min_difference, [Some(3), Some(6)]);
-        assert_eq!(
-            HandoffPair::from_handoffs([0, 1], &[]).median_difference,
-            [None, None]
-        );
     }
 }

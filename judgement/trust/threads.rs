@@ -4,8 +4,8 @@
 use super::{Case, reference, step_size, times};
 use crate::model::{Counted, CpuOffset, Monotonic, Outcome, ThreadSafe};
 use crate::numbers::{significant, time};
-use crate::rate::counter::{EXPECTED_FOR_DETECTION, MIN_CHANGES};
 use crate::rate::order::offsets;
+use crate::rate::order::{EXPECTED_FOR_DETECTION, MIN_CHANGES};
 use crate::trace::{Order, Threads};
 
 /// Judges whether readings that are handed from thread to thread step backwards.

@@ -3,7 +3,6 @@
 
 mod choose;
 pub mod clocks;
-pub mod counter;
 pub mod disturbances;
 pub mod examination;
 pub mod other_paths;

@@ -33,10 +33,3 @@ pub struct CheckArgs {
     #[command(flatten)]
     pub output: OutputArgs,
 }
-
-/// Arguments of `counter-recipe`.
-#[derive(Clone, Debug, Args)]
-pub struct RecipeArgs {
-    /// The name of the calibration method
-    pub recipe: String,
-}

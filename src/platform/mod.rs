@@ -30,7 +30,6 @@ use crate::model::{ClockSource, Platform, VmClock};
 use crate::text::cleaned;
 
 pub use activity::stolen_ns;
-pub use counter::counter;
 pub use kernel::ntp;
 pub use others::CpuUse;
 pub use quietest::{capable_cpus, quietest_cpu};

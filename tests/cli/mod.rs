@@ -6,7 +6,6 @@ mod baselines;
 #[cfg(target_os = "linux")]
 #[cfg(unix)]
 mod counter;
-#[cfg(target_os = "linux")]
 mod everywhere;
 mod explain;
 mod flags;

@@ -6,11 +6,7 @@ use std::path::Path;
 
 use proptest::prelude::*;
 use serde_json::Value;
-use simulated::{CounterMachine, CounterModel};
-use timermeter::campaign::counter::{CounterPlan, observe};
 use timermeter::model::{Ntp, Outcome, Report};
-use timermeter::rate::correction::LargeCorrection;
-use timermeter::rate::counter::findings;
 use timermeter::recording::Recording;
 
 use super::folder::Folder;
@@ -141,32 +137,6 @@ fn by_probe(report: &Report) -> Wrong {
     }
 }
 
-/// What `check --counter` says, from the rate that it takes for that of the counter. The simulated
-/// counter has the rate of the uncorrected clock.
-fn by_counter(faults: &Faults) -> Wrong {
-    let model = CounterModel::sound(2e9, 2);
-    let plan = CounterPlan {
-        readings: 40_000,
-        ..CounterPlan::USUAL
-    };
-    let observed = observe(&mut CounterMachine::new(model, 7), &plan);
-    let correction = LargeCorrection::measured(faults.share, faults.ntp.as_ref());
-    let rate = findings(&observed, correction).rate.expect("it moves");
-    if correction.is_none() {
-        Wrong::None
-    } else if rate.uncertainty > 5e-4 {
-        Wrong::Unknown
-    } else if (rate.ns_per_tick - 0.5).abs() < 1e-6 {
-        Wrong::Corrected
-    } else {
-        assert!(
-            (rate.ns_per_tick / 0.5 - 1.0 - faults.share).abs() < 1e-6,
-            "{rate:?}"
-        );
-        Wrong::Uncorrected
-    }
-}
-
 /// What the program recommends without a command.
 fn recommended(report: &str) -> Value {
     let answer = timermeter(&["--from", report, "--format", "json"]).success();
@@ -185,8 +155,7 @@ proptest! {
         let text = fs::read_to_string(&file).unwrap_or_else(|_| panic!("{}", printed(&analysed)));
         let report: Report = serde_json::from_str(&text).unwrap();
         let (checked, is_silent) = by_check(&file);
-        let (probed, counted) = (by_probe(&report), by_counter(&faults));
-        prop_assert_eq!(probed, counted);
+        let probed = by_probe(&report);
         prop_assert!(is_silent || checked == probed, "check {checked:?}, probe {probed:?}");
         let recommended = recommended(&file);
         let wrong = match probed {

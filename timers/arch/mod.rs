@@ -160,7 +160,4 @@ pub struct Hypervisor {
     pub name: Option<String>,
     /// The clocks offered to guests, by their names in Linux.
     pub clocks: Vec<&'static str>,
-    /// Whether the counter keeps its rate when the virtual machine is moved to another host, and
-    /// the reason; `None` if the hypervisor does not report it.
-    pub keeps_rate: Option<(bool, &'static str)>,
 }

@@ -9,18 +9,18 @@ use std::thread;
 
 use super::{no_second_thread, signed_rows};
 use crate::affinity::{Pinned, cpus_before_pinning, current_cpu};
+use crate::arch::BareInstruction;
+use crate::counters::Counter;
 use crate::subject::{Answer, Fault};
-use crate::{Counted, Info, Ticks, Timer};
+use crate::{Counted, Described, Info, Ticks, Timer};
 
-/// Does the handoffs of [`Subject::handoffs_between`](crate::Subject::handoffs_between) without a
-/// fence before each reading, as programs do that use none.
-pub(crate) fn handoffs_unfenced<T: Timer>(
-    timer: &T,
-    cpus: &[[u32; 2]],
-    count: u32,
-) -> Answer<Vec<Vec<[i64; 2]>>> {
-    let run_side = |side: Side| read_at_handoffs(timer, side, || {});
-    handoffs_on_pairs(&T::INFO, cpus, &run_side, count)
+/// Hands readings of the CPU counter between distant CPUs without a fence before each reading, as
+/// programs do that use none; `None` if the counter or the CPUs are not available.
+pub fn unfenced_handoffs(count: u32) -> Option<Vec<[i64; 2]>> {
+    let counter = Counter::<BareInstruction>::open().ok()?;
+    let run_side = |side: Side| read_at_handoffs(&counter, side, || {});
+    let cpus = distant_cpus()?.map(Some);
+    handoffs_on_pair(&Counter::<BareInstruction>::INFO, &run_side, cpus, count).ok()
 }
 
 /// The task of one of the two threads.

@@ -305,21 +305,6 @@ impl fmt::Display for Pid {
     }
 }
 
-#[cfg(not(all(
-    feature = "perf-event",
-    target_os = "linux",
-    any(target_pointer_width = "64", target_arch = "x86")
-)))]
-pub(crate) mod no_perf_event {
-    //! Replaces `perf_event` if the kernel has no perf events or this program has no bindings.
-
-    /// The nanoseconds per tick with which the kernel converts the CPU counter to its own time;
-    /// `None` because only perf events publish it.
-    pub fn counter_scale() -> Option<f64> {
-        None
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::Pid;

@@ -116,10 +116,6 @@ pub mod machine {
     pub fn check_time_is_readable() -> crate::Available {
         Ok(())
     }
-
-    pub fn kernel_log() -> std::io::Result<String> {
-        super::unsupported()
-    }
 }
 
 pub mod scheduling {

@@ -20,7 +20,7 @@ use rand::{RngExt, SeedableRng};
 
 use timers::{Activity, Advance, Answer, Context, Fault, Subject};
 
-pub use counter::{CounterFault, CounterMachine, CounterModel};
+pub use counter::{CounterFault, CounterModel};
 use draw::{exponential, gamma, normal};
 pub use model::{
     Interruptions, Jitter, Model, Neighbours, Outliers, Processes, Surroundings, Updates,

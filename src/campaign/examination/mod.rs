@@ -14,8 +14,6 @@ mod rounds;
 
 use timers::{Answer, Fault, Subject};
 
-pub(super) use self::order::as_order;
-pub(super) use self::rounds::schedule_rounds;
 use crate::campaign::sampling::CampaignPlan;
 use crate::campaign::unless_refused;
 use crate::hosts::connection::SharedConnection;

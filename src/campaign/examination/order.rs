@@ -8,7 +8,7 @@ use timers::{Answer, BackwardSteps, Deadline, Fault};
 use super::cpu_migrator::while_migrating;
 use super::rounds::schedule_rounds;
 use super::{Examined, LOOP_NS, MAX_READINGS_PER_ANSWER, Session};
-use crate::rate::counter::MIN_CHANGES;
+use crate::rate::order::MIN_CHANGES;
 use crate::trace::{Order, Pair, Threads};
 
 /// Largest number of rounds of handoffs. In a round, each CPU belongs to at most one pair; with up
@@ -123,7 +123,7 @@ impl Session {
 }
 
 /// Returns the evidence from readings of a thread that was moved `moves` times, over `cpus` CPUs.
-pub(in crate::campaign) fn as_order(found: BackwardSteps, moves: u32, cpus: u32) -> Order {
+fn as_order(found: BackwardSteps, moves: u32, cpus: u32) -> Order {
     let advance = found.ends.map(|[first, last]| last.wrapping_sub(first));
     Order {
         advance: advance.map(|ticks| ticks.max(0) as u64),

@@ -39,7 +39,6 @@ pub fn hypervisor() -> Option<Hypervisor> {
         Hypervisor {
             name,
             clocks: clocks(),
-            keeps_rate: keeps_rate(),
         }
     } else {
         Hypervisor::default()
@@ -65,57 +64,6 @@ fn clocks() -> Vec<&'static str> {
         }
     }
     clocks
-}
-
-/// Whether the counter keeps its rate when the virtual machine is moved, and the reason. `None` if
-/// the hypervisor does not report it; KVM does not. Sources: Xen,
-/// `xen/include/public/arch-x86/cpuid.h`; Hyper-V TLFS, *Partition Privilege Flag*; VMware,
-/// *Timekeeping in VMware Virtual Machines*.
-fn keeps_rate() -> Option<(bool, &'static str)> {
-    for base in [FIRST_LEAF, SECOND_LEAF] {
-        let signature = signature(base);
-        if signature.starts_with(b"XenVMMXenVMM") {
-            return Some(keeps_rate_on_xen(raw_cpuid::cpuid!(base + 3).ebx));
-        }
-        if base == FIRST_LEAF && &signature == b"Microsoft Hv" {
-            return Some(keeps_rate_on_hyper_v(raw_cpuid::cpuid!(base + 3).eax));
-        }
-        if &signature == b"VMwareVMware" {
-            return Some((
-                true,
-                "VMware keeps the rate with which the machine was started",
-            ));
-        }
-    }
-    None
-}
-
-fn keeps_rate_on_xen(mode: u32) -> (bool, &'static str) {
-    match mode {
-        0 => (
-            true,
-            "Xen emulates the counter as soon as the machine is moved to a host with another rate (tsc_mode 0)",
-        ),
-        1 => (true, "Xen always emulates the counter (tsc_mode 1)"),
-        _ => (
-            false,
-            "Xen passes the counter through and never emulates it (tsc_mode 2 or 3)",
-        ),
-    }
-}
-
-fn keeps_rate_on_hyper_v(privileges: u32) -> (bool, &'static str) {
-    // AccessTscInvariantControls
-    match privileges & 1 << 15 {
-        0 => (
-            false,
-            "Hyper-V scales only its own clock (the reference page) to the new rate, not the counter",
-        ),
-        _ => (
-            true,
-            "Hyper-V offers a counter whose rate a move does not change (AccessTscInvariantControls)",
-        ),
-    }
 }
 
 /// The common name for a signature; for an unknown signature its printable characters.
@@ -153,18 +101,6 @@ fn signature(base: u32) -> [u8; 12] {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn reports_rate_after_migration() {
-        assert_eq!(
-            [0, 1, 2, 3].map(|mode| keeps_rate_on_xen(mode).0),
-            [true, true, false, false]
-        );
-        assert_eq!(
-            [0, 1 << 9, 1 << 15].map(|flags| keeps_rate_on_hyper_v(flags).0),
-            [false, false, true]
-        );
-    }
 
     #[test]
     fn names_hypervisors() {

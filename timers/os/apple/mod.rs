@@ -3,7 +3,6 @@
 pub use super::apple_timers::{
     MachAbsolute as UndistortedClock, UptimeRaw as CommonClock, UptimeRaw as UntrimmedClock,
 };
-pub(crate) use super::no_perf_event as perf_event;
 pub use super::other::attempt;
 pub use super::other::{counters, emulator, scheduling};
 pub use super::posix::Realtime as CalendarClock;

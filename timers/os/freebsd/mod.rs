@@ -1,6 +1,5 @@
 //! The implementation for FreeBSD. It is only type-checked and was never run on FreeBSD.
 
-pub(crate) use super::no_perf_event as perf_event;
 pub use super::other::attempt;
 pub use super::other::{counters, emulator, scheduling};
 pub use super::posix::{

@@ -14,12 +14,6 @@ pub(crate) mod perf_event;
 pub mod process;
 pub mod scheduling;
 
-#[cfg(not(all(
-    feature = "perf-event",
-    any(target_pointer_width = "64", target_arch = "x86")
-)))]
-pub(crate) use crate::os::no_perf_event as perf_event;
-
 pub use super::unix::{files, limits, rest};
 pub use attempt::attempt;
 
@@ -32,8 +26,8 @@ pub type UndistortedClock = super::posix::PosixClock<clocks::SystemCall, { libc:
 pub mod machine {
     //! Facts about the machine and the kernel.
 
+    use std::fs;
     use std::path::PathBuf;
-    use std::{fs, io, ptr};
 
     use crate::os::MachineFacts;
     pub use crate::os::unix::machine::kernel;
@@ -57,25 +51,6 @@ pub mod machine {
     pub fn clock_source() -> Option<String> {
         let path = "/sys/devices/system/clocksource/clocksource0/current_clocksource";
         Some(fs::read_to_string(path).ok()?.trim().to_owned())
-    }
-
-    /// The kernel log, as far as it is still in the kernel's buffer.
-    ///
-    /// # Errors
-    /// When the log is unreadable: with `kernel.dmesg_restrict` = 1 only root may read it.
-    pub fn kernel_log() -> io::Result<String> {
-        /// Actions of syslog(2): read all messages of the buffer, get the size of the buffer.
-        const READ_ALL: libc::c_int = 3;
-        const SIZE_BUFFER: libc::c_int = 10;
-        // SAFETY: this action takes no memory.
-        let size = unsafe { libc::klogctl(SIZE_BUFFER, ptr::null_mut(), 0) };
-        let size = usize::try_from(size).map_err(|_| io::Error::last_os_error())?;
-        let mut text = vec![0_u8; size];
-        // SAFETY: the pointer is valid for `size` bytes, and the kernel writes no more.
-        let length =
-            unsafe { libc::klogctl(READ_ALL, text.as_mut_ptr().cast(), size as libc::c_int) };
-        text.truncate(usize::try_from(length).map_err(|_| io::Error::last_os_error())?);
-        Ok(String::from_utf8_lossy(&text).into_owned())
     }
 
     pub use super::clocks::{check_time_is_readable, regain_counter};

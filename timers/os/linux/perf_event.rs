@@ -15,7 +15,7 @@ use perf_event_open_sys::bindings::{
 
 use crate::{Available, Unavailable, work};
 
-pub use page::{EventPage, counter_scale};
+pub use page::EventPage;
 
 /// Perf events, as pairs of type and config.
 const CYCLES: (u32, u32) = (PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES);

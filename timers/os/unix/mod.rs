@@ -216,9 +216,7 @@ pub mod portable {
         //! systems.
 
         use crate::os::MachineFacts;
-        pub use crate::os::other::machine::{
-            check_time_is_readable, kernel_log, regain_counter, system_root,
-        };
+        pub use crate::os::other::machine::{check_time_is_readable, regain_counter, system_root};
         pub use crate::os::unix::machine::kernel;
 
         /// The name of the clock source; unknown.

@@ -24,9 +24,7 @@ pub fn kernel() -> KernelName {
     }
 }
 
-pub use crate::os::other::machine::{
-    check_time_is_readable, kernel_log, regain_counter, system_root,
-};
+pub use crate::os::other::machine::{check_time_is_readable, regain_counter, system_root};
 
 /// Facts available by system calls. [`MachineFacts::core`] is the core of `cpu`, or of the first
 /// allowed CPU if `cpu` is `None`.

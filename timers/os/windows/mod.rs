@@ -8,7 +8,6 @@ pub mod machine;
 pub mod process;
 mod settings;
 
-pub(crate) use super::no_perf_event as perf_event;
 pub use super::other::attempt;
 pub use super::other::{counters, emulator, scheduling};
 pub use super::windows_timers::here::{

@@ -3,12 +3,11 @@
 
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
-use simulated::{CounterFault, CounterMachine, CounterModel, Model};
+use simulated::{CounterFault, CounterModel, Model};
 use timermeter::campaign::sampling::CampaignPlan;
 use timermeter::model::Outcome;
 use timermeter::trace::{Evidence, Pair, Threads};
 use timers::Answer;
-use timers::raw::Machine;
 
 use super::{Judged, verdicts};
 use crate::FoundFigure;
@@ -66,11 +65,14 @@ pub fn clocks_on_cpus(count: usize, seed: u64) -> Vec<ClockOnCpus> {
         let random = &mut random;
         let step_ns = log_uniform(1.0, 1e4, random).round();
         let cpus = random.random_range(2..=12);
-        let mut machine = CounterModel::sound(1e9 / step_ns, cpus);
-        machine.handoff_ns = log_uniform(40.0, 1_000.0, random);
-        let times = [machine.handoff_ns, step_ns];
+        let handoff_ns = log_uniform(40.0, 1_000.0, random);
         let faulty = random.random_range(0..cpus);
-        machine.faults.extend(fault(faulty, times, random));
+        let machine = CounterModel {
+            hz: 1e9 / step_ns,
+            cpus,
+            handoff_ns,
+            fault: fault(faulty, [handoff_ns, step_ns], random),
+        };
         ClockOnCpus {
             kind,
             step_ns,
@@ -90,11 +92,10 @@ impl ClockOnCpus {
     /// # Errors
     /// If the reference cannot be calibrated.
     pub fn judge(&self) -> Answer<Judged> {
-        let mut machine = CounterMachine::new(self.machine.clone(), self.seed);
         let cpus = self.machine.cpus;
         let all = (0..cpus).flat_map(|a| (a + 1..cpus).map(move |b| [a, b]));
         let all: Vec<[u32; 2]> = all.collect();
-        let handoffs = machine.handoffs_fenced(&all, CampaignPlan::QUICK.handoffs)?;
+        let handoffs = (self.machine).handoffs(&all, CampaignPlan::QUICK.handoffs, self.seed);
         let pairs = all.iter().zip(&handoffs);
         let threads = Threads {
             rounds: 1,
@@ -111,7 +112,7 @@ impl ClockOnCpus {
         let reference = Model::regular("fine", 0.385, 0.385, 12.0);
         let found = verdicts(&timer, &reference, evidence, |_| (), self.seed)?.thread_safe;
         let differs = found.same_on_all_cpus() == Some(false);
-        let right = match self.machine.faults.first() {
+        let right = match self.machine.fault {
             None => found.same_on_all_cpus() == Some(true),
             Some(_) if self.is_hidden() => found.outcome == Outcome::Pass,
             Some(_) => differs,
@@ -129,7 +130,7 @@ impl ClockOnCpus {
             kind: self.kind,
             right,
             figures: figures.collect(),
-            evidence: format!("{:?}: {}", self.machine.faults, found.evidence),
+            evidence: format!("{:?}: {}", self.machine.fault, found.evidence),
         })
     }
 
@@ -140,8 +141,8 @@ impl ClockOnCpus {
 
     /// The offset of a CPU in nanoseconds; `None` if it changes.
     fn offset_ns(&self, of: u32) -> Option<f64> {
-        match self.machine.faults.first() {
-            Some(CounterFault::Offset { cpu, ns }) if *cpu == of => Some(*ns),
+        match self.machine.fault {
+            Some(CounterFault::Offset { cpu, ns }) if cpu == of => Some(ns),
             Some(CounterFault::Rate { .. }) => None,
             _ => Some(0.0),
         }

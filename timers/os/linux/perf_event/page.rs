@@ -8,7 +8,7 @@ use std::sync::atomic::{Ordering, compiler_fence};
 
 use perf_event_open_sys::bindings::perf_event_mmap_page;
 
-use super::{CYCLES, OpenEvent, TASK_CLOCK, describe_setting, explain_failure};
+use super::{CYCLES, OpenEvent, describe_setting, explain_failure};
 use crate::{Available, Unavailable};
 
 /// The length of the mapping in bytes.
@@ -149,18 +149,6 @@ fn rdpmc(counter: u32) -> u64 {
 #[cfg(not(any(target_arch = "x86", target_arch = "x86_64")))]
 fn rdpmc(_counter: u32) -> u64 {
     unreachable!("`EventPage::open` fails on this processor")
-}
-
-/// The nanoseconds per tick with which the kernel converts the CPU counter to its own time
-/// (perf_event_open(2), `time_mult` and `time_shift`); `None` if not published.
-pub fn counter_scale() -> Option<f64> {
-    let page = EventPage::map(OpenEvent::open(TASK_CLOCK).ok()?).ok()?;
-    // SAFETY: the mapping is longer than the structure, for which every bit pattern is valid.
-    let page = unsafe { ptr::read_volatile(page.page) };
-    // SAFETY: both members of the union are 64-bit integers, for which every bit pattern is valid.
-    let capabilities = unsafe { page.__bindgen_anon_1.__bindgen_anon_1 };
-    let known = capabilities.cap_user_time() != 0 && page.time_mult != 0;
-    known.then(|| f64::from(page.time_mult) / 2.0_f64.powi(page.time_shift.into()))
 }
 
 /// Sign-extends a counter of `width` bits to 64 bits; the kernel's offset assumes a signed value.
