@@ -58,10 +58,6 @@ pub struct Trace<R = Run> {
     /// that measured them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub adds: Vec<Vec<InContext>>,
-    /// The largest number of reads a second that were made, because the driver of the clock allows
-    /// few; `None` without such a limit.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub max_reads_per_s: Option<u32>,
     /// Long observations of a timer whose steps are too long for `runs`.
     pub slow: Vec<Intervals>,
     /// Evidence for the verdicts on the timer.

@@ -294,14 +294,13 @@ pub enum Verb {
     Publish(PublishArgs),
     /// Print reports as a table: text, Markdown, CSV, LaTeX, HTML …
     ///
-    /// The table can also be JSON or Parquet. With `--columns all` it has all columns, for SQL. It
-    /// may hold any number of reports.
+    /// With `--columns all` it has all columns, as CSV for SQL, and may hold any number of reports.
     ///
     /// Exit status 3: done, but some of the reports could not be read.
     ///
     /// Examples:
     ///   timermeter table old.json new.json --columns timer,cost,adds
-    ///   timermeter table reports/ --columns all -o all.parquet   all rows, for SQL
+    ///   timermeter table reports/ --columns all -o all.csv   all rows, for SQL
     #[command(verbatim_doc_comment)]
     Table(TableArgs),
     /// Print what changed between reports, beyond noise

@@ -19,7 +19,6 @@ use timers::os::files;
 use timers::os::process::{NEEDS_GUARD, has_exited, why_left};
 use timers::os::signals::{self, EndRequest};
 
-#[cfg(feature = "allocations")]
 #[global_allocator]
 static ALLOCATOR: timers::allocations::CountingAllocator = timers::allocations::CountingAllocator;
 

@@ -5,9 +5,9 @@
 #
 #   tests/soak.sh [PROBES [PROGRAM [SEED [MOMENTS [WRITER...]]]]]
 #
-# Defaults: 200 PROBES, PROGRAM target/release/timermeter, 200 MOMENTS for each command, all WRITERs: output, save, baseline, watch, publish,
-# parquet. The script prints a table of disturbances and exit statuses and a table of killed commands, and exits with 1 if a check failed.
-# The full disk is a small tmpfs, which needs root; without root it is left out, as is the Parquet file with a program without it.
+# Defaults: 200 PROBES, PROGRAM target/release/timermeter, 200 MOMENTS for each command, all WRITERs: output, save, baseline, watch, publish.
+# The script prints a table of disturbances and exit statuses and a table of killed commands, and exits with 1 if a check failed.
+# The full disk is a small tmpfs, which needs root; without root it is left out.
 set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
@@ -15,7 +15,7 @@ probes=${1:-200}
 program=$(realpath "${2:-target/release/timermeter}")
 RANDOM=${3:-1}
 moments=${4:-200}
-writers=(output save baseline watch publish parquet)
+writers=(output save baseline watch publish)
 [ $# -lt 5 ] || writers=("${@:5}")
 timers=(monotonic monotonic-raw realtime boottime rdtsc rdtsc-lfence instant system-time thread-cputime gettimeofday)
 
@@ -158,7 +158,6 @@ write_files() {
     baseline) set -- probe --quick --baseline kept monotonic ;;
     watch) set -- watch 0.3s --pause 1ms --save=watch.log ;;
     publish) set -- publish reports -o site ;;
-    parquet) set -- table reports --output all.parquet ;;
     esac
     TIMERMETER_HOME=$work/home exec "$program" "$@" --quiet >/dev/null 2>"$place/errors"
 }
@@ -217,7 +216,7 @@ what_is_wrong() {
     run_to_end "$1" "$2"
     find "$work" -name '.timermeter-*.tmp*' -printf 'left unfinished: %P\n'
     case $1 in
-    publish | parquet) diff -rq "$work" "$place/$1.$2" ;;
+    publish) diff -rq "$work" "$place/$1.$2" ;;
     watch) "$program" watch --from "$work/watch.log" 2>&1 >/dev/null ;;
     *) find "$work" -empty -printf 'empty: %P\n' ;;
     esac
@@ -236,15 +235,7 @@ printf '\n%-12s %6s %13s %11s\n' writer killed 'ended before' complaints
 for kind in "${writers[@]}"; do
     mkdir "$work"
     wrong=$(run_to_end "$kind" 0)
-    case $wrong in
-    '') ;;
-    *'without the feature `parquet`'*)
-        echo "left out: table as Parquet, because $program was built without it"
-        rm -rf "$work"
-        continue
-        ;;
-    *) complain 0 "$kind" "$wrong" ;;
-    esac
+    [ -z "$wrong" ] || complain 0 "$kind" "$wrong"
     ln -sfn "$place/reports.1" "$work/reports"
     cp -a "$work" "$place/$kind"
     # How long a run takes that is not killed, in milliseconds.

@@ -2,12 +2,14 @@
 //!
 //! What it counts: the calls of `alloc`, `alloc_zeroed` and `realloc` by all threads of the
 //! process, and the requested bytes. How it lies: memory obtained in other ways (stacks, direct
-//! `mmap`, C libraries) is not counted, nor are bytes added by rounding up. Each call costs two
-//! additions to shared counters.
+//! `mmap`, C libraries) is not counted, nor are bytes added by rounding up. Until [`start`] nothing
+//! is counted, and each call costs a load and a branch.
 
 use std::alloc::{GlobalAlloc, Layout, System};
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
+/// Whether allocations are counted.
+static COUNTS: AtomicBool = AtomicBool::new(false);
 /// The number of allocations.
 static INSTANCES: AtomicU64 = AtomicU64::new(0);
 /// The requested bytes.
@@ -17,7 +19,7 @@ static BYTES: AtomicU64 = AtomicU64::new(0);
 #[derive(Clone, Copy, Debug, Default)]
 pub struct CountingAllocator;
 
-/// The allocations since the program started.
+/// Allocations that were counted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Allocated {
     /// The number of allocations.
@@ -26,8 +28,13 @@ pub struct Allocated {
     pub bytes: u64,
 }
 
-/// The allocations of all threads so far; always 0 if [`CountingAllocator`] is not the global
-/// allocator.
+/// Counts allocations from now on.
+pub fn start() {
+    COUNTS.store(true, Ordering::Relaxed);
+}
+
+/// The allocations of all threads since [`start`]; always 0 if [`CountingAllocator`] is not the
+/// global allocator.
 pub fn allocated() -> Allocated {
     Allocated {
         instances: INSTANCES.load(Ordering::Relaxed),
@@ -35,9 +42,12 @@ pub fn allocated() -> Allocated {
     }
 }
 
+#[inline(always)]
 fn count(size: usize) {
-    INSTANCES.fetch_add(1, Ordering::Relaxed);
-    BYTES.fetch_add(size as u64, Ordering::Relaxed);
+    if COUNTS.load(Ordering::Relaxed) {
+        INSTANCES.fetch_add(1, Ordering::Relaxed);
+        BYTES.fetch_add(size as u64, Ordering::Relaxed);
+    }
 }
 
 // SAFETY: every call is passed unchanged to the system's allocator, which fulfils the contract of

@@ -9,7 +9,7 @@ use crate::null::Null;
 #[cfg(feature = "perf-event")]
 use crate::os::perf_clocks;
 use crate::os::posix::{accounts, clocks as posix_clocks, seconds};
-use crate::os::{apple_timers, linux_ptp, windows_timers};
+use crate::os::{apple_timers, windows_timers};
 #[cfg(feature = "quanta")]
 use crate::quanta_clock;
 use crate::{Available, Described, Entry, Ticks, Timer, Visitor, failure, std_time};
@@ -57,7 +57,6 @@ tables![
     quanta_clock,
     #[cfg(feature = "perf-event")]
     perf_clocks,
-    linux_ptp,
     windows_timers,
     apple_timers
 ];

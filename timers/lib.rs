@@ -44,7 +44,6 @@ macro_rules! texts {
 
 mod affinity;
 pub mod agents;
-#[cfg(feature = "allocations")]
 pub mod allocations;
 pub mod arch;
 mod busy;
@@ -85,7 +84,6 @@ pub use failures::{failure, record_failure};
 pub use kernel_entry::{KernelEntry, measure_kernel_entry};
 pub use native::{Native, RATE_SOURCES, REFERENCES, find_ns_per_tick, pass, unfenced_handoffs};
 pub use os::AffinityError;
-pub use os::linux_ptp::{MAX_DEVICE_READS_PER_S, allows_many_reads, device_name};
 pub use paired::{PairedReads, paired_reads};
 pub use properties::{Counted, Family, Properties, ReadsBy};
 pub use std_panics::{guarded, receive, silence_clock_panics};

@@ -34,8 +34,6 @@ kinds! {
         CpuTime = "cpu-time",
         /// An event counted by the performance monitoring unit, or by the kernel's perf events.
         PerfEvent = "perf-event",
-        /// A clock on another device: a network card, or the host of a virtual machine.
-        DeviceClock = "device-clock",
         /// None of the above.
         #[cfg_attr(feature = "serde", serde(other))]
         Other = "other",
@@ -104,10 +102,10 @@ pub struct Properties<Id = &'static str> {
 }
 
 impl<Id> Properties<Id> {
-    /// Whether the kernel or a device determines the rate of the clock, for all processes alike.
+    /// Whether the kernel determines the rate of the clock, for all processes alike.
     /// For other timers each process may find another rate.
     pub fn has_shared_rate(&self) -> bool {
-        matches!(self.family, Some(Family::SystemClock | Family::DeviceClock))
+        self.family == Some(Family::SystemClock)
     }
 }
 

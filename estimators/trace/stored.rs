@@ -71,7 +71,6 @@ impl<R> Trace<R> {
             disturbed_runs: self.disturbed_runs,
             dropped: self.dropped.clone(),
             adds: self.adds.clone(),
-            max_reads_per_s: self.max_reads_per_s,
             slow: self.slow.clone(),
             evidence: self.evidence.clone(),
         }

@@ -2,7 +2,7 @@
 //!
 //! A [`Field`] has a name, a [`FieldUnit`], a description and a function that reads its value from a
 //! [`Row`]. Key, heading, notation, type, metric and range follow from the unit. Tables, CSV,
-//! Parquet, OpenMetrics, checks, facts about a timer and comparisons all use this list, so a new
+//! OpenMetrics, checks, facts about a timer and comparisons all use this list, so a new
 //! quantity needs one more entry in `clocks.rs`, `waits.rs` or `report.rs`.
 //!
 //! [`rows`] returns the rows of a report, [`fields_of`] the fields of one kind of rows,

@@ -65,7 +65,7 @@ pub struct UnitRules {
     pub(super) sign: &'static str,
     /// The notation of numbers for people.
     pub(super) notation: Notation,
-    /// The type of a column of a file (CSV or Parquet).
+    /// The type of a column of a CSV file.
     pub column_type: Type,
     /// The suffix of metric names that states the base unit in OpenMetrics, and the divisor that
     /// converts a value to this base unit.

@@ -27,7 +27,7 @@ impl Render for PrintedReport<'_> {
                 return document.write(format, style, output);
             }
             Format::Html => render(std::slice::from_ref(report), &[]).map_err(io::Error::other)?,
-            Format::Latex | Format::Parquet => return Err(io::ErrorKind::Unsupported.into()),
+            Format::Latex => return Err(io::ErrorKind::Unsupported.into()),
             other => report::render(report, other, style),
         };
         output.write_all(text.as_bytes())

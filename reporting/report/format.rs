@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::path::Path;
 
-use super::{Detail, document, json, openmetrics, slug, tracked};
+use super::{Detail, document, json, openmetrics, slug};
 use crate::document::Render;
 use crate::fields::{Field, Kind, Row, columns, rows};
 use crate::model::Report;
@@ -19,8 +19,6 @@ pub fn render(report: &Report, format: Format, style: Style) -> String {
     let written = match format {
         Format::Json => return json::render(report),
         Format::OpenMetrics => return openmetrics::render(report),
-        Format::Bmf => return tracked::bencher(report),
-        Format::GithubBenchmark => return tracked::github_benchmark(report),
         Format::Csv => {
             let kind = Kind::main(report);
             let columns = columns(kind);

@@ -15,7 +15,6 @@ mod ranking;
 mod read;
 mod sections;
 mod slug;
-mod tracked;
 
 pub use archive::{Archive, Baselines, Unresolved, home, is_baseline_name};
 pub use collection::{Collection, ReportFile, files};

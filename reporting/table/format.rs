@@ -23,12 +23,6 @@ pub enum Format {
     /// Metrics for Prometheus: OpenMetrics, or a file for the textfile collector
     #[value(name = "openmetrics")]
     OpenMetrics,
-    /// Figures for the service Bencher, which follows benchmarks: the Bencher Metric Format
-    Bmf,
-    /// Durations for github-action-benchmark, tool `customSmallerIsBetter`
-    GithubBenchmark,
-    /// All columns with their types (Apache Parquet), for SQL engines
-    Parquet,
 }
 
 /// The error for a file name whose extension does not select a supported format.
@@ -56,8 +50,6 @@ impl Format {
         Self::Markdown,
         Self::Html,
         Self::OpenMetrics,
-        Self::Bmf,
-        Self::GithubBenchmark,
     ];
     /// The formats of `table`, which tabulates the timers of reports.
     pub const TABULATION: &[Self] = &[
@@ -67,7 +59,6 @@ impl Format {
         Self::Latex,
         Self::Html,
         Self::Json,
-        Self::Parquet,
     ];
 
     /// The file name extension of this format.
@@ -80,13 +71,10 @@ impl Format {
             Self::Html => ".html",
             Self::Latex => ".tex",
             Self::OpenMetrics => ".prom",
-            Self::Bmf => ".bmf.json",
-            Self::GithubBenchmark => ".github-benchmark.json",
-            Self::Parquet => ".parquet",
         }
     }
 
-    /// The format among `formats` that the extension of `path` selects; the longest one decides.
+    /// The format among `formats` that the extension of `path` selects.
     ///
     /// # Errors
     /// When the extension selects none of `formats`.
@@ -96,12 +84,10 @@ impl Format {
             .unwrap_or_default()
             .to_string_lossy()
             .to_ascii_lowercase();
-        let stem = |format: &Self| name.strip_suffix(format.ending()).map(str::len);
-        let format = formats
-            .iter()
-            .copied()
-            .filter(|format| stem(format).is_some_and(|chars| chars > 0))
-            .min_by_key(stem);
+        let format = formats.iter().copied().find(|format| {
+            name.strip_suffix(format.ending())
+                .is_some_and(|stem| !stem.is_empty())
+        });
         format.ok_or_else(|| UnknownEnding {
             path: path.to_owned(),
             endings: formats.iter().map(|format| format.ending()).collect(),
@@ -122,9 +108,6 @@ mod tests {
             ("a.b.md", Format::Markdown),
             ("./t.prom", Format::OpenMetrics),
             ("./t.txt", Format::Table),
-            ("a.bmf.json", Format::Bmf),
-            ("a.GitHub-Benchmark.json", Format::GithubBenchmark),
-            ("bmf.json", Format::Json),
         ] {
             assert_eq!(
                 Format::from_path(Path::new(path), Format::REPORT),
@@ -139,7 +122,7 @@ mod tests {
             let error = Format::from_path(Path::new(path), Format::REPORT);
             let text = error.expect_err(path).to_string();
             assert!(
-                text.ends_with("end it in .txt, .json, .csv, .md, .html, .prom, .bmf.json, .github-benchmark.json"),
+                text.ends_with("end it in .txt, .json, .csv, .md, .html, .prom"),
                 "{text}"
             );
         }

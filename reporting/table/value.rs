@@ -1,4 +1,4 @@
-//! Defines the values of table cells, and the types of the columns of files (CSV and Parquet).
+//! Defines the values of table cells, and the types of the columns of CSV files.
 
 use std::fmt;
 use std::sync::Arc;

@@ -1,16 +1,13 @@
 //! Writes all columns of many reports to a file, for SQL engines. Reports are read and written in
 //! parts, so that memory is sufficient for any number of reports.
 
-#[cfg(feature = "parquet")]
-mod parquet;
-
 use std::io;
 use std::path::PathBuf;
 
-use crate::fields::{Field, Kind, columns};
+use crate::fields::{Kind, columns};
 use crate::model::Report;
 use crate::report::{Collection, ReadError, WholeFile, cells, files};
-use crate::table::{CellValue, CsvWriter};
+use crate::table::CsvWriter;
 
 /// The number of reports in a part.
 const REPORTS_PER_PART: usize = 128;
@@ -26,41 +23,14 @@ pub struct Written {
     pub refused: Vec<ReadError>,
 }
 
-/// A function that writes all rows of one kind from the reports at `paths`, files and folders.
-pub type WriteTable = fn(&[PathBuf], Kind, &mut WholeFile) -> io::Result<Written>;
-
-/// The function that writes Parquet; `None` in builds without the feature `parquet`.
-#[cfg(feature = "parquet")]
-pub const PARQUET: Option<WriteTable> = Some(parquet::write);
-/// `None`, because this build does not include the feature `parquet`.
-#[cfg(not(feature = "parquet"))]
-pub const PARQUET: Option<WriteTable> = None;
-
 /// Writes CSV without a byte order mark: a header of keys, undetermined values empty, booleans as
 /// `true` and `false`.
 ///
 /// # Errors
 /// When the file cannot be written.
 pub fn write_csv(paths: &[PathBuf], kind: Kind, file: &mut WholeFile) -> io::Result<Written> {
-    let (mut csv, mut has_header) = (CsvWriter::new(file), false);
-    let written = each_part(paths, kind, |columns, rows| {
-        if !has_header {
-            csv.header(columns.iter().map(|field| field.key))?;
-            has_header = true;
-        }
-        rows.iter().try_for_each(|row| csv.row(row))
-    })?;
-    csv.finish()?;
-    Ok(written)
-}
-
-/// Reads the reports at `paths` and passes their rows to `write` in parts.
-fn each_part(
-    paths: &[PathBuf],
-    kind: Kind,
-    mut write: impl FnMut(&[&Field], &[Vec<CellValue>]) -> io::Result<()>,
-) -> io::Result<Written> {
     let columns = columns(kind);
+    let mut csv = CsvWriter::new(file);
     let mut written = Written::default();
     let mut report_files = Vec::new();
     for file in paths.iter().flat_map(|path| files(path)) {
@@ -75,15 +45,14 @@ fn each_part(
         });
         written.refused.extend(part.refused);
         written.reports += part.reports.len();
-        let rows: Vec<Vec<CellValue>> = part
-            .reports
-            .into_iter()
-            .flat_map(|kept| kept.content)
-            .collect();
-        written.rows += rows.len();
-        if !rows.is_empty() {
-            write(&columns, &rows)?;
+        for row in part.reports.iter().flat_map(|kept| &kept.content) {
+            if written.rows == 0 {
+                csv.header(columns.iter().map(|field| field.key))?;
+            }
+            written.rows += 1;
+            csv.row(row)?;
         }
     }
+    csv.finish()?;
     Ok(written)
 }

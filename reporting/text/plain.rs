@@ -284,23 +284,6 @@ pub fn counted(count: usize, noun: &str) -> String {
     format!("{count} {noun}{}", if count == 1 { "" } else { "s" })
 }
 
-/// Merges three or more names that end in consecutive numbers into a range: `ptp0 … ptp3`.
-pub fn merge_numbered(names: &[String]) -> Vec<String> {
-    let parts = |name: &str| {
-        let stem = name.trim_end_matches(|c: char| c.is_ascii_digit());
-        Some((stem.to_owned(), name[stem.len()..].parse::<u64>().ok()?))
-    };
-    let follows = |a: &String, b: &String| {
-        let next = parts(a).and_then(|(stem, number)| Some((stem, number.checked_add(1)?)));
-        next.is_some() && next == parts(b)
-    };
-    let merged = |run: &[String]| match run {
-        [first, _, .., last] => vec![format!("{first} … {last}")],
-        few => few.to_vec(),
-    };
-    names.chunk_by(follows).flat_map(merged).collect()
-}
-
 /// Lists up to two names; of more names, returns their number and the first two.
 pub fn summarise_names<S: AsRef<str>>(ids: &[S]) -> String {
     match ids {
@@ -503,15 +486,5 @@ mod tests {
             [0, 1, 2].map(|count| counted(count, "node")),
             ["0 nodes", "1 node", "2 nodes"]
         );
-    }
-
-    #[test]
-    fn merges_consecutive_names() {
-        let names = ["ptp0", "ptp1", "ptp2", "a1", "a2", "b", "x9", "x11"].map(str::to_owned);
-        assert_eq!(
-            merge_numbered(&names),
-            ["ptp0 … ptp2", "a1", "a2", "b", "x9", "x11"]
-        );
-        assert_eq!(merge_numbered(&[]), Vec::<String>::new());
     }
 }

@@ -10,7 +10,7 @@ use crate::hosts::connection::SharedConnection;
 use crate::hosts::host::{TimerHost, connect};
 use crate::hosts::hosted::subject;
 use crate::hosts::protocol::HostedTimer;
-use crate::model::{Counted, Family, MAX_FINE_STEP_NS};
+use crate::model::{Counted, MAX_FINE_STEP_NS};
 use crate::prober::{REFERENCE_WATCH_MS, calibrate, measure_rate};
 use crate::trace::Reference;
 
@@ -76,7 +76,7 @@ fn candidates(host: &TimerHost, purpose: Purpose) -> Vec<&HostedTimer> {
     let mut all: Vec<&HostedTimer> = host.timers.iter().collect();
     // All are read by the processor of the recommended one.
     let on_host = all.iter().any(|timer| timer.reference && timer.host);
-    all.retain(|timer| timer.ops.is_empty() && !is_device_clock(timer) && timer.host == on_host);
+    all.retain(|timer| timer.ops.is_empty() && timer.host == on_host);
     let is_kernel_clock = |timer: &&HostedTimer| kernel_place(timer).is_some();
     match purpose {
         Purpose::Waits if all.iter().any(is_kernel_clock) => {
@@ -89,12 +89,6 @@ fn candidates(host: &TimerHost, purpose: Purpose) -> Vec<&HostedTimer> {
     }
     all.sort_by_key(|timer| !timer.reference);
     all
-}
-
-/// Whether the timer is a clock on a device, whose driver may allow few reads: it serves neither as
-/// a reference nor to find the rate of one.
-fn is_device_clock(timer: &HostedTimer) -> bool {
-    timer.properties.family == Some(Family::DeviceClock)
 }
 
 /// Calibrates a timer as the reference of its host. If the timer may count wall time, checks its
@@ -141,7 +135,7 @@ fn estimate_rate(host: &TimerHost, counter: &mut dyn timers::Subject) -> Answer<
     let preference =
         |clock: &HostedTimer| timers::RATE_SOURCES.iter().position(|id| *id == clock.id);
     let mut clocks: Vec<&HostedTimer> = host.timers.iter().collect();
-    clocks.retain(|clock| clock.ops.is_empty() && !is_device_clock(clock));
+    clocks.retain(|clock| clock.ops.is_empty());
     clocks.sort_by_key(|clock| preference(clock).unwrap_or(usize::MAX));
     for clock in clocks {
         if let Some(ns) = clock.ns_per_tick

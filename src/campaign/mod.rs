@@ -6,7 +6,6 @@ pub mod clocks;
 pub mod disturbances;
 pub mod examination;
 pub mod other_paths;
-pub mod paced;
 mod reference_rate;
 mod rounds;
 pub mod sampling;

@@ -33,9 +33,9 @@ impl ValueEnum for Columns {
 
     fn to_possible_value(&self) -> Option<PossibleValue> {
         match self {
-            Self::All => Some(
-                PossibleValue::new("all").help("All columns and rows, as CSV or Parquet for SQL"),
-            ),
+            Self::All => {
+                Some(PossibleValue::new("all").help("All columns and rows, as CSV for SQL"))
+            }
             Self::One(name) => name.to_possible_value(),
         }
     }
@@ -65,7 +65,7 @@ pub struct TableArgs {
     /// Columns in this order, separated by commas, or all
     ///
     /// `timermeter explain` lists them. `NAME-low` and `NAME-high` are the ends of an interval. `all`
-    /// writes one row per timer with all columns, whose names suit SQL, as CSV or Parquet. The rows
+    /// writes one row per timer with all columns, whose names suit SQL, as CSV. The rows
     /// are clocks, sleep primitives or periodic timers: the first of these that the reports have and
     /// that has all columns.
     #[arg(

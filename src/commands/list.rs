@@ -13,7 +13,6 @@ use crate::model::Timer;
 use crate::requests::RunRequest;
 use crate::selection::{MissingTimer, Offers, Selection, SelectionError, is_for_other_systems};
 use crate::table::{Table, TableColumn};
-use crate::text::merge_numbered;
 use crate::text::numbers::short_time;
 
 /// The purpose of a timer.
@@ -166,7 +165,7 @@ fn document(listed: &[Listed], all: bool) -> Document<'_, &[Listed]> {
         document = document.heading("cannot be used here");
     }
     for (reason, ids) in missing {
-        document = document.paragraph(format!("{}: {reason}", merge_numbered(&ids).join(", ")));
+        document = document.paragraph(format!("{}: {reason}", ids.join(", ")));
     }
     if other_systems > 0 {
         document = document.note(format!(

@@ -73,7 +73,6 @@ pub fn run(args: &MeasureArgs, output: &mut dyn Write) -> CommandResult<bool> {
 /// Rejects invalid combinations of arguments.
 fn check_arguments(args: &MeasureArgs) -> CommandResult {
     let is_command = !args.command.is_empty();
-    let counts_allocations = args.instrument == Instrument::Allocations;
     let takes_runs = matches!(args.instrument, Instrument::Adaptive | Instrument::Macro);
     if args.error <= DRIFT {
         let least = DRIFT * 100.0;
@@ -94,11 +93,6 @@ fn check_arguments(args: &MeasureArgs) -> CommandResult {
         if is_wrong {
             return Err(usage(why));
         }
-    }
-    if counts_allocations && !cfg!(feature = "allocations") {
-        return Err(failed(
-            "this program does not count allocations; build it with: cargo build --release --features allocations",
-        ));
     }
     let Some(name) = args.clock.as_deref() else {
         return Ok(());

@@ -1,6 +1,6 @@
 //! `table`: prints one or more reports as a table.
 
-use std::io::{ErrorKind, IsTerminal, Write};
+use std::io::{ErrorKind, Write};
 use std::path::PathBuf;
 
 use super::{
@@ -28,14 +28,7 @@ pub fn run(args: &TableArgs, output: &mut dyn Write) -> CommandResult<bool> {
         emit(&platforms, prepare_outputs(&args.output)?, output)?;
         return Ok(is_complete);
     }
-    let has_parquet = args
-        .output
-        .outputs
-        .iter()
-        .map(|output| output.format)
-        .chain([args.output.format])
-        .any(|format| format == Format::Parquet);
-    if args.columns.contains(&Columns::All) || has_parquet {
+    if args.columns.contains(&Columns::All) {
         return write_all_columns(args);
     }
     let outputs = prepare_outputs(&args.output)?;
@@ -67,7 +60,7 @@ fn write_all_columns(args: &TableArgs) -> CommandResult<bool> {
     let usage_error = |why: &str| CommandError::Usage(why.to_owned());
     if args.columns.iter().any(|column| *column != Columns::All) {
         return Err(usage_error(
-            "`--columns all` and Parquet have all columns: name no others",
+            "`--columns all` has all columns: name no others",
         ));
     }
     let mut outputs = args.output.outputs.clone();
@@ -76,31 +69,19 @@ fn write_all_columns(args: &TableArgs) -> CommandResult<bool> {
         let format = args.output.format;
         outputs.push(OutputFile { path, format });
     }
-    let writer =
-        |OutputFile { path, format }: &OutputFile| -> CommandResult<all_columns::WriteTable> {
-            match format {
-            Format::Csv => Ok(all_columns::write_csv),
-            Format::Table if is_stdout(path) => Ok(all_columns::write_csv),
-            Format::Parquet if is_stdout(path) && std::io::stdout().is_terminal() => Err(usage_error(
-                "Parquet is not written to a terminal: give a file with --output",
-            )),
-            Format::Parquet => all_columns::PARQUET.ok_or_else(|| {
-                failed(
-                    "this program was built without the feature `parquet`; build it from a clone of the repository: \
-                     cargo install --locked --path . --features parquet",
-                )
-            }),
-            _ => Err(usage_error("`--columns all` is only written as CSV or Parquet")),
-        }
-        };
-    let writers: Vec<_> = outputs.iter().map(writer).collect::<Result<_, _>>()?;
+    let is_csv = |output: &OutputFile| {
+        output.format == Format::Csv || output.format == Format::Table && is_stdout(&output.path)
+    };
+    if !outputs.iter().all(is_csv) {
+        return Err(usage_error("`--columns all` is only written as CSV"));
+    }
     let mut is_complete = true;
-    for (OutputFile { path, .. }, write) in outputs.iter().zip(writers) {
+    for OutputFile { path, .. } in &outputs {
         let mut file = WholeFile::prepare(path).map_err(failed)?;
         let mut kinds = Kind::ALL.into_iter();
         let written = kinds
             .find_map(|kind| {
-                let written = write(&args.reports, kind, &mut file);
+                let written = all_columns::write_csv(&args.reports, kind, &mut file);
                 let is_wanted = !matches!(&written, Ok(written) if written.rows == 0);
                 (is_wanted || kind == Kind::Periods).then_some(written)
             })

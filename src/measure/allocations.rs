@@ -2,7 +2,7 @@
 //! Caliper does. [`timers::allocations`] must be the allocator of the program, because that
 //! allocator counts the allocations.
 
-use timers::allocations::{Allocated, allocated};
+use timers::allocations::{self, Allocated, allocated};
 
 use super::window::TimedOperation;
 
@@ -12,6 +12,7 @@ use super::window::TimedOperation;
 pub fn measure_per_call(timed: &mut dyn TimedOperation) -> [f64; 2] {
     const FEW_CALLS: u64 = 3;
     const FURTHER_CALLS: u64 = 100;
+    allocations::start();
     count(timed, 1);
     let (few, many) = (
         count(timed, FEW_CALLS),

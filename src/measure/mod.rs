@@ -43,11 +43,8 @@
 //! # }
 //! ```
 
-#[cfg(feature = "allocations")]
 pub mod allocations;
 pub use timers::timed::{clock, operations, window};
-#[cfg(feature = "criterion")]
-pub mod criterion;
 pub mod instruments;
 pub mod interference;
 pub mod summary;

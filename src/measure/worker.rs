@@ -81,7 +81,6 @@ fn measure_request(request: &WorkerRequest) -> Result<WorkerOutcome, Box<dyn Err
     let id = &request.clock.id;
     let mut timed = open_timed(id, &mut *operation)
         .ok_or_else(|| format!("this program has no timer `{id}`"))??;
-    #[cfg(feature = "allocations")]
     if request.instrument == Instrument::Allocations {
         let [instances, bytes] = super::allocations::measure_per_call(&mut *timed);
         return Ok(WorkerOutcome::Allocated { instances, bytes });

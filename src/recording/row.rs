@@ -39,9 +39,6 @@ pub fn fill_row(row: &mut TimerRow, trace: &Trace, profile: &Profile, frequency:
     row.observations = Some(observations(trace, profile));
     row.figures = Some(plot_data(trace, profile.step()).without_non_finite());
     set_status(row, profile);
-    if let Some(most) = trace.max_reads_per_s {
-        return keep_what_few_reads_carry(row, most);
-    }
     if let (Status::Ok, Some(frequency)) = (row.status, frequency) {
         row.quality = profile_quality(profile, frequency);
     }
@@ -52,21 +49,6 @@ pub fn fill_row(row: &mut TimerRow, trace: &Trace, profile: &Profile, frequency:
         frequency: hertz,
     };
     row.findings = apply_rules(CLOCKS, &case);
-}
-
-/// Drops the figures of a clock that so few reads cannot carry, and gives the reason.
-fn keep_what_few_reads_carry(row: &mut TimerRow, max_reads_per_s: u32) {
-    let calls = row.observations.as_ref().map_or(0, |all| all.single_calls);
-    (row.resolution_ns, row.resolution_at_most_ns, row.resolution) = (None, None, None);
-    (row.amortised_ns, row.adds_ns, row.spread) = (None, None, None);
-    (row.distribution, row.figures) = (None, None);
-    row.processes.clear();
-    row.status = Status::Unresolved;
-    row.reason = Some(format!(
-        "its driver allows few reads, or is not known: it was read at most {max_reads_per_s} times a second, {calls} times in all, \
-         which give the cost of a single read, but no step, spread, distribution or cost of reads in a row"
-    ));
-    row.remedy = Some("--budget gives more reads".into());
 }
 
 /// Adds a finding, with the reason, if half the interval of Quality is wider than `precision`.

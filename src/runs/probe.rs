@@ -4,7 +4,6 @@ use super::context::{RunContext, choose_cpu, measuring_cpus};
 use super::{FinishedRun, RunError};
 use crate::campaign::clocks::{self, ClockSubject};
 use crate::campaign::other_paths::compare_paths;
-use crate::campaign::paced;
 use crate::campaign::sampling::{CampaignPlan, CampaignSettings};
 use crate::campaign::subject::Conditions;
 use crate::hosts::host::TimerHost;
@@ -35,24 +34,9 @@ pub fn probe(request: &ProbeRequest) -> Result<FinishedRun, RunError> {
         .drain(..)
         .map(|(host, timer)| ClockSubject::new(host, timer, Conditions::default()))
         .collect();
-    let is_native = |host: usize| selection.names[host].prefix.is_none();
-    let mut paced: Vec<ClockSubject> = subjects
-        .extract_if(.., |subject| {
-            paced::is_paced(&subject.timer, is_native(subject.host))
-        })
-        .collect();
-    paced
-        .iter_mut()
-        .for_each(|subject| subject.conditions.cpu = cpu);
     let cpus = measuring_cpus(request.cpu, cpu);
     let during = measure(&selection.hosts, &mut subjects, &settings, &cpus)?;
-    let bar = Progress::new(paced.len() * settings.plan.processes as usize);
-    paced::run(&selection.hosts, &mut paced, &settings, &|what| {
-        bar.show_step(what);
-        bar.finish_step();
-    })?;
     read_side_by_side(&selection.names, &mut subjects, &settings.plan);
-    subjects.append(&mut paced);
     let is_complete = !selection.failed_by_name();
     let described = describe_settings(&settings, &selection.hosts);
     let observed = take_observations(&selection.names, subjects);

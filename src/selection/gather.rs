@@ -37,8 +37,7 @@ impl Selection {
         cpu: Option<u32>,
         op: Option<Op>,
     ) -> Result<Self, SelectionError> {
-        let mut offers = Offers::gather(run, cpu, op.is_some())?;
-        offers.hide_unnamed_devices(&run.timers);
+        let offers = Offers::gather(run, cpu, op.is_some())?;
         let mut selection = offers.pick(&run.timers, |ops| answers(ops, op))?;
         let all_runtimes = &offers.all_runtimes;
         // Timers of other systems are reported only if they are asked for.

@@ -9,7 +9,6 @@ use crate::hosts::host::TimerHost;
 use crate::hosts::process::AgentCommand;
 use crate::hosts::protocol::{Hello, HostedTimer, Missing, Op};
 use crate::hosts::serve;
-use crate::model::Family;
 use crate::requests::AgentSpec;
 use crate::scratch::ScratchFolder;
 
@@ -86,39 +85,7 @@ pub struct Offers {
     pub(super) folder: Option<Rc<ScratchFolder>>,
 }
 
-/// Why a device clock is not measured by default.
-const UNNAMED_DEVICE: &str = "a device clock is measured only if it is named, because some drivers allow few reads, and further ones \
-                              disturb the time service of the machine";
-
 impl Offers {
-    /// Makes the clocks on devices that no pattern names unavailable. A pattern of asterisks names
-    /// nothing.
-    pub(super) fn hide_unnamed_devices(&mut self, patterns: &[String]) {
-        let mut naming: Vec<&String> = patterns.iter().collect();
-        naming.retain(|pattern| !pattern.trim_matches('*').is_empty());
-        for Offer {
-            host,
-            name,
-            missing,
-        } in &mut self.all
-        {
-            host.timers.retain(|timer| {
-                let id = name.id(&timer.id);
-                let names = |pattern: &&String| select(std::slice::from_ref(*pattern), &[&id]);
-                let is_kept = timer.properties.family != Some(Family::DeviceClock)
-                    || naming.iter().any(|pattern| names(pattern).is_ok());
-                if !is_kept {
-                    missing.push(Missing {
-                        timer: timer.clone(),
-                        reason: UNNAMED_DEVICE.into(),
-                        remedy: Some(format!("timermeter probe {id}")),
-                    });
-                }
-                is_kept
-            });
-        }
-    }
-
     /// Selects the timers that match `patterns`, or all if there are no patterns, of those whose
     /// operations `is_wanted` accepts.
     ///
@@ -277,65 +244,5 @@ pub(super) fn prefix_from_name(name: &str) -> String {
         "agent".into()
     } else {
         trimmed.into()
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::model::Properties;
-
-    /// The ids that remain usable, and those that became unavailable.
-    fn after_hiding(patterns: &[&str]) -> [Vec<String>; 2] {
-        let timer = |id: &str, family| HostedTimer {
-            id: id.into(),
-            properties: Properties {
-                family: Some(family),
-                ..Properties::default()
-            },
-            ..HostedTimer::default()
-        };
-        let mut offers = Offers {
-            all: vec![native_offer(false).expect("this program")],
-            unreachable: Vec::new(),
-            named_runtime_missing: false,
-            all_runtimes: AllRuntimes::default(),
-            folder: None,
-        };
-        let offer = &mut offers.all[0];
-        offer.host.timers = vec![
-            timer("ptp0", Family::DeviceClock),
-            timer("ptp1", Family::DeviceClock),
-            timer("monotonic", Family::SystemClock),
-        ];
-        offer.missing.clear();
-        let patterns: Vec<String> = patterns.iter().map(|&pattern| pattern.into()).collect();
-        offers.hide_unnamed_devices(&patterns);
-        let Offer { host, missing, .. } = &offers.all[0];
-        let missing = missing
-            .iter()
-            .map(|missing| missing.timer.id.clone())
-            .collect();
-        [
-            host.timers.iter().map(|timer| timer.id.clone()).collect(),
-            missing,
-        ]
-    }
-
-    #[test]
-    fn device_clocks_must_be_named() {
-        for all in [&[][..], &["*"], &["monotonic"], &["*", "mono*"]] {
-            assert_eq!(
-                after_hiding(all),
-                [vec!["monotonic"], vec!["ptp0", "ptp1"]],
-                "{all:?}"
-            );
-        }
-        let [usable, missing] = after_hiding(&["ptp1", "monotonic"]);
-        assert_eq!(
-            (usable, missing),
-            (vec!["ptp1".into(), "monotonic".into()], vec!["ptp0".into()])
-        );
-        assert_eq!(after_hiding(&["ptp*"])[1], Vec::<String>::new());
     }
 }

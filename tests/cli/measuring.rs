@@ -9,7 +9,6 @@ use serde_json::Value;
 
 use super::folder::Folder;
 use super::{json, printed, program, run, run_timeout, timermeter};
-use crate::skipping::not_installed;
 use crate::stored::{MBP53, XEON};
 
 /// Checks that each command line ends with this status, prints nothing on standard output, and
@@ -186,16 +185,7 @@ fn operations_are_measured_in_all_formats() {
 }
 
 #[test]
-fn counts_allocations_where_supported() {
-    if !cfg!(feature = "allocations") {
-        let line = "measure clone --instrument allocations";
-        assert_refused(&[(line, 1, "--features allocations")]);
-        not_installed(
-            "this build does not count allocations",
-            "test with --features allocations",
-        );
-        return;
-    }
+fn counts_allocations() {
     let args = [
         "measure",
         "clone",

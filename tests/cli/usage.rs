@@ -86,17 +86,3 @@ fn completions_for_every_shell() {
     }
     assert_refused(&["completions", "tcsh"], &["tcsh", "bash"]);
 }
-
-#[cfg(not(feature = "parquet"))]
-#[test]
-fn missing_parquet_names_the_feature() {
-    let folder = Folder::new();
-    let report = crate::stored::XEON;
-    for args in [["--format", "parquet"], ["--output", "t.parquet"]] {
-        timermeter(&[&["table", report], &args[..]].concat())
-            .code(1)
-            .stdout(predicate::str::is_empty())
-            .stderr(contains("--features parquet"));
-    }
-    assert!(folder.names().is_empty());
-}

@@ -5,7 +5,6 @@
 
 #[path = "../hostile/c_compiler.rs"]
 mod c_compiler;
-mod device_clocks;
 mod devices;
 mod lying_clocks;
 mod machines;

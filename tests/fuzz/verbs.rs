@@ -21,8 +21,6 @@ const QUESTIONS: [&str; 21] = [
     "report -v -f csv R",
     "report -v -f html R",
     "report -f openmetrics R",
-    "report -f bmf R",
-    "report -f github-benchmark R",
     "report --svg P R",
     "compare O R",
     "compare R O",

@@ -51,8 +51,6 @@ compile_error!(
 // Tables of clocks and waits: the rows exist on all systems, their code only on the system itself.
 #[path = "apple/timers.rs"]
 pub(crate) mod apple_timers;
-#[path = "linux/ptp.rs"]
-pub(crate) mod linux_ptp;
 #[path = "linux/waits/mod.rs"]
 pub(crate) mod linux_waits;
 #[cfg(feature = "perf-event")]

@@ -2,8 +2,6 @@
 //! magnitude.
 
 use std::collections::HashSet;
-use std::sync::{Mutex, MutexGuard, PoisonError, mpsc};
-use std::thread;
 
 use timers::waits::{
     FLOOR_ID, REFERENCE_ID, Supported, Wait, WaitActivity, WaitEntry, WaitList, catalogue, find,
@@ -16,10 +14,9 @@ const DOCUMENTED_IDS: &str = "
     nanosleep clock-nanosleep-monotonic clock-nanosleep-realtime clock-nanosleep-boottime
     clock-nanosleep-monotonic-absolute clock-nanosleep-realtime-absolute clock-nanosleep-boottime-absolute usleep
     poll ppoll select pselect epoll-wait epoll-pwait2 futex pthread-cond-timedwait sem-timedwait sigtimedwait
-    so-rcvtimeo timerfd timer-create setitimer io-uring-timeout
+    so-rcvtimeo timerfd timer-create
     sleep waitable-timer waitable-timer-high-resolution
-    std-sleep std-park-timeout std-condvar-wait-timeout std-recv-timeout spin yield hybrid spin-sleep
-    tokio-sleep tokio-interval";
+    std-sleep std-park-timeout std-condvar-wait-timeout std-recv-timeout spin yield hybrid spin-sleep";
 
 /// The waits that may return early: because their clock was set, spuriously, or because they end at
 /// a timer interrupt.
@@ -31,12 +28,6 @@ const MAY_END_EARLY: [&str; 6] = [
     "sleep",
     "waitable-timer",
 ];
-
-/// Keeps tests from using `setitimer` at the same time, because a process has only one such timer.
-fn lock_process_timer() -> MutexGuard<'static, ()> {
-    static LOCK: Mutex<()> = Mutex::new(());
-    LOCK.lock().unwrap_or_else(PoisonError::into_inner)
-}
 
 /// The available methods that support a measurement.
 fn available(
@@ -95,7 +86,6 @@ fn ids_are_unique_and_kebab_case() {
 
 #[test]
 fn timers_open_or_explain() {
-    let _lock = lock_process_timer();
     for entry in catalogue().iter().chain([&floor()]) {
         let (id, availability) = (entry.info.id, entry.availability());
         match entry.open() {
@@ -111,7 +101,6 @@ fn timers_open_or_explain() {
 
 #[test]
 fn refuses_unsupported_measurements() {
-    let _lock = lock_process_timer();
     for (entry, mut subject) in available(|_| true) {
         let Supported {
             waits,
@@ -135,7 +124,6 @@ fn refuses_unsupported_measurements() {
 #[test]
 fn waits_are_never_too_short() {
     const LENGTHS: [u64; 4] = [0, 1, 300_000, 1_000_001];
-    let _lock = lock_process_timer();
     let unit = find_unit(REFERENCE_ID);
     for (entry, mut subject) in available(|supported| supported.waits) {
         let lengths = LENGTHS.repeat(4);
@@ -211,7 +199,6 @@ fn waits_take_time() {
 
 #[test]
 fn arming_takes_time() {
-    let _lock = lock_process_timer();
     for (entry, mut subject) in available(|supported| supported.arms) {
         let pairs = subject.arms(REFERENCE_ID, 50).expect("the method answers");
         assert!(
@@ -231,7 +218,6 @@ fn arming_takes_time() {
 fn periods_report_missed_expirations() {
     const PERIOD_NS: u64 = 400_000;
     const REPORTS_EXPIRATIONS: [&str; 2] = ["timerfd", "timer-create"];
-    let _lock = lock_process_timer();
     for (entry, mut subject) in available(|supported| supported.periods) {
         let id = entry.info.id;
         let expirations = subject
@@ -300,7 +286,6 @@ fn late_wait_ends_measurement() {
 
 #[test]
 fn unknown_references_are_refused_by_name() {
-    let _lock = lock_process_timer();
     for (entry, mut subject) in
         available(|supported| supported.waits && supported.arms && supported.periods)
     {
@@ -319,43 +304,4 @@ fn unknown_references_are_refused_by_name() {
             );
         }
     }
-}
-
-#[test]
-fn process_timer_has_one_holder() {
-    let _lock = lock_process_timer();
-    let setitimer = find("setitimer").expect("known");
-    if let Ok(held) = setitimer.open() {
-        let why = setitimer.open().map(drop).expect_err("the timer is held");
-        assert!(why.reason.contains("in use"), "{why}");
-        drop(held);
-        assert!(setitimer.open().is_ok());
-    }
-}
-
-/// The signal of `setitimer` goes to any thread of the process, which would end the process if the
-/// thread did not handle it.
-#[test]
-fn process_timer_serves_waiting_thread() {
-    let _lock = lock_process_timer();
-    let (done, end_of_test) = mpsc::channel::<()>();
-    let end_of_test = Mutex::new(end_of_test);
-    let wait_for_end = || drop(end_of_test.lock().map(|end| end.recv()));
-    thread::scope(|scope| {
-        for _ in 0..3 {
-            scope.spawn(wait_for_end);
-        }
-        if let Ok(mut timer) = find("setitimer").expect("known").open() {
-            // A thread that starts after the timer was opened.
-            scope.spawn(wait_for_end);
-            let waits = timer
-                .waits(REFERENCE_ID, list(&[100_000; 10]))
-                .expect("the method answers");
-            assert!(
-                waits.len() == 10 && waits.iter().all(|wait| ticks(wait) >= 100_000),
-                "{waits:?}"
-            );
-        }
-        drop(done);
-    });
 }

@@ -3,14 +3,14 @@
 
 use std::sync::LazyLock;
 
-use super::{WaitEntry, spinning, standard, tokio_time};
+use super::{WaitEntry, spinning, standard};
 use crate::os;
 
 /// Every sleep primitive and periodic timer known to this build, available on this machine or not.
 pub fn catalogue() -> &'static [WaitEntry] {
     static ALL: LazyLock<Vec<WaitEntry>> = LazyLock::new(|| {
         let windows = os::windows_waits::ALL;
-        let others = [windows, standard::ALL, spinning::ALL, tokio_time::ALL];
+        let others = [windows, standard::ALL, spinning::ALL];
         [os::linux_waits::ALL.concat(), others.concat()].concat()
     });
     &ALL

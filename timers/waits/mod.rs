@@ -9,7 +9,6 @@ pub(crate) mod method;
 mod observe;
 mod spinning;
 mod standard;
-mod tokio_time;
 
 use crate::os::CommonClock;
 use crate::{Available, Described, Subject};

@@ -46,9 +46,6 @@ pub fn folder(root: &Path) -> PathBuf {
     env::var_os("CARGO_TARGET_DIR").map_or_else(|| root.join("target"), PathBuf::from)
 }
 
-/// The features of released programs.
-const FEATURES: &str = "timermeter/parquet";
-
 /// Compiles the program with the profile `dist` and returns its path.
 pub fn program(root: &Path, target: &str) -> Outcome<PathBuf> {
     let linker = format!(
@@ -66,7 +63,6 @@ pub fn program(root: &Path, target: &str) -> Outcome<PathBuf> {
             "--target",
             target,
         ])
-        .args(["--features", FEATURES])
         .arg("--target-dir")
         .arg(folder(root))
         .env(linker, LINKER)

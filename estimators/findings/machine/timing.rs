@@ -42,7 +42,7 @@ rules! {
                 let level = machine.perf_event_paranoid?;
                 (level <= MAX_UNPRIVILEGED_LEVEL).then(|| values! { level: level.to_string() })
             };
-        Note "kernel.perf_event_paranoid is {level}: perf-cycles, rdpmc-cycles and perf-task-clock need a privilege"
+        Note "kernel.perf_event_paranoid is {level}: perf-cycles and perf-task-clock need a privilege"
             => "as root, `sysctl kernel.perf_event_paranoid=2`",
             |machine| Some(values! { level: machine.perf_event_paranoid?.to_string() });
         Unknown "kernel.perf_event_paranoid is not reported by this machine",

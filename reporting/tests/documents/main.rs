@@ -11,4 +11,3 @@ mod skipping;
 #[path = "../../../tests/steering/mod.rs"]
 mod steering;
 mod tables;
-mod tracked;

@@ -90,10 +90,7 @@ impl HostedTimer {
     pub fn native(entry: &Entry) -> Self {
         Self {
             id: entry.info.id.into(),
-            label: match timers::device_name(entry.info.id) {
-                Some(device) => format!("{}, {device}", entry.info.label),
-                None => entry.info.label.into(),
-            },
+            label: entry.info.label.into(),
             ns_per_tick: (entry.ns_per_tick)(),
             properties: entry.info.properties.into_owned(),
             resolution_ns: (entry.declared_resolution)(),

@@ -2,8 +2,6 @@
 //!
 //! [perf_event_open(2)]: https://man7.org/linux/man-pages/man2/perf_event_open.2.html
 
-mod page;
-
 use std::fs::{self, File};
 use std::io::{self, Read};
 use std::os::fd::{AsRawFd, FromRawFd};
@@ -14,8 +12,6 @@ use perf_event_open_sys::bindings::{
 };
 
 use crate::{Available, Unavailable, work};
-
-pub use page::EventPage;
 
 /// Perf events, as pairs of type and config.
 const CYCLES: (u32, u32) = (PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES);

@@ -4,7 +4,7 @@
 //! What ticks: the kernel's high-resolution timers, on CLOCK_MONOTONIC unless the id names another
 //! clock; with `highres=off`, and always for `SO_RCVTIMEO`, the tick of 1/CONFIG_HZ. At what
 //! granularity: the unit of the request (`unit_ns`), 1 ns for most calls. Who may use them: any
-//! process, except for `io_uring`, which the system may forbid. Caveats: the kernel adds the *timer
+//! process. Caveats: the kernel adds the *timer
 //! slack* of SCHED_OTHER threads, 50 µs by default (`PR_SET_TIMERSLACK`), to most
 //! calls, and at least 0.1 % of the request to calls of the `poll` family. The
 //! timeouts of `poll` and `epoll_wait` are in milliseconds, rounded up.
@@ -12,24 +12,13 @@
 
 #[cfg(target_os = "linux")]
 mod call;
-#[cfg(feature = "io-uring")]
-mod io_uring;
 mod kernel_timers;
 mod locks;
 mod polls;
-mod process_timer;
 mod sleeps;
 
 pub(crate) use sleeps::{check_thread_deadlines, check_thread_sleep};
 
 use crate::waits::WaitEntry;
 
-pub(crate) const ALL: &[&[WaitEntry]] = &[
-    sleeps::ALL,
-    polls::ALL,
-    locks::ALL,
-    kernel_timers::ALL,
-    process_timer::ALL,
-    #[cfg(feature = "io-uring")]
-    io_uring::ALL,
-];
+pub(crate) const ALL: &[&[WaitEntry]] = &[sleeps::ALL, polls::ALL, locks::ALL, kernel_timers::ALL];

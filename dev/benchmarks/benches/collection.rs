@@ -1,6 +1,6 @@
 //! Measures the time and the peak memory of `table` and `publish` for ten thousand reports of forty
 //! timers. Each command runs in a separate process. The targets are 2 s and 300 MB for `table`, 8 s
-//! and 200 MB for `table` of all columns as CSV or Parquet, and 20 s for `publish`.
+//! and 200 MB for `table` of all columns as CSV, and 20 s for `publish`.
 
 use std::fs;
 use std::hint::black_box;
@@ -11,11 +11,15 @@ use criterion::{Criterion, criterion_group, criterion_main};
 use timermeter::model::Report;
 use timermeter::report::{json, read};
 
+const PROGRAM: &str = concat!(
+    env!("CARGO_MANIFEST_DIR"),
+    "/../../target/release/timermeter"
+);
 const REPORTS: u32 = 10_000;
 const TIMERS: usize = 40;
 
 /// A complete report of a real machine, from which the reports of the fleet are made.
-const TEMPLATE: &str = "tests/data/xeon-2026-11-21.json";
+const TEMPLATE: &str = "../../tests/data/xeon-2026-11-21.json";
 
 /// Returns report `number` of the fleet. It is as large as a real report of forty timers. The
 /// reports differ in their kernel release and slightly in their costs.
@@ -68,7 +72,7 @@ fn write_fleet(base: &Path) -> PathBuf {
 
 /// Runs the program to its end, without printing its output.
 fn run(args: &[&str]) {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_timermeter"));
+    let mut command = Command::new(PROGRAM);
     let status = command
         .args(args)
         .stdout(Stdio::null())
@@ -82,7 +86,7 @@ fn run(args: &[&str]) {
 fn peak_memory_mb(args: &[&str]) -> Option<u64> {
     let mut command = Command::new("/usr/bin/time");
     command
-        .args(["-f", "%M", env!("CARGO_BIN_EXE_timermeter")])
+        .args(["-f", "%M", PROGRAM])
         .args(args)
         .stdout(Stdio::null());
     let output = command.stderr(Stdio::piped()).output().ok()?;
@@ -97,13 +101,11 @@ fn peak_memory_mb(args: &[&str]) -> Option<u64> {
 }
 
 fn measure_commands(criterion: &mut Criterion) {
-    let base = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("a folder");
+    let base = tempfile::tempdir().expect("a folder");
     let folder = write_fleet(base.path());
     let folder = folder.display().to_string();
     let site = base.path().join("site").display().to_string();
     let csv = base.path().join("clocks.csv").display().to_string();
-    #[cfg(feature = "parquet")]
-    let parquet = base.path().join("clocks.parquet").display().to_string();
     let mut group = criterion.benchmark_group("ten thousand reports");
     group.sample_size(10);
     for (name, args) in [
@@ -113,8 +115,6 @@ fn measure_commands(criterion: &mut Criterion) {
             "table as CSV of all columns",
             vec!["table", &folder, "--columns", "all", "-o", &csv],
         ),
-        #[cfg(feature = "parquet")]
-        ("table as Parquet", vec!["table", &folder, "-o", &parquet]),
     ] {
         match peak_memory_mb(&args) {
             Some(megabytes) => println!("{name}: peak memory {megabytes} MB"),

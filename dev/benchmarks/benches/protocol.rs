@@ -17,7 +17,10 @@ const TIMEOUT: Duration = Duration::from_secs(3600);
 
 fn measure_readings(criterion: &mut Criterion) {
     let args = vec!["agent".into(), timers::FLOOR_ID.into(), "monotonic".into()];
-    let program = env!("CARGO_BIN_EXE_timermeter");
+    let program = concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/../../target/release/timermeter"
+    );
     let command = AgentCommand::new("native", program, args);
     let connection = Connection::start(&command, None, TIMEOUT).expect("the agent starts");
     let connection = Rc::new(RefCell::new(connection));

@@ -10,7 +10,10 @@ use std::time::Duration;
 use criterion::measurement::{Measurement, WallTime};
 use criterion::{Criterion, criterion_group, criterion_main};
 
-const PROGRAM: &str = env!("CARGO_BIN_EXE_timermeter");
+const PROGRAM: &str = concat!(
+    env!("CARGO_MANIFEST_DIR"),
+    "/../../target/release/timermeter"
+);
 /// Runs of this program per command, of which the median counts. The older version runs once.
 const RUNS: usize = 3;
 
@@ -43,13 +46,11 @@ fn compare_with_before(_: &mut Criterion) {
         run_program(program, args);
         WallTime.end(start).as_secs_f64()
     };
-    let commands: [&[&str]; 6] = [
+    let commands: [&[&str]; 4] = [
         &["probe", "--quiet"],
         &["probe", "--quick", "--quiet"],
         &["wait", "--quiet"],
         &["wait", "--quick", "--quiet"],
-        &["period", "--quiet"],
-        &["period", "--quick", "--quiet"],
     ];
     for args in commands {
         let old = seconds(&before, args);
@@ -77,7 +78,7 @@ fn measure_short_commands(criterion: &mut Criterion) {
     // The target for `pick --from` is 20 ms.
     let report = concat!(
         env!("CARGO_MANIFEST_DIR"),
-        "/tests/data/xeon-2026-11-21.json"
+        "/../../tests/data/xeon-2026-11-21.json"
     );
     let pick = [
         "pick",
