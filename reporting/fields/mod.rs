@@ -305,7 +305,7 @@ impl Field {
     fn column_with(&self, heading: &'static str, notation: Notation) -> TableColumn {
         let column = match self.unit.rules().column_type {
             Type::Figure | Type::Count => TableColumn::right(heading, notation),
-            Type::Text | Type::Truth | Type::Time | Type::Day => TableColumn::left(heading),
+            Type::Text | Type::Truth => TableColumn::left(heading),
         };
         // Paths distinguish reports, so they are never shortened.
         let is_path = matches!(self.read, Read::Origin);

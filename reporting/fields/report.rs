@@ -5,7 +5,7 @@ use std::time::UNIX_EPOCH;
 use super::clocks::{codes, joined};
 use super::{Field, FieldUnit, Kind, Range, Read, field_table};
 use crate::model::{CpuOffset, Family, ProvenanceKind, Report, Tickless, TimerRow};
-use crate::table::CellValue;
+use crate::text::date_time;
 
 /// The fields of a report belong to no kind of row.
 const REPORT: &[Kind] = &[];
@@ -29,9 +29,8 @@ pub(super) fn fields() -> Vec<Field> {
 fn run_fields() -> Vec<Field> {
     field_table! { Read::Report, REPORT, |report| report;
         node: Text = &report.node, "Name of the node as given to the run";
-        date: Day = CellValue::Day(i32::try_from(time(&report.created)? / DAY_MICROSECONDS).ok()?),
-            "Day on which the measurement began, UTC";
-        created: Time = CellValue::Time(time(&report.created)?), "When the measurement began";
+        date: Day = time(&report.created)?.split('T').next(), "Day on which the measurement began, UTC";
+        created: Text = time(&report.created), "When the measurement began";
         tool_version: Text = &report.tool.version, "Version of timermeter that wrote the report";
         profile: Text = &report.settings.plan, "`quick`, `default` or `thorough`";
         seed: Text = report.settings.seed.to_string(), "Seed of all random choices";
@@ -142,12 +141,9 @@ fn tsc_offset(report: &Report) -> Option<CpuOffset> {
         .min_by(|a, b| a.uncertainty_ns.abs().total_cmp(&b.uncertainty_ns.abs()))
 }
 
-/// Microseconds in a day.
-const DAY_MICROSECONDS: i64 = 86_400_000_000;
-
-/// The microseconds since 1970 of a time such as `2026-11-20T12:00:00Z`; `None` if the text is not
-/// a time.
-fn time(created: &str) -> Option<i64> {
+/// A time such as `2026-11-20T12:00:00Z`, in whole seconds; `None` if the text is not a time.
+fn time(created: &str) -> Option<String> {
     let at = humantime::parse_rfc3339(created).ok()?;
-    i64::try_from(at.duration_since(UNIX_EPOCH).ok()?.as_micros()).ok()
+    let seconds = at.duration_since(UNIX_EPOCH).ok()?.as_secs();
+    i64::try_from(seconds).ok().map(date_time)
 }

@@ -10,8 +10,6 @@ pub enum FieldUnit {
     Text,
     /// Yes or no.
     Truth,
-    /// A point in time.
-    Time,
     /// A date.
     Day,
     /// A count.
@@ -108,10 +106,9 @@ impl FieldUnit {
         match self {
             Self::Text => of_type(Type::Text),
             Self::Truth => of_type(Type::Truth),
-            Self::Time => of_type(Type::Time),
             Self::Day => UnitRules {
                 is_largest_first: true,
-                ..of_type(Type::Day)
+                ..of_type(Type::Text)
             },
             Self::Count => UnitRules {
                 notation: Notation::Fixed(0),

@@ -4,7 +4,6 @@ use std::fmt;
 use std::sync::Arc;
 
 use crate::model::Interval;
-use crate::text::date_time;
 
 /// The type of a column of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -17,10 +16,6 @@ pub enum Type {
     Count,
     /// A boolean.
     Truth,
-    /// A point in time: microseconds since 1970, UTC.
-    Time,
-    /// A date.
-    Day,
 }
 
 /// The value of a cell.
@@ -36,12 +31,6 @@ pub enum CellValue {
     Count(i64),
     /// A boolean.
     Truth(bool),
-    /// A point in time: microseconds since 1970, UTC.
-    Time(i64),
-    /// A date: days since 1970.
-    Day(i32),
-    /// A word that the program defines.
-    Word(&'static str),
     /// Untrusted text; each format sanitises it.
     Text(Arc<str>),
 }
@@ -70,7 +59,6 @@ impl CellValue {
     pub fn as_text(&self) -> &str {
         match self {
             Self::Text(text) => text,
-            Self::Word(word) => word,
             _ => "",
         }
     }
@@ -95,19 +83,12 @@ impl CellValue {
 /// Formats the value with all digits for programs; undetermined values are empty.
 impl fmt::Display for CellValue {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        const SECONDS_PER_DAY: i64 = 86_400;
         match self {
             Self::Nothing => Ok(()),
             Self::Figure(figure) => figure.value.fmt(f),
             Self::AtMost(bound) => write!(f, "≤ {bound}"),
             Self::Count(count) => count.fmt(f),
             Self::Truth(truth) => f.write_str(if *truth { "yes" } else { "no" }),
-            Self::Time(micros) => f.write_str(&date_time(micros.div_euclid(1_000_000))),
-            Self::Day(days) => {
-                let text = date_time(i64::from(*days) * SECONDS_PER_DAY);
-                f.write_str(text.trim_end_matches("T00:00:00Z"))
-            }
-            Self::Word(word) => f.write_str(word),
             Self::Text(text) => f.write_str(text),
         }
     }

@@ -28,12 +28,12 @@ fn wait_for<T>(mut poll: impl FnMut() -> Option<T>) -> Option<T> {
 #[cfg(target_os = "linux")]
 fn interrupted_compiler_leaves_no_files() {
     let (folder, programs) = (Folder::new(), Folder::new());
-    let compiler = programs.file("ocamlopt.opt");
+    let compiler = programs.file("go");
     let script = "#!/bin/sh\n: > \"$TMPDIR/cc1.s\"; : > \"$STARTED\"; sleep 1000\n";
     fs::write(&compiler, script).expect("it can be written");
     fs::set_permissions(&compiler, fs::Permissions::from_mode(0o755)).expect("it is ours");
     let mut list = Command::new(super::program())
-        .args(["list", "--runtime", "ocaml"])
+        .args(["list", "--runtime", "go"])
         .env("PATH", format!("{}:/usr/bin:/bin", programs.arg("")))
         .env("STARTED", programs.file("started"))
         .env("TMPDIR", folder.file(""))

@@ -132,11 +132,7 @@ const C: &str =
     "CPATH CPLUS_INCLUDE_PATH LIBRARY_PATH COMPILER_PATH GCC_EXEC_PREFIX CCC_OVERRIDE_OPTIONS";
 const GO: &str = "GOFLAGS GODEBUG GO111MODULE=off GOENV=off GOWORK=off GOTOOLCHAIN=local \
     GOCACHE=$here/cache";
-const R: &str = "R_PROFILE R_PROFILE_USER R_ENVIRON R_ENVIRON_USER R_LIBS R_LIBS_USER R_LIBS_SITE \
-    R_DEFAULT_PACKAGES";
 const ERLANG: &str = "ERL_FLAGS ERL_AFLAGS ERL_ZFLAGS ERL_LIBS ERL_COMPILER_OPTIONS ERL_INETRC";
-const OCAML: &str = "OCAMLPARAM OCAMLRUNPARAM CAMLRUNPARAM OCAMLLIB CAMLLIB";
-const HASKELL: &str = "GHC_ENVIRONMENT GHC_PACKAGE_PATH GHCRTS";
 
 /// Defines all known runtimes, a row each: its name, its aliases, what it is, how to install it, the
 /// environment variables that change how it runs, and its hosts.
@@ -250,39 +246,11 @@ host!("go", "go": ["agent.go", "nanotime.s"], [recipe(
             &["$0 -c $here/agent.pl"],
             "$0 $here/agent.pl"
         )])];
-    "luajit", ["lua"], "LuaJIT",
-        "install LuaJIT, as in `apt install luajit`", ["LUA_INIT LUA_PATH LUA_CPATH"], [
-            host!("luajit", "luajit": ["agent.lua"], [recipe(&["luajit"], &[], "$0 $here/agent.lua")]),
-        ];
-    "r", ["gnu r"], "R, with the packages microbenchmark and bench if installed",
-        "install R, as in `apt install r-base-core`", [R], [
-            host!("r", "r": ["agent.R"], [recipe(&["Rscript"], &[], "$0 --vanilla $here/agent.R")]),
-        ];
     "erlang", ["beam", "otp"], "Erlang, in the default time warp mode and with multi-time warp",
         "install Erlang, as in `apt install erlang-base`", [ERLANG], [
             host!("erlang", "erlang": ["agent.erl"], [erlang!("")]),
             host!("erlang-warp", "erlang": ["agent.erl"], [erlang!("+C multi_time_warp")]),
         ];
-    "ocaml", [], "OCaml",
-        "install OCaml 4.12 or later, as in `apt install ocaml-nox`", [C, OCAML], [host!("ocaml", "ocaml": ["agent.ml"], [recipe(
-            &["ocamlopt.opt|ocamlopt"],
-            &["$0 -w -a -I +unix unix.cmxa $here/agent.ml -o $here/agent"],
-            "$here/agent"
-        )])];
-    "haskell", ["ghc"], "Haskell, by GHC",
-        "install GHC, as in `apt install ghc`", [C, HASKELL], [
-        // The young generation is larger than the memory for an answer.
-host!("haskell", "haskell": ["agent.hs"], [recipe(
-            &["ghc"],
-            &["$0 -package-env - -v0 -O1 -threaded -with-rtsopts=-A64m $here/agent.hs -o $here/agent"],
-            "$here/agent"
-        )])];
-    "sbcl", ["common lisp", "lisp"], "Common Lisp, by SBCL",
-        "install SBCL, as in `apt install sbcl`", [], [host!("sbcl", "sbcl": ["agent.lisp"], [recipe(
-            &["sbcl"],
-            &[],
-            "$0 --noinform --script $here/agent.lisp"
-        )])];
     "deno", [], "Deno",
         "install Deno 2 or later, as in `npm install -g deno`", [NODE, DENO], [
             host!("deno", "js": ["main.mjs", "agent.js", "package.json"], clocks!("deno"), [recipe(
@@ -297,19 +265,6 @@ host!("haskell", "haskell": ["agent.hs"], [recipe(
                 &["bun"],
                 &[],
                 "$0 run $here/main.mjs"
-            )]),
-        ];
-    "wasi", ["webassembly", "wasm", "wasmtime", "wasi of node", "wasi of wasmtime"], "WASI of WebAssembly, by Node and by wasmtime",
-        "install Node 20 or later and wabt, as in `apt install nodejs wabt`, or wasmtime for Python, as in `pip install wasmtime`", [NODE, PYTHON], [
-            host!("wasi-node", "wasi": ["agent.wat", "main.mjs", "../js/package.json"], [recipe(
-                &["node|nodejs", "wat2wasm"],
-                &["$1 $here/agent.wat -o $here/agent.wasm"],
-                "$0 --no-warnings $here/main.mjs $here/agent.wasm"
-            )]),
-            host!("wasi-wasmtime", "wasi": ["agent.wat", "main.py"], [recipe(
-                &["python3|python"],
-                &["$0 -I -c 'import sys, wasmtime; print(sys.executable)'"],
-                "$said -I -B $here/main.py $here/agent.wat"
             )]),
         ];
     "chromium", ["chrome"], "Chromium: a page, one that is isolated from other origins, and a worker",
