@@ -15,7 +15,7 @@ use crate::steering::steers_nothing;
 
 /// The command lines. `R` is the report, `O` another report, `F` the folder of the report, `S` the
 /// folder of a site, `P` a plot.
-const QUESTIONS: [&str; 21] = [
+const QUESTIONS: [&str; 19] = [
     "report -v R",
     "report -v -f markdown R",
     "report -v -f csv R",
