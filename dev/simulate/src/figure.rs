@@ -2,13 +2,12 @@
 //! comparisons over many timers.
 //!
 //! An *exact interval* contains the true value in 95 % of cases and is as narrow as the
-//! observations permit. With infinitely many observations its width is 0 for most timers. It is not
-//! 0 if the reference has coarse steps: then different costs and spreads give the same observations
-//! (see the module `irreducible`).
+//! observations permit.
 
 use serde::Serialize;
 use statrs::distribution::{ContinuousCDF, Normal};
 
+use timermeter::model::{Interval, value_of};
 use timermeter::statistics::{CONFIDENCE, Z, mean, median};
 
 /// A true figure and its estimate. A value is `None` if the timer has no such figure, or if the
@@ -23,12 +22,20 @@ pub struct FoundFigure {
     pub low: Option<f64>,
     /// Upper end of the 95 % interval of the estimate.
     pub high: Option<f64>,
-    /// The width that an exact interval would still have with infinitely many observations; 0 if
-    /// they would determine the value.
-    pub irreducible: f64,
 }
 
 impl FoundFigure {
+    /// A true figure with its estimate.
+    #[must_use]
+    pub fn new(truth: Option<f64>, found: Option<Interval>) -> Self {
+        Self {
+            truth,
+            value: value_of(found),
+            low: found.and_then(|found| found.low()),
+            high: found.and_then(|found| found.high()),
+        }
+    }
+
     /// The absolute error of the estimate; `None` if the estimate or the true value is missing.
     #[must_use]
     pub fn error(&self) -> Option<f64> {
@@ -99,7 +106,6 @@ pub struct FigureScore {
     half_widths: Vec<f64>,
     errors: Vec<f64>,
     scores: Vec<f64>,
-    irreducible: Vec<f64>,
 }
 
 /// The ratio of the mean score of exact intervals to the mean absolute error, both for a normal
@@ -126,9 +132,6 @@ pub struct FigureSummary {
     /// The mean score that exact intervals would have, for normally distributed errors of the
     /// observed mean size.
     pub exact: Option<f64>,
-    /// The mean width of exact intervals with infinitely many observations, relative or absolute
-    /// like the half-width.
-    pub irreducible: Option<f64>,
 }
 
 impl FigureScore {
@@ -151,7 +154,6 @@ impl FigureScore {
             .extend(found.half_width().map(|half| half / unit));
         self.errors.extend(found.error().map(|error| error / unit));
         self.scores.extend(found.score().map(|score| score / unit));
-        self.irreducible.push(found.irreducible / unit);
     }
 
     /// Converts the counts to shares, means and medians.
@@ -166,7 +168,6 @@ impl FigureScore {
             error: median(&self.errors),
             score: mean(&self.scores),
             exact: mean(&self.errors).map(|error| SCORE_PER_ERROR * error),
-            irreducible: mean(&self.irreducible),
         }
     }
 }

@@ -5,8 +5,6 @@ pub mod comparing;
 mod core;
 pub mod coverage;
 pub mod figure;
-mod infinite_samples;
-mod irreducible;
 pub mod observer;
 pub mod population;
 pub mod samples;

@@ -80,27 +80,8 @@ impl Truth {
     }
 }
 
-/// Returns equally probable costs of a call in nanoseconds, in ascending order, without
-/// interruptions and in a process whose factor is 1.
-pub(super) fn cost_quantiles(timer: &Model) -> Vec<f64> {
-    const CALLS: u32 = 500;
-    let undisturbed = Model {
-        outliers: None,
-        ..timer.clone()
-    };
-    let costs = Costs {
-        timer: &undisturbed,
-        surroundings: &Surroundings::default(),
-        factor: 1.0,
-        slowdowns: &[(1.0, 1.0)],
-    };
-    (0..CALLS)
-        .map(|number| costs.quantile((f64::from(number) + 0.5) / f64::from(CALLS)))
-        .collect()
-}
-
 /// Returns the factors by which processes differ in cost, each with the share of processes.
-pub(super) fn factors(processes: Processes) -> Vec<(f64, f64)> {
+fn factors(processes: Processes) -> Vec<(f64, f64)> {
     match processes {
         Processes::Identical => vec![(1.0, 1.0)],
         Processes::Regimes { factor, share } => vec![(1.0, 1.0 - share), (factor, share)],

@@ -1,10 +1,9 @@
 //! Compares the row of a report on a simulated timer with the truth.
 
 use super::figure::FoundFigure;
-use super::irreducible::irreducible_widths;
 use super::{Case, FREQUENCY, Slowdowns, Truth};
 use simulated::Model;
-use timermeter::model::{Core, Cycles, Hertz, Interval, Nanos, Timer, TimerRow, value_of};
+use timermeter::model::{Core, Cycles, Hertz, Interval, Nanos, Timer, TimerRow};
 use timermeter::profile::MIN_PROCESSES;
 use timermeter::quality::quality;
 use timermeter::recording::Observation;
@@ -86,37 +85,15 @@ impl Verdict {
             }
             _ => None,
         };
-        let step = row.resolution_ns;
-        let irreducible = irreducible_widths(case, truth);
+        let resolution = FoundFigure::new(truth.resolution, row.resolution_ns);
+        let cost = FoundFigure::new(Some(cost_ns), row.cost_ns);
+        let spread = FoundFigure::new(truth.spread, row.spread);
+        let quality = FoundFigure::new(true_quality, row.quality);
         Self {
-            resolution: FoundFigure {
-                truth: truth.resolution,
-                value: value_of(step),
-                low: step.and_then(|step| step.low()),
-                high: step.and_then(|step| step.high()),
-                irreducible: 0.0,
-            },
-            cost: FoundFigure {
-                truth: Some(cost_ns),
-                value: value_of(row.cost_ns),
-                low: row.cost_ns.and_then(|cost| cost.low()),
-                high: row.cost_ns.and_then(|cost| cost.high()),
-                irreducible: irreducible.cost,
-            },
-            spread: FoundFigure {
-                truth: truth.spread,
-                value: value_of(row.spread),
-                low: row.spread.and_then(|spread| spread.low()),
-                high: row.spread.and_then(|spread| spread.high()),
-                irreducible: irreducible.spread,
-            },
-            quality: FoundFigure {
-                truth: true_quality,
-                value: value_of(row.quality),
-                low: row.quality.and_then(|quality| quality.low()),
-                high: row.quality.and_then(|quality| quality.high()),
-                irreducible: irreducible.quality,
-            },
+            resolution,
+            cost,
+            spread,
+            quality,
             monotonic: truth.monotonic,
             row,
         }

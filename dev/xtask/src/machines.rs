@@ -1,39 +1,22 @@
 //! Boots emulated machines with known clocks, runs the unchanged program on a real kernel there,
 //! and compares its results with the known properties. Writes dev/emulated/machines/README.md.
 
-mod answer;
 mod boot;
-mod document;
-mod found;
-mod guest;
 mod list;
-mod parts;
 mod truth;
 
+use std::fmt::Write as _;
 use std::fs;
-use std::path::PathBuf;
 
 use clap::Args;
 
 use crate::Outcome;
-use found::Found;
 use list::{ALL, Machine};
 
 /// Boot emulated machines with known clocks and check the results of timermeter
 #[derive(Args)]
 pub struct Machines {
-    /// Folder with a subfolder per architecture (x86_64, aarch64, riscv64) that contains the
-    /// kernel, busybox and timermeter; missing files are downloaded with `apt-get download` or
-    /// compiled
-    #[arg(long, value_name = "FOLDER", default_value = "target/machines/parts")]
-    parts: PathBuf,
-    /// Folder in which the results are kept, in a subfolder per machine
-    #[arg(long, value_name = "FOLDER", default_value = "dev/emulated/machines")]
-    keep: PathBuf,
-    /// Compile the program with this rustc, for targets that the default one lacks
-    #[arg(long, value_name = "PROGRAM")]
-    rustc: Option<PathBuf>,
-    /// Use the programs in the parts folder and compile none
+    /// Use the programs in target/machines and compile none
     #[arg(long)]
     compiled: bool,
     /// Boot nothing and judge the kept results again
@@ -43,53 +26,70 @@ pub struct Machines {
     machines: Vec<String>,
 }
 
+const HEAD: &str = "\
+# Results of emulated machines
+
+Written by `cargo xtask machines`, which boots each machine in QEMU and keeps its report, its kernel log and the events of `watch` in a folder here.
+A property is *right* if the interval in the result contains it, and *not determined* if the program says that it could not determine the figure. Costs
+are those of the emulator. [Summary](../../../docs/results.md#emulated-machines)
+
+| machine | configuration | known property | result | |
+|---|---|---|---|---|
+";
+
 /// Boots the machines one after the other, judges all kept results, and writes the README of
 /// the folder in which they are kept.
 ///
 /// # Errors
-/// If a name is unknown, a machine cannot be booted, or a result contradicts a known property.
+/// If a machine cannot be booted, or a result contradicts a known property.
 pub fn run(asked: &Machines) -> Outcome<()> {
-    if let Some(unknown) = asked
-        .machines
-        .iter()
-        .find(|name| ALL.iter().all(|machine| machine.name != **name))
-    {
-        let names: Vec<&str> = ALL.iter().map(|machine| machine.name).collect();
-        return Err(format!(
-            "there is no machine `{unknown}`; there are {}",
-            names.join(", ")
-        )
-        .into());
-    }
-    let is_asked = |machine: &&Machine| {
-        asked.machines.is_empty() || asked.machines.iter().any(|name| name == machine.name)
-    };
-    let mut failed = Vec::new();
-    let mut parts = parts::Parts::new(&asked.parts, asked.rustc.as_deref(), asked.compiled);
-    for machine in ALL.iter().filter(is_asked).filter(|_| !asked.judge) {
-        let folder = asked.keep.join(machine.name);
-        eprintln!("{}: booting", machine.name);
-        let booted = parts
-            .folder_for(machine.emulator)
-            .and_then(|parts| boot::boot(machine, &parts, &folder));
-        if let Err(error) = booted {
-            // The results of an earlier boot must not pass for results of this one.
-            let _ = fs::remove_dir_all(&folder);
-            eprintln!("{}: not booted: {error}", machine.name);
-            failed.push(machine.name);
+    let kept = crate::root()?.join("dev/emulated/machines");
+    let (mut failed, mut text, mut counts) = (Vec::new(), HEAD.to_owned(), [0; 3]);
+    for machine in ALL {
+        let folder = kept.join(machine.name);
+        let is_asked =
+            asked.machines.is_empty() || asked.machines.iter().any(|name| name == machine.name);
+        if is_asked && !asked.judge {
+            eprintln!("{}: booting", machine.name);
+            if let Err(error) = boot::boot(machine, asked.compiled, &folder) {
+                // The results of an earlier boot must not pass for results of this one.
+                let _ = fs::remove_dir_all(&folder);
+                failed.push(format!("{} is not booted: {error}", machine.name));
+            }
+        }
+        let mut begin = format!("{} | {}", machine.name, configuration(machine));
+        for truth in machine.truths {
+            let (known, answer) = truth.compare(&folder);
+            let (found, at, word) = match answer {
+                Ok((found, true)) => (found, 0, "right"),
+                Ok((found, false)) => (found, 1, "**wrong**"),
+                Err(why) => (why, 2, "not determined"),
+            };
+            counts[at] += 1;
+            writeln!(text, "| {begin} | {known} | {found} | {word} |")?;
+            begin = " | ".into();
         }
     }
-    let kept: Vec<Option<Found>> = ALL
-        .iter()
-        .map(|machine| Found::read(&asked.keep, machine.name))
-        .collect();
-    let judged = document::judge(&kept);
-    let text = document::format(&judged);
-    print!("{text}");
-    fs::write(asked.keep.join("README.md"), text)?;
-    match (failed.as_slice(), document::count_wrong(&judged)) {
-        ([], 0) => Ok(()),
-        ([], wrong) => Err(format!("{wrong} results contradict the known properties").into()),
-        (names, _) => Err(format!("not booted: {}", names.join(", ")).into()),
+    let [right, wrong, undetermined] = counts;
+    let sum = format!("{right} results are right, {wrong} wrong, {undetermined} not determined.");
+    writeln!(text, "\n{sum}")?;
+    fs::write(kept.join("README.md"), &text)?;
+    println!("{sum}");
+    if wrong > 0 {
+        failed.push("results contradict the known properties".into());
     }
+    if failed.is_empty() {
+        return Ok(());
+    }
+    Err(failed.join("\n").into())
+}
+
+/// Formats the configuration of a machine: architecture, options of the emulator, and kernel
+/// parameters.
+fn configuration(machine: &Machine) -> String {
+    let options = machine.options.join(" ");
+    let words = [machine.emulator.architecture, &options, machine.parameters];
+    let words = words.into_iter().filter(|word| !word.is_empty());
+    let words: Vec<String> = words.map(|word| format!("`{word}`")).collect();
+    words.join(" ")
 }

@@ -123,7 +123,6 @@ impl ClockOnCpus {
                 value: Some(offset.ns),
                 low: Some(offset.ns - offset.uncertainty_ns),
                 high: Some(offset.ns + offset.uncertainty_ns),
-                irreducible: 0.0,
             })
         });
         Ok(Judged {

@@ -174,7 +174,6 @@ impl SlewedClock {
             value: Some(ns),
             low: Some(ns * (1.0 - rate.uncertainty)),
             high: Some(ns * (1.0 + rate.uncertainty)),
-            irreducible: 0.0,
         });
         Ok(Judged {
             kind: self.kind,

@@ -138,15 +138,9 @@ impl Judged {
         estimate: Option<Interval>,
         relative: bool,
     ) {
-        let found = |estimate: Interval| FoundFigure {
-            truth,
-            value: Some(estimate.value),
-            low: estimate.low(),
-            high: estimate.high(),
-            irreducible: 0.0,
-        };
+        let found = FoundFigure::new(truth, estimate);
         self.figures
-            .extend(estimate.map(|estimate| (name, found(estimate), relative)));
+            .extend(estimate.map(|_| (name, found, relative)));
     }
 
     /// Judges the estimates for a sleep primitive.

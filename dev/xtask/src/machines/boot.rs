@@ -1,170 +1,180 @@
-//! Runs one machine: starts the emulator, acts on it from outside if the guest requests that, and
-//! collects the result files.
+//! Runs one machine: builds the file system in memory from which it boots, starts the emulator, stops
+//! it for a while if the guest requests that, and unpacks the result files. These come over the
+//! console, the only channel that all machines have: packed, in hexadecimal digits.
 
 use std::fs;
-use std::io::{BufRead, BufReader, Write};
-use std::os::unix::net::UnixStream;
-use std::path::Path;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::thread;
 use std::time::Duration;
 
-use super::list::Machine;
-use super::{answer, guest};
-use crate::Outcome;
+use super::list::{Emulator, Machine};
+use crate::{Outcome, compiled};
 
-/// The interval at which a running machine is polled.
-const POLL_INTERVAL: Duration = Duration::from_millis(20);
 /// The number of polls, in a quarter of an hour, after which a machine counts as hung.
 const MAX_POLLS: u32 = 50 * 60 * 15;
-/// The text before a request of the guest for an action from outside.
-const REQUEST_MARK: &str = "from outside: ";
+/// The text before a request of the guest that the emulator be stopped.
+const REQUEST_MARK: &str = "stop from outside: ";
+/// The lines around the digits.
+const MARKS: [&str; 2] = ["begin of result files", "end of result files"];
+
+/// Returns the script that the kernel starts. It sleeps at the end, so that all output leaves the
+/// machine before it powers off.
+fn script(machine: &Machine) -> String {
+    let [begin, end] = MARKS;
+    format!(
+        "#!/bin/busybox sh
+/bin/busybox mkdir -p /proc /sys /dev /tmp /out; /bin/busybox --install -s /bin
+export PATH=/bin HOME=/tmp
+mount -t proc proc /proc; mount -t sysfs sys /sys; mount -t devtmpfs dev /dev; mount -t tmpfs tmp /tmp
+dmesg
+outside() {{ echo \"{REQUEST_MARK}$1\" >/dev/console; }}
+probe() {{ timermeter probe --quick --quiet --format json \"$@\" >/out/report.json; }}
+watch() {{ timermeter watch $1 --pause 1s --format json >/out/watch.jsonl; }}
+choose() {{ echo $1 >/sys/devices/system/clocksource/clocksource0/current_clocksource; }}
+suspend() {{ echo +$1 >/sys/class/rtc/rtc0/wakealarm; echo mem >/sys/power/state; }}
+{}
+dmesg -n 1
+{{ echo '{begin}'; tar -C /out -c . | gzip | hexdump -v -e '64/1 \"%02x\" \"\\n\"'; echo '{end}'; }} >/dev/console
+sleep 2; poweroff -f
+",
+        machine.script
+    )
+}
+
+/// Runs a command.
+fn ran(command: &mut Command) -> Outcome<()> {
+    let status = command.status();
+    let status = status.map_err(|error| format!("{command:?} cannot be started: {error}"))?;
+    if status.success() {
+        return Ok(());
+    }
+    Err(format!("{command:?} ended with {status}").into())
+}
+
+/// Returns the folder of an architecture after it has provided kernel, busybox and programs.
+fn parts(emulator: &Emulator, use_compiled: bool) -> Outcome<PathBuf> {
+    let root = crate::root()?;
+    let sources = root.join("dev/xtask/src/machines");
+    let target = compiled::folder(root);
+    let folder = std::path::absolute(target.join("machines").join(emulator.architecture))?;
+    fs::create_dir_all(&folder)?;
+    if !folder.join("kernel").is_file() {
+        let mut script = Command::new(sources.join("parts.sh"));
+        ran(script.arg(&folder).args([emulator.debian, emulator.kernel]))?;
+    }
+    if !use_compiled {
+        compiled::check_target(emulator.target)?;
+        fs::copy(
+            compiled::program(root, emulator.target)?,
+            folder.join("timermeter"),
+        )?;
+        let mut compiler = Command::new(format!("{}-linux-gnu-gcc", emulator.architecture));
+        compiler
+            .args(["-static", "-O1", "-o"])
+            .arg(folder.join("provoke"));
+        ran(compiler.arg(sources.join("provoke.c")))?;
+    }
+    Ok(folder)
+}
 
 /// Boots a machine and writes the kernel log and the result files of the guest to `folder`.
 ///
 /// # Errors
 /// If the machine cannot be started, hangs, or ends without result files.
-pub fn boot(machine: &Machine, parts: &Path, folder: &Path) -> Outcome<()> {
-    let name = machine.name;
-    let work = temporary_folder(name)?;
-    let [initramfs, log, monitor] =
-        ["initramfs", "kernel.log", "monitor"].map(|name| work.join(name));
-    guest::write(&initramfs, parts, machine)?;
-    let mut command = machine.emulator.command();
-    command.args(machine.options).args([
-        "-m",
-        "512",
-        "-display",
-        "none",
+pub fn boot(machine: &Machine, use_compiled: bool, folder: &Path) -> Outcome<()> {
+    let parts = parts(machine.emulator, use_compiled)?;
+    let (root, log) = (parts.join("root"), parts.join("console"));
+    let _ = fs::remove_dir_all(&root);
+    fs::create_dir_all(root.join("bin"))?;
+    for name in ["timermeter", "busybox", "provoke"] {
+        fs::copy(parts.join(name), root.join("bin").join(name))?;
+    }
+    fs::write(root.join("init"), script(machine))?;
+    fs::set_permissions(root.join("init"), fs::Permissions::from_mode(0o755))?;
+    let mut pack = Command::new("sh");
+    pack.args(["-c", "find . | cpio -o -H newc --quiet >../initramfs"]);
+    ran(pack.current_dir(&root))?;
+    let mut command = Command::new(machine.emulator.program);
+    command.args([
+        "-accel", "tcg", "-smp", "2", "-m", "512", "-display", "none",
+    ]);
+    command.args([
         "-nodefaults",
         "-no-reboot",
+        "-kernel",
+        "kernel",
+        "-initrd",
+        "initramfs",
     ]);
     command
-        .arg("-kernel")
-        .arg(parts.join("kernel"))
-        .arg("-initrd")
-        .arg(&initramfs);
-    let line = format!(
-        "console={} quiet panic=-1 no_timer_check {}",
-        machine.emulator.console, machine.parameters
-    );
-    command
-        .args([
-            "-append",
-            &line,
-            "-serial",
-            &format!("file:{}", log.display()),
-        ])
-        .stdin(Stdio::null());
-    command.args([
-        "-qmp",
-        &format!("unix:{},server=on,wait=off", monitor.display()),
-    ]);
-    let program = machine.emulator.program;
-    let mut running = command.spawn().map_err(|error| {
-        format!(
-            "{program} cannot be started ({error}): apt install {}",
-            machine.emulator.package
-        )
-    })?;
-    let finished = run_until_end(&mut running, &log, &monitor);
+        .args(["-serial", "file:console", "-append"])
+        .arg(format!(
+            "console={} quiet panic=-1 no_timer_check {}",
+            machine.emulator.console, machine.parameters
+        ));
+    command.args(machine.emulator.options).args(machine.options);
+    let _ = fs::remove_file(&log);
+    let started = command.current_dir(&parts).stdin(Stdio::null()).spawn();
+    let mut running = started.map_err(|error| format!("{command:?} cannot be started: {error}"))?;
+    let ended = run_until_end(&mut running, &log);
     let _ = running.kill();
     let _ = running.wait();
-    finished.map_err(|error| format!("{error}; last console output: {}", last_lines(&log)))?;
+    ended?;
     let _ = fs::remove_dir_all(folder);
     fs::create_dir_all(folder)?;
-    let console = String::from_utf8_lossy(&fs::read(&log)?).into_owned();
-    let kernel_log = answer::unpack(&console, folder)
-        .map_err(|error| format!("{error}; last console output: {}", last_lines(&log)))?;
-    fs::write(folder.join("kernel.log"), kernel_log)?;
-    Ok(fs::remove_dir_all(&work)?)
-}
-
-/// Creates a temporary folder for the machine, with a short path because of the emulator's socket.
-fn temporary_folder(name: &str) -> Outcome<std::path::PathBuf> {
-    let folder = std::env::temp_dir().join(format!("timermeter-{}-{name}", std::process::id()));
-    let _ = fs::remove_dir_all(&folder);
-    fs::create_dir_all(&folder)?;
-    Ok(folder)
-}
-
-/// Returns the last five lines of the console output.
-fn last_lines(log: &Path) -> String {
-    let bytes = fs::read(log).unwrap_or_default();
-    let text = String::from_utf8_lossy(&bytes).into_owned();
-    let lines: Vec<&str> = text.lines().rev().take(5).collect();
-    lines.into_iter().rev().collect::<Vec<_>>().join(" / ")
+    let kernel_log = unpack(&String::from_utf8_lossy(&fs::read(&log)?), folder)?;
+    Ok(fs::write(folder.join("kernel.log"), kernel_log)?)
 }
 
 /// Carries out the requests of the guest until the machine ends.
-fn run_until_end(running: &mut Child, log: &Path, monitor: &Path) -> Outcome<()> {
+fn run_until_end(running: &mut Child, log: &Path) -> Outcome<()> {
     let mut done = 0;
     for _ in 0..MAX_POLLS {
         if let Some(status) = running.try_wait()? {
-            return if status.success() {
-                Ok(())
-            } else {
-                Err(format!("the emulator ended with {status}").into())
+            return match status.success() {
+                true => Ok(()),
+                false => Err(format!("the emulator ended with {status}").into()),
             };
         }
         let console = fs::read(log).unwrap_or_default();
         let console = String::from_utf8_lossy(&console);
-        let requests: Vec<&str> = console
+        let lines = console
             .split_inclusive('\n')
-            .filter(|line| line.ends_with('\n'))
-            .filter_map(|line| line.trim().split_once(REQUEST_MARK))
-            .map(|(_, request)| request)
-            .collect();
-        for request in requests.iter().skip(done) {
-            act(request, running, monitor)?;
+            .filter(|line| line.ends_with('\n'));
+        let requests = lines.filter_map(|line| line.trim().split_once(REQUEST_MARK));
+        let requests: Vec<&str> = requests.map(|(_, seconds)| seconds).collect();
+        for seconds in requests.iter().skip(done) {
+            let id = running.id().to_string();
+            ran(Command::new("kill").args(["-STOP", &id]))?;
+            thread::sleep(Duration::from_secs(seconds.parse()?));
+            ran(Command::new("kill").args(["-CONT", &id]))?;
         }
         done = requests.len();
-        thread::sleep(POLL_INTERVAL);
+        thread::sleep(Duration::from_millis(20));
     }
     Err("it did not end within a quarter of an hour".into())
 }
 
-/// Carries out a request: `stop 5` stops the emulator with SIGSTOP for five seconds, `pause 5`
-/// makes the emulator pause its machine.
-fn act(request: &str, running: &Child, monitor: &Path) -> Outcome<()> {
-    let (action, seconds) = request
-        .split_once(' ')
-        .ok_or_else(|| format!("`{request}` is an unknown request"))?;
-    let span = Duration::from_secs_f64(seconds.parse()?);
-    match action {
-        "stop" => {
-            signal("-STOP", running)?;
-            thread::sleep(span);
-            signal("-CONT", running)
-        }
-        "pause" => {
-            let stream = UnixStream::connect(monitor)?;
-            let mut answers = BufReader::new(stream.try_clone()?).lines();
-            let mut ask = |command: &str| -> Outcome<()> {
-                writeln!(&stream, "{{\"execute\":\"{command}\"}}")?;
-                for answer in answers.by_ref() {
-                    if answer?.contains("\"return\"") {
-                        return Ok(());
-                    }
-                }
-                Err("the emulator's monitor does not answer".into())
-            };
-            ask("qmp_capabilities")?;
-            ask("stop")?;
-            thread::sleep(span);
-            ask("cont")
-        }
-        _ => Err(format!("`{request}` is an unknown request").into()),
-    }
-}
-
-fn signal(which: &str, running: &Child) -> Outcome<()> {
-    let status = Command::new("kill")
-        .args([which, &running.id().to_string()])
-        .status()?;
-    if status.success() {
-        Ok(())
-    } else {
-        Err("the emulator cannot be stopped".into())
-    }
+/// Unpacks the result files from the console output of a machine into `folder`. Returns the rest of
+/// the output.
+fn unpack(console: &str, folder: &Path) -> Outcome<String> {
+    let parts = console.split_once(MARKS[0]).and_then(|(before, rest)| {
+        let (digits, after) = rest.split_once(MARKS[1])?;
+        Some((before, digits, after))
+    });
+    let (before, digits, after) = parts.ok_or("the console output has no complete result files")?;
+    let digits: Option<Vec<u8>> = digits
+        .chars()
+        .filter(|digit| !digit.is_ascii_whitespace())
+        .map(|digit| Some(digit.to_digit(16)? as u8))
+        .collect();
+    let digits = digits.ok_or("other console output is mixed with the result files")?;
+    let packed: Vec<u8> = digits
+        .chunks(2)
+        .map(|pair| pair.iter().fold(0, |byte, digit| byte << 4 | digit))
+        .collect();
+    tar::Archive::new(flate2::read::GzDecoder::new(packed.as_slice())).unpack(folder)?;
+    Ok(format!("{before}{after}"))
 }

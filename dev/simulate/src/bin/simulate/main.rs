@@ -3,14 +3,12 @@
 
 mod clocks;
 mod compare;
-mod pick;
 mod samples;
 mod steps;
 mod trust;
 mod waits;
 
 use std::io::{BufWriter, Write};
-use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::{Parser, ValueEnum, value_parser};
@@ -65,10 +63,6 @@ struct Args {
     /// Judge only those of them that belong to a kind with this text in its name
     #[arg(long, value_name = "TEXT", requires = "per_kind")]
     kind: Option<String>,
-    /// Judge the plans of `pick` on this machine, which has to be idle: measure with every clock of
-    /// this report (JSON), and compare the errors with the promised ones
-    #[arg(long, value_name = "REPORT", conflicts_with_all = ["quick", "waits", "trust", "compare", "seed", "count", "per_kind", "format"])]
-    pick: Option<PathBuf>,
     /// Format of the output
     #[arg(long, short, value_enum, default_value_t)]
     format: Format,
@@ -86,15 +80,15 @@ enum Format {
 fn main() -> ExitCode {
     let args = Args::parse();
     let mut output = BufWriter::new(std::io::stdout().lock());
-    let judged = match &args.pick {
-        Some(report) => pick::run(report, &mut output),
-        None if args.compare => compare::run(&args, &mut output),
-        None if args.samples => samples::run(&args, &mut output),
-        None if args.steps => steps::run(&args, &mut output),
-        None if args.trust => trust::run(&args, &mut output),
-        None if args.waits => waits::run(&args, &mut output),
-        None => clocks::run(&args, &mut output),
+    let run = match () {
+        () if args.compare => compare::run,
+        () if args.samples => samples::run,
+        () if args.steps => steps::run,
+        () if args.trust => trust::run,
+        () if args.waits => waits::run,
+        () => clocks::run,
     };
+    let judged = run(&args, &mut output);
     match judged {
         Ok(()) | Err(CommandError::Closed) => ExitCode::SUCCESS,
         Err(error) => {

@@ -69,15 +69,7 @@ fn misses_percent(summary: &Summary) -> String {
 /// Formats one table for each figure and one for misses, so that no line is wider than 80 columns.
 fn tables(judged: &Judged, style: Style) -> String {
     let figure_table = |(at, name): (usize, &&'static str)| {
-        let mut table = table(&[
-            name,
-            "right",
-            "covered",
-            "± (error)",
-            "score",
-            "exact",
-            "limit",
-        ]);
+        let mut table = table(&[name, "right", "covered", "± (error)", "score", "exact"]);
         for (group, summary) in groups(judged) {
             let figure = summary.figures()[at];
             let mut row = vec![
@@ -86,8 +78,7 @@ fn tables(judged: &Judged, style: Style) -> String {
             ];
             row.extend([percent(figure.covered), sizes(figure)].map(CellValue::from));
             row.extend(
-                [figure.score, figure.exact, figure.irreducible]
-                    .map(|score| CellValue::from(short_percent(score))),
+                [figure.score, figure.exact].map(|score| CellValue::from(short_percent(score))),
             );
             table.push(row);
         }
@@ -112,8 +103,7 @@ fn tables(judged: &Judged, style: Style) -> String {
 
 const LEGEND: &str = "right: share of timers with a right figure; covered: share of intervals that contain the truth; both in %\n\
 ±: median half-width of the intervals (median error); score: their mean interval score; \
-exact: the mean score of exact intervals, which contain the truth in 95 % of cases, for normally distributed errors of the observed mean size; \
-limit: the mean width of exact intervals with infinitely many observations; resolution and cost in %, spread and Quality in points\n\
+exact: the mean score of exact intervals, which contain the truth in 95 % of cases, for normally distributed errors of the observed mean size; resolution and cost in %, spread and Quality in points\n\
 wrong steps: number of timers whose true step lies outside its interval with an error above 1 %\n\
 misses: share of timers whose truth lies outside the interval with an error above 1 % of the cost or 0.1 points of Quality \
 (the share for exact intervals of these widths)";
