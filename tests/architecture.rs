@@ -297,77 +297,6 @@ fn only_arch_and_os_know_target() {
     }
 }
 
-/// Names that two types may have, with the reason.
-const NAMES_OF_TWO_TYPES: [(&str, &str); 4] = [
-    (
-        "Advance",
-        "a subject reports one; a trace stores it with the activity of the thread",
-    ),
-    (
-        "Properties",
-        "an alias of that of `timers`, with ids that are not of this program",
-    ),
-    (
-        "Resolution",
-        "the result of the search for the step, and its place in a report",
-    ),
-    (
-        "Timer",
-        "the trait of what reads a clock, and a timer as a report declares it",
-    ),
-];
-
-/// Each type is called by what it is, so that a reader who meets a name knows the type. What each
-/// system defines for itself in `timers/os` is one type there.
-#[test]
-fn type_names_are_unique() {
-    let mut defined: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
-    for folder in PASSED_ON.into_iter().chain(["src", "timers"]) {
-        for (module, code) in code(folder) {
-            let path = [vec![folder.to_owned()], module].concat();
-            let parts = if path.starts_with(&["timers".into(), "os".into()]) {
-                &path[..2]
-            } else {
-                &path
-            };
-            for name in code.lines().filter_map(type_defined_in) {
-                let modules = defined.entry(name.to_owned()).or_default();
-                modules.insert(parts.join("/"));
-            }
-        }
-    }
-    defined.retain(|_, modules| modules.len() > 1);
-    assert!(NAMES_OF_TWO_TYPES.len() <= 10, "too many exceptions");
-    let reasons = NAMES_OF_TWO_TYPES.map(|(name, _)| name);
-    for name in reasons {
-        assert!(defined.contains_key(name), "one type is called {name} now");
-    }
-    defined.retain(|name, _| !reasons.contains(&name.as_str()));
-    assert!(defined.is_empty(), "one name for two types: {defined:#?}");
-}
-
-/// The name of the type that a line of code defines. An associated type of a trait is none of its
-/// own.
-fn type_defined_in(line: &str) -> Option<&str> {
-    let is_nested = line.starts_with(' ');
-    let words: Vec<&str> = line.split_whitespace().collect();
-    let words = match words.as_slice() {
-        [first, rest @ ..] if first.starts_with("pub") => rest,
-        all => all,
-    };
-    let [kind, name, ..] = words else {
-        return None;
-    };
-    let is_type = match *kind {
-        "struct" | "enum" | "trait" | "union" => true,
-        "type" => !is_nested,
-        _ => false,
-    };
-    let end = name.find(|c: char| !c.is_alphanumeric());
-    let name = &name[..end.unwrap_or(name.len())];
-    (is_type && name.starts_with(char::is_uppercase)).then_some(name)
-}
-
 /// It knows nothing of measuring: it asks the timers for files and limits of this system, and for
 /// the table of clock sources, only.
 #[test]
@@ -425,44 +354,6 @@ fn judgement_reads_nothing() {
     }
 }
 
-#[test]
-fn instructions_know_nothing_of_systems() {
-    for (module, code) in code("timers")
-        .iter()
-        .filter(|(module, _)| module[0] == "arch")
-    {
-        assert!(
-            !code.contains("crate::os") && !code.contains("target_os"),
-            "{module:?}"
-        );
-    }
-}
-
-/// One file defines the questions of the agent protocol; others name them by its constants.
-#[test]
-fn few_files_name_an_operation() {
-    let program = code("src");
-    let definitions = &program[&["hosts", "protocol", "questions"]
-        .map(String::from)
-        .to_vec()];
-    let operation = |line: &str| {
-        let (op, rest) = line.trim().strip_prefix('"')?.split_once("\" ")?;
-        let name = rest.strip_suffix(" {")?;
-        Some([format!("\"{op}\""), format!("Question::{name} ")])
-    };
-    let operations: Vec<_> = definitions.lines().filter_map(operation).collect();
-    assert_eq!(operations.len(), 14, "{operations:?}");
-    for operation in operations.concat() {
-        let files: Vec<_> = program
-            .iter()
-            .filter(|(module, _)| ["hosts", "campaign"].contains(&module[0].as_str()))
-            .filter(|(_, code)| code.contains(&operation))
-            .map(|(module, _)| module)
-            .collect();
-        assert!(files.len() <= 4, "{operation} is named in {files:?}");
-    }
-}
-
 /// Cargo does not look for tests itself: a file that is not named would never be run.
 #[test]
 fn all_tests_belong_to_a_program() {
@@ -507,80 +398,6 @@ fn detects_import_cycle() {
         found,
         ["crate::a::b", "crate::a::c", "crate::e", "crate::f::g"]
     );
-}
-
-/// The names of clock sources, but for `tsc`, which is a flag of CPUs and a code as well.
-#[test]
-fn one_file_names_clock_sources() {
-    let (program, timers) = (program(), code("timers"));
-    for name in [
-        "tsc-early",
-        "hpet",
-        "acpi_pm",
-        "kvm-clock",
-        "hyperv_clocksource_tsc_page",
-        "hyperv_clocksource_msr",
-        "arch_sys_counter",
-        "riscv_clocksource",
-        "refined-jiffies",
-    ] {
-        let quoted = format!("\"{name}\"");
-        let files: Vec<&Module> = [&program, &timers]
-            .into_iter()
-            .flatten()
-            .filter(|(_, text)| text.contains(&quoted))
-            .map(|(module, _)| module)
-            .collect();
-        assert_eq!(files.len(), 1, "{name}: {files:?}");
-    }
-}
-
-/// Data are serialised from types, so that a key stands in one place.
-#[test]
-fn production_code_has_no_json_macro() {
-    for (module, text) in program().iter().chain(&code("timers")) {
-        assert!(!text.contains("json!("), "{module:?}");
-    }
-}
-
-/// Commands ask each other by requests that answer with a report: the flags of a verb are known to
-/// its own files only, and none writes a report to read it again.
-#[test]
-fn commands_ask_by_requests() {
-    /// What several verbs share, with the files that take it.
-    const SHARED: [(&str, &[&str]); 4] = [
-        ("Common", &["mod"]),
-        ("Output", &["mod"]),
-        ("Run", &["files"]),
-        ("Check", &["check", "counter"]),
-    ];
-    for (module, text) in code("src") {
-        assert!(!text.contains("parse(&json"), "{module:?}");
-        if ["cli", "main", "method"].contains(&module[0].as_str()) {
-            continue;
-        }
-        assert!(!text.contains("Args::default()"), "{module:?}");
-        let file = module.get(1).map_or("mod", String::as_str);
-        let words = text.split(|c: char| !c.is_alphanumeric());
-        for flags in words.filter_map(|word| word.strip_suffix("Args")) {
-            let shared = SHARED.iter().find(|(name, _)| *name == flags);
-            let verb = file.replace('_', "");
-            let is_own = flags.eq_ignore_ascii_case(&verb)
-                || shared.is_some_and(|(_, files)| files.contains(&file));
-            assert!(
-                module[0] == "commands" && is_own,
-                "{module:?} takes the flags {flags}Args"
-            );
-        }
-    }
-}
-
-#[test]
-fn one_type_names_formats() {
-    let program = program();
-    let formats = program.values().flat_map(|text| text.lines());
-    let formats = formats.filter(|line| line.contains("enum ") && line.contains("Format"));
-    assert_eq!(formats.count(), 1);
 }
 
 /// What opens, creates or moves a file by a path that somebody may have replaced by a link.

@@ -209,43 +209,6 @@ fn step_back_between_threads_disqualifies() {
     );
 }
 
-/// No CPU is named where the processor of a device reads the timer.
-#[test]
-fn verdicts_name_places_of_device() {
-    let device = Device {
-        name: "Test 5000".into(),
-        ..Device::default()
-    };
-    let evidence = |backward| Evidence {
-        order: Some(Order {
-            readings: 100,
-            ..Order::default()
-        }),
-        ..handoff_evidence(backward, 420, [-420, 580])
-    };
-    let judged = |evidence: Evidence| {
-        let (trace, baselines) = (trace(evidence), ReadPathBaselines::default());
-        judge(&Case {
-            device: Some(&device),
-            ..case(&trace, &PROFILE, &baselines)
-        })
-    };
-    let failed = judged(evidence(3)).thread_safe.evidence;
-    assert!(failed.ends_with("between place 0 and place 1"), "{failed}");
-    let mut unchosen = evidence(0);
-    if let Some(threads) = &mut unchosen.threads {
-        (threads.possible_pairs, threads.pairs[0].cpus) = (0, None);
-    }
-    let verdicts = judged(unchosen);
-    assert_eq!(verdicts.thread_safe.outcome, Outcome::Pass);
-    let path = &verdicts.read_path;
-    assert_eq!(path.outcome, Outcome::NotApplicable);
-    assert_eq!(path.evidence, "Test 5000 reads it, without a system call");
-    for answer in verdicts.answers() {
-        assert!(!answer.evidence.contains("CPU"), "{answer:?}");
-    }
-}
-
 #[test]
 fn one_step_back_is_enough() {
     let order = |backward| {

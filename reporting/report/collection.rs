@@ -190,63 +190,6 @@ mod tests {
     }
 
     #[test]
-    fn names_bad_files_and_goes_on() {
-        let folder = tempfile::tempdir().unwrap();
-        let base = folder.path();
-        let row = r#"{"id":"a","label":"","runtime":"native","status":"ok","findings":[]"#;
-        let rows = |rows: &str| SMALL.replace("\"timers\":[]", &format!("\"timers\":[{rows}]"));
-        let bad = [
-            (
-                "1.json",
-                SMALL.replace("report.v2", "report.v9"),
-                "schema is 'timermeter.report.v9'",
-            ),
-            (
-                "2.json",
-                SMALL[..SMALL.len() / 2].to_owned(),
-                "EOF while parsing an object (line 3, column",
-            ),
-            (
-                "3.json",
-                rows(&format!("{row},\"spread\":{{\"value\":NaN}}}}")),
-                "line 6, column",
-            ),
-            (
-                "4.json",
-                rows(&format!("{row},\"spread\":{{\"value\":1e999}}}}")),
-                "line 6, column",
-            ),
-            (
-                "5.json",
-                rows(&format!("{row}}},{row}}}")),
-                "two clocks are 'a'",
-            ),
-            (
-                "6.json",
-                rows(&format!("{row},\"quality\":{{\"value\":1.5}}}}")),
-                "'a': quality is 1.5",
-            ),
-            ("7.json", String::new(), "line 1, column 0"),
-        ];
-        for (name, text, _) in &bad {
-            fs::write(base.join(name), text).unwrap();
-        }
-        fs::write(base.join("8.json"), SMALL).unwrap();
-        fs::write(base.join("9.json"), b"\xff\xfe").unwrap();
-        let collection = read(base);
-        assert_eq!(names(&collection, base), ["8.json"]);
-        let text: Vec<String> = collection.refused.iter().map(ToString::to_string).collect();
-        assert_eq!(text.len(), bad.len() + 1, "{text:?}");
-        for ((name, _, words), text) in bad.iter().zip(&text) {
-            assert!(
-                text.contains(name) && text.contains(words),
-                "{name}: {text}"
-            );
-        }
-        assert!(text[7].contains("9.json"), "{text:?}");
-    }
-
-    #[test]
     fn names_missing_files_and_empty_folders() {
         let folder = tempfile::tempdir().unwrap();
         let missing = folder.path().join("missing.json");

@@ -95,34 +95,6 @@ fn explained_table() -> Table<'static> {
 }
 
 #[test]
-fn legend_explains_shown_columns() {
-    let style = Style {
-        legend: true,
-        ..Style::default()
-    };
-    let text = explained_table().on_terminal(style, &|_| "");
-    assert!(
-        text.ends_with("\ncost: median cost of a read · all: timermeter explain\n"),
-        "{text}"
-    );
-    let unasked = explained_table().on_terminal(Style::default(), &|_| "");
-    assert!(!unasked.contains("median"), "{unasked}");
-    let narrow = Style {
-        width: Some(40),
-        ..style
-    };
-    let headings = ["cost %", "adds", "spread", "trust", "notes"];
-    let column = |heading: &'static str| TableColumn {
-        heading,
-        ..explained_table().columns[0].clone()
-    };
-    let many = Table::new(headings.map(column).into());
-    let lines = many.on_terminal(narrow, &|_| "");
-    let legend = lines.lines().skip_while(|line| !line.starts_with("cost: "));
-    assert_eq!(legend.count(), 3, "{lines}");
-}
-
-#[test]
 fn ascii_table_stays_aligned() {
     let style = Style {
         ascii: true,
@@ -198,45 +170,6 @@ fn formats_have_all_cells() {
             .render(Format::Latex)
             .contains("a & \\textendash{} & \\textendash{} \\\\\n")
     );
-}
-
-/// Each table has at most so many columns and rows as fit a page, and all tables together have all of
-/// them; long names are not folded.
-#[test]
-fn latex_tables_fit_page() {
-    let mut columns = vec![TableColumn::left("timer")];
-    columns.extend((0..20).map(|_| TableColumn::right("resolution", Notation::Time)));
-    let mut table = Table::new(columns);
-    for row in 0..100 {
-        let cells = (0..20).map(|_| CellValue::from(f64::from(row)));
-        table.push(std::iter::once("monotonic".into()).chain(cells).collect());
-    }
-    let text = table.render(Format::Latex);
-    let tables: Vec<&str> = text.split("\\begin{tabular}").skip(1).collect();
-    for table in &tables {
-        let rows = table.matches("\\\\\n").count();
-        let columns = table
-            .lines()
-            .next()
-            .expect("the layout")
-            .matches('r')
-            .count();
-        assert!(rows <= 40 && 11 * columns < 97, "{table}");
-    }
-    assert_eq!(text.matches("monotonic").count() % 100, 0);
-    assert_eq!(
-        text.matches(" & ").count(),
-        20 * (100 + tables.len() / (text.matches("monotonic").count() / 100))
-    );
-    let mut long = sample_table();
-    long.columns[2].folds = true;
-    long.push(vec![
-        "b".into(),
-        1.0.into(),
-        format!("{} {}", "x".repeat(60), "y ".repeat(50)).into(),
-    ]);
-    let text = long.render(Format::Latex);
-    assert!(text.contains("p{305pt}"), "{text}");
 }
 
 #[test]

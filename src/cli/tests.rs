@@ -4,7 +4,6 @@ use crate::platform::frequency::CyclesFrom;
 use crate::requests::AgentSpec;
 use crate::table::Format;
 use clap::CommandFactory;
-use clap::error::ErrorKind;
 use std::path::PathBuf;
 
 fn parse(words: &[&str]) -> Result<Verb, clap::Error> {
@@ -116,69 +115,6 @@ fn equals_in_command_is_no_name() {
             .all(|agent| agent.name.is_none())
     );
     assert_eq!(args.run.hosts.agents[0].command, ["./run", "--mode=fast"]);
-}
-
-#[test]
-fn usage_errors_name_remedy() {
-    for (words, remedy) in [
-        (
-            &["probe", "--quick", "--thorough"][..],
-            "cannot be used with",
-        ),
-        (
-            &["probe", "--output", "a.yaml"],
-            ".txt, .json, .csv, .md, .html, .prom",
-        ),
-        (&["probe", "--timeout", "0"], "or seconds"),
-        (&["probe", "--timeout", "-1"], "--timeout"),
-        (&["probe", "--cycles", "fast"], "`effective`, `nominal`"),
-        (&["probe", "--agent", ""], "--agent"),
-        (&["probe", "--agent", "py="], "there is no command"),
-        (&["probe", "--agent", "'open"], "quote"),
-        (&["probe", "--format", "xml"], "markdown"),
-        (&["probe", "-o", "-"], "--format"),
-        (&["platform", "--format", "csv"], "table, json"),
-        (&["probe", "--seed", "x"], "whole number"),
-        (&["probe", "--cpu", "x"], "number of a CPU"),
-        (&["--formt"], "--format"),
-        (&["compare"], "<OLD>"),
-        (&["compare", "--", "b"], "`--` stands once"),
-        (&["compare", "a", "--"], "`--` stands once"),
-        (&["compare", "a", "--", "--all"], "`--` stands once"),
-        (&["compare", "a", "--", "b", "--", "c"], "`--` stands once"),
-        (&["compare", "a", "--", "-b"], "./-NAME"),
-        (&["compare", "a", "--", "b", "--format"], "--format"),
-        (
-            &["compare", "a", "--", "b", "--fail-if", "cost"],
-            "--fail-if",
-        ),
-    ] {
-        let text = usage_error(words);
-        assert!(text.contains(remedy), "{words:?}: {text}");
-    }
-}
-
-#[test]
-fn help_lists_exit_status() {
-    for words in [
-        &["--help"][..],
-        &["probe", "--help"],
-        &["pick", "--help"],
-        &["agent", "--help"],
-    ] {
-        let error = parse(words).expect_err("help ends the program");
-        assert_eq!(error.kind(), ErrorKind::DisplayHelp);
-        assert!(
-            error.to_string().contains("Exit status:\n  0  done"),
-            "{error}"
-        );
-    }
-    assert!(
-        parse(&["probe", "--help"])
-            .unwrap_err()
-            .to_string()
-            .contains("--output all.json")
-    );
 }
 
 #[test]

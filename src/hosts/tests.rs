@@ -10,24 +10,8 @@ use std::{fs, thread};
 
 use crate::hosts::connection::Connection;
 use crate::hosts::hosted::subject;
-use crate::hosts::process::AgentCommand;
 use script::{Script, TIMEOUT, assert_lost};
 use timers::{Activity, Advance, Fault};
-
-#[test]
-fn missing_program_is_reported() {
-    let command = AgentCommand::new("foo", "/no/such/program", vec![]);
-    let fault = Connection::start(&command, None, TIMEOUT)
-        .err()
-        .expect("a fault");
-    assert_eq!(
-        fault,
-        Fault::Lost(
-            "cannot start `/no/such/program`: No such file or directory; check the command after --agent"
-                .into()
-        )
-    );
-}
 
 #[test]
 fn missing_cpu_is_reported() {
@@ -40,20 +24,6 @@ fn missing_cpu_is_reported() {
         !agent.folder.path().join("pid").exists(),
         "the agent was started"
     );
-}
-
-#[test]
-fn agent_exits_at_start() {
-    let agent = Script::new("echo 'first' >&2; printf 'no \\033[1mlicence\\n\\n' >&2; exit 3");
-    let fault = agent.fault_of_hello(TIMEOUT);
-    assert_eq!(
-        fault,
-        Fault::Lost(
-            "agent `test` exited with status 3 instead of answering `hello`; its last error output: no licence"
-                .into()
-        )
-    );
-    agent.assert_group_ended();
 }
 
 #[test]
@@ -98,47 +68,9 @@ fn idle_time_is_not_counted() {
 }
 
 #[test]
-fn agent_exits_within_answer() {
-    let agent = Script::new("ask; printf '{\"protocol\":1,'; exit 0");
-    assert_lost(
-        &agent.fault_of_hello(TIMEOUT),
-        &["exited with status 0 instead of answering `hello`"],
-    );
-}
-
-#[test]
 fn agent_exits_leaving_child() {
     let agent = Script::new("ask; sleep 1000 & exit 5");
     assert_lost(&agent.fault_of_hello(TIMEOUT), &["exited with status 5"]);
-    agent.assert_group_ended();
-}
-
-#[test]
-fn rejects_text_without_json() {
-    let agent = Script::new("ask; echo 'Picked up JAVA_TOOL_OPTIONS: -Xmx64m'; ask");
-    assert_lost(
-        &agent.fault_of_hello(TIMEOUT),
-        &[
-            "malformed reply to `hello`",
-            "expected {\"protocol\":1,",
-            "got `Picked up JAVA_TOOL_OPTIONS: -Xmx64m`",
-        ],
-    );
-    agent.assert_group_ended();
-    let long = Script::new("ask; head -c 9000 /dev/zero | tr '\\0' x; echo; ask");
-    let Fault::Lost(text) = long.fault_of_hello(TIMEOUT) else {
-        panic!("not a lost agent")
-    };
-    assert!(text.chars().count() < 400, "{text}");
-}
-
-#[test]
-fn rejects_other_protocol_version() {
-    let agent = Script::new("ask; changed :1, :2,; ask");
-    assert_lost(
-        &agent.fault_of_hello(TIMEOUT),
-        &["it speaks protocol 2, not 1"],
-    );
     agent.assert_group_ended();
 }
 
@@ -161,67 +93,6 @@ fn rejects_invalid_introductions() {
         );
         agent.assert_group_ended();
     }
-}
-
-#[test]
-fn rejects_answers_of_wrong_shape() {
-    let answering =
-        |answer: &str| Script::new(&format!("ask; echo \"$HELLO\"; ask; echo '{answer}'; ask"));
-    let readings = |answer: &str| answering(answer).fault_of_question(|timer| timer.readings(3));
-    assert_lost(
-        &readings(r#"{"values":[1,2]}"#),
-        &["there are 2 values, not 3", "got `{\"values\":[1,2]}`"],
-    );
-    assert_lost(
-        &readings(r#"{"values":[1,2.5,3]}"#),
-        &["floating point `2.5`", "with 3 integers"],
-    );
-    assert_lost(
-        &readings(r#"{"values":[1,2,9223372036854775808]}"#),
-        &[
-            "9223372036854775808 for the timer \"a\"",
-            "the limit of readings, 9223372036854775807",
-        ],
-    );
-    assert_lost(
-        &readings(r#"{"values":[-9223372036854775809,2,3]}"#),
-        &["-9223372036854775809 for the timer \"a\""],
-    );
-    // A value of the wrong kind is not one that is too large.
-    assert_lost(&readings(r#"{"values":[1,2,"x"]}"#), &["invalid type"]);
-    assert_lost(
-        &readings(r#"{"intervals":[[1]]}"#),
-        &["there are 0 values, not 3"],
-    );
-    assert_lost(&readings(r#"{"error":7}"#), &["invalid type"]);
-    assert_lost(&readings(""), &["malformed reply to `readings`"]);
-
-    let intervals =
-        |answer: &str| answering(answer).fault_of_question(|timer| timer.intervals(&[0, 9], 2));
-    assert_lost(
-        &intervals(r#"{"values":[1,2,3]}"#),
-        &["there are 3 values, not 4", "with 2 × 2 integers"],
-    );
-    assert_lost(&intervals(r#"{"values":[[1,2],[3,4]]}"#), &["invalid type"]);
-    let batches =
-        |answer: &str| answering(answer).fault_of_question(|timer| timer.batches("a", 1, 2));
-    assert_lost(
-        &batches(r#"{"values":[1,2,3]}"#),
-        &["there are 3 values, not 2"],
-    );
-    let handoffs =
-        |answer: &str| answering(answer).fault_of_question(|timer| timer.handoffs(&[], 1));
-    assert_lost(
-        &handoffs(r#"{"values":[1]}"#),
-        &["there are 1 values, not 2", "with 1 × 1 × 2 integers"],
-    );
-    let advance = |answer: &str| {
-        answering(answer).fault_of_question(|timer| timer.advance("a", Activity::Spin, 1))
-    };
-    assert_lost(
-        &advance(r#"{"values":[1]}"#),
-        &["there are 1 values, not 2"],
-    );
 }
 
 #[test]

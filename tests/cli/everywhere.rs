@@ -1,7 +1,6 @@
 //! What all commands have: formats, output files, `--quiet`, `--node` and the characters of the
 //! locale.
 
-use std::collections::BTreeSet;
 use std::fs;
 
 use assert_cmd::Command;
@@ -10,7 +9,7 @@ use predicates::str::contains;
 use serde_json::Value;
 
 use super::folder::Folder;
-use super::{json, printed, program, run, timermeter};
+use super::{json, printed, program, timermeter};
 
 const CLOCKS: &str = "reports/amd-epyc-zen-5-kvm-debian-12/2026-11-23/report.json";
 const WAITS: &str = "reports/amd-epyc-zen-5-kvm-debian-12/2026-11-23-3/report.json";
@@ -52,33 +51,6 @@ fn commands_share_their_flags() {
 }
 
 #[test]
-fn node_is_named_with_its_platform() {
-    let folder = Folder::new();
-    let mut report: Value = serde_json::from_str(&fs::read_to_string(CLOCKS).unwrap()).unwrap();
-    report["node"] = "web-17".into();
-    let file = folder.arg("report.json");
-    fs::write(&file, report.to_string()).unwrap();
-    for (screen, words) in [
-        (&["report", &file][..], "# machine  web-17 · AMD EPYC"),
-        (
-            &["inspect", "rdtsc", "--from", &file],
-            "# machine  web-17 · ",
-        ),
-        (&["table", &file, CLOCKS], "web-17 · amd-epyc"),
-        (&["compare", &file, CLOCKS], "node  web-17 → not reported"),
-        (&["--from", &file], "# node  web-17"),
-        (&["check", "--node", "db 3"], "# node  db 3"),
-    ] {
-        let shown = timermeter(screen).get_output().stdout.clone();
-        let shown = String::from_utf8(shown).unwrap();
-        assert!(shown.contains(words), "{screen:?}: {words}\n{shown}");
-    }
-    let checked = json(&timermeter(&["check", "--node", "db 3", "-f", "json"]));
-    assert_eq!(checked["node"], "db 3");
-    assert!(json(&run("check -f json")).get("node").is_none());
-}
-
-#[test]
 fn ascii_locale_prints_ascii() {
     for screen in SCREENS
         .into_iter()
@@ -99,69 +71,4 @@ fn ascii_locale_prints_ascii() {
     in_locale(&["probe", "--budget", "時"], "C")
         .code(2)
         .stderr(contains("'?'"));
-}
-
-#[test]
-fn quiet_omits_suggestions() {
-    let hint = "-v: ";
-    let loud = printed(&run(&format!("report {CLOCKS}")).success());
-    let quiet = printed(&run(&format!("report {CLOCKS} --quiet")).success());
-    assert!(loud.contains(hint) && !quiet.contains(hint), "{quiet}");
-    for (value, is_quiet) in [("1", true), ("true", true), ("0", false), ("", false)] {
-        let shown = Command::new(program())
-            .args(["report", CLOCKS])
-            .env("TIMERMETER_QUIET", value)
-            .assert();
-        let text = printed(&shown.success());
-        assert_eq!(text.contains(hint), !is_quiet, "{value}: {text}");
-    }
-}
-
-#[test]
-fn watch_writes_files() {
-    let folder = Folder::new();
-    let (text, data) = (folder.arg("w.txt"), folder.arg("w.json"));
-    let watch = ["watch", "300ms", "-o", &text, "-o", &data, "-f", "json"];
-    let shown = printed(&timermeter(&watch).success());
-    assert_eq!(fs::read_to_string(&data).unwrap(), shown);
-    let text = fs::read_to_string(&text).unwrap();
-    assert!(
-        text.contains("  begins: ") && text.contains("  ends: "),
-        "{text}"
-    );
-}
-
-#[test]
-fn common_notes_need_verbose() {
-    let text = printed(&run(&format!("report {CLOCKS}")).success());
-    let (_, notes) = text.split_once("\nnotes\n").unwrap();
-    assert!(!notes.contains("unit-finer-than-step"), "{text}");
-    let all = printed(&run(&format!("report {CLOCKS} -v")).success());
-    let (_, all_notes) = all.split_once("\nnotes\n").unwrap();
-    assert!(all_notes.contains("unit-finer-than-step"), "{all}");
-    // The tables cite the notes that are printed, and no others.
-    for text in [&text, &all] {
-        let (table, notes) = text.split_once("\nnotes\n").unwrap();
-        let notes = notes.lines().filter_map(|line| {
-            let mut words = line.split_whitespace();
-            ["note", "warning"].contains(&words.next()?).then_some(())?;
-            words.next()?.parse().ok()
-        });
-        let notes: Vec<usize> = notes.collect();
-        let rows = table.lines().filter(|line| line.contains(" yes  "));
-        let cited = rows.flat_map(|row| row.split_whitespace().last().unwrap().split(','));
-        let cited: BTreeSet<usize> = cited.filter_map(|number| number.parse().ok()).collect();
-        assert!(
-            !cited.is_empty() && cited.iter().all(|number| notes.contains(number)),
-            "{text}"
-        );
-        assert_eq!(notes, Vec::from_iter(1..=notes.len()), "{text}");
-    }
-    // With few timers, every note is printed.
-    let folder = Folder::new();
-    let mut report: Value = serde_json::from_str(&fs::read_to_string(CLOCKS).unwrap()).unwrap();
-    report["timers"].as_array_mut().unwrap().truncate(3);
-    fs::write(folder.file("few.json"), report.to_string()).unwrap();
-    let few = printed(&timermeter(&["report", &folder.arg("few.json")]).success());
-    assert!(few.contains("unit-finer-than-step"), "{few}");
 }

@@ -46,8 +46,3 @@ fn short_help_fits_with_examples() {
         }
     }
 }
-
-#[test]
-fn help_of_probe_is_short() {
-    insta::assert_snapshot!(help(&["probe", "-h"]));
-}

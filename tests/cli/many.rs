@@ -88,19 +88,6 @@ fn folder_needs_two_sides() {
 }
 
 #[test]
-fn condition_on_unknown_timer_is_refused() {
-    for (condition, words) in [
-        ("cost[NANOO]>5%", "did you mean `NANO`"),
-        ("cost[x*]>5%", "no timer in it matches `x*`"),
-    ] {
-        run(&format!("compare {MBP53} {MBP62} --fail-if {condition}"))
-            .code(2)
-            .stdout(predicate::str::is_empty())
-            .stderr(contains(words).and(contains(condition)));
-    }
-}
-
-#[test]
 fn undecided_comparison_has_own_status() {
     let folder = Folder::new();
     fs::write(folder.file("cut.json"), &fs::read(MBP53).unwrap()[..900]).unwrap();
@@ -164,15 +151,4 @@ fn compares_several_runs_per_side() {
         .code(4)
         .stdout(predicate::str::starts_with("costs unchanged ("))
         .stderr(contains("d.json"));
-}
-
-#[test]
-fn missing_timer_error_lists_present_ones() {
-    run(&format!("inspect nosuch --from {MBP53}"))
-        .code(2)
-        .stderr(
-            contains("no timer in it is called `nosuch`")
-                .and(contains("NANO"))
-                .and(contains("timermeter list").not()),
-        );
 }

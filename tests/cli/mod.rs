@@ -33,7 +33,6 @@ mod usage;
 mod waits;
 #[cfg(target_os = "linux")]
 mod watching;
-mod witnesses;
 
 use std::time::Duration;
 

@@ -6,7 +6,6 @@ use std::{fs, io};
 
 use predicates::prelude::*;
 use predicates::str::contains;
-use serde_json::Value;
 
 use super::folder::Folder;
 use super::{json, listed, printed, program, row, rows, run, timermeter};
@@ -23,54 +22,6 @@ const STATUSES: [i32; 2] = [0, 3];
 
 /// A kept report with a rate of 82.43 ± 150.24 ppm.
 const KEPT: &str = include_str!("../fuzz/corpus/report/kept.json");
-
-#[test]
-fn rates_have_their_uncertainty() {
-    let folder = Folder::new();
-    let report = folder.arg("r.json");
-    fs::write(&report, KEPT).expect("it can be written");
-    for (args, text) in [
-        (
-            vec!["inspect", "-v", "--from", &report, "realtime-coarse"],
-            "80 ± 160 ppm\n",
-        ),
-        (
-            vec!["table", "--columns", "timer,rate", "-f", "csv", &report],
-            ",82.42830714033644\n",
-        ),
-    ] {
-        timermeter(&args)
-            .success()
-            .stdout(contains(text).and(contains("82.43").not()));
-    }
-}
-
-#[test]
-fn unknown_load_is_not_quiet() {
-    let folder = Folder::new();
-    let load = r#""load":{"one_minute":1.22,"five_minutes":1.41,"fifteen_minutes":1.17},"#;
-    assert!(KEPT.contains(load));
-    for (load, unknown, line) in [
-        (load, &[][..], "not quiet: load 1.2 →"),
-        ("", &["load"], "not known to be quiet: load unknown\n"),
-    ] {
-        let report = folder.arg("r.json");
-        let text = KEPT.replace(
-            r#""load":{"one_minute":1.22,"five_minutes":1.41,"fifteen_minutes":1.17},"#,
-            load,
-        );
-        fs::write(&report, &text).expect("it can be written");
-        run(&format!("--from {report}"))
-            .success()
-            .stdout(contains(line));
-        let answer = json(&run(&format!("--from {report} --format json")));
-        assert_eq!(answer["unknown"], Value::from(unknown.to_vec()));
-        assert_eq!(
-            answer["unquiet"].as_array().map(Vec::is_empty),
-            Some(load.is_empty())
-        );
-    }
-}
 
 #[cfg(unix)]
 #[test]

@@ -59,36 +59,6 @@ fn missing_runtime_message_names_package() {
     }
 }
 
-#[test]
-fn missing_runtimes_share_one_line() {
-    let probe = [
-        "probe",
-        "--quick",
-        "--budget",
-        "1s",
-        "--format",
-        "json",
-        "--runtime",
-        "all,node",
-        "instant",
-    ];
-    let probed = run_without_path(&probe).code(predicate::in_iter([0, 3]));
-    let text = String::from_utf8_lossy(&probed.get_output().stderr);
-    let reported = text
-        .lines()
-        .filter(|line| line.contains("runtimes: none; not installed: "));
-    assert_eq!(reported.count(), 1, "{text}");
-    let report: Value = serde_json::from_slice(&probed.get_output().stdout).expect("JSON");
-    let ids: Vec<&str> = rows(&report)
-        .iter()
-        .filter_map(|row| row["id"].as_str())
-        .collect();
-    assert!(
-        ids.contains(&"node:*") && ids.len() == 2,
-        "only the named runtime has a row: {ids:?}"
-    );
-}
-
 /// Probes the timers of a runtime, given by id and legend. Returns the report; `None` if the
 /// runtime is not installed.
 #[track_caller]

@@ -149,26 +149,6 @@ fn dotnet_reads_no_files_above() {
 }
 
 #[test]
-fn notice_of_jvm_is_no_error() {
-    let (here, programs) = (Folder::new(), Folder::new());
-    let notice = "echo 'Picked up JAVA_TOOL_OPTIONS: -Xmx64m' >&2\n";
-    let compiler = format!("{notice}echo 'error: no memory' >&2; exit 1");
-    let agent = format!("{notice}case \"$*\" in *javac*) ;; *) exit 1;; esac");
-    for (script, wanted) in [
-        (compiler, "error: no memory"),
-        (agent, "exited with status 1 instead of answering `hello`"),
-    ] {
-        let path = fake(&programs, "java", &script);
-        let reasons = reasons(list("java", &here, here.file("")).env("PATH", path));
-        let (_, reason) = &reasons[0];
-        assert!(
-            reason.contains(wanted) && !reason.contains("Picked up"),
-            "{reason}"
-        );
-    }
-}
-
-#[test]
 #[ignore = "a step of its own: .ci/runtimes"]
 fn all_agents_start_in_c_locale() {
     let here = Folder::new();

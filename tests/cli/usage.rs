@@ -4,7 +4,7 @@ use predicates::prelude::*;
 use predicates::str::contains;
 
 use super::folder::Folder;
-use super::{printed, run, timermeter};
+use super::{run, timermeter};
 
 /// Checks that a run ends with status 2, prints nothing on standard output, and prints all of
 /// `words` on standard error.
@@ -37,23 +37,6 @@ fn unknown_timers_and_cpus_are_refused() {
     ] {
         assert_refused(&line.split(' ').collect::<Vec<_>>(), words);
     }
-}
-
-#[test]
-fn prints_help_and_version() {
-    let help = printed(&run("probe --help").success());
-    assert!(
-        help.contains("Examples:") && help.contains("Exit status:"),
-        "{help}"
-    );
-    let help = printed(&run("check --help").success());
-    assert!(
-        help.contains("Exit status 3: done, and a finding is a problem"),
-        "{help}"
-    );
-    run("--version")
-        .success()
-        .stdout(contains(env!("CARGO_PKG_VERSION")));
 }
 
 #[test]

@@ -85,32 +85,6 @@ fn cycles_are_those_of_the_device() {
 }
 
 #[test]
-fn reports_speak_of_the_device() {
-    let folder = tempfile::tempdir().expect("the folder is created");
-    let [trace, file] = ["trace", "report.json"].map(|name| folder.path().join(name));
-    let Some(report) = probe_device("hertz", &["gpu:global", "gpu:cycles"], &trace) else {
-        return;
-    };
-    let global = row(&report, "gpu:global");
-    assert_eq!(global["device"]["cycles_hz"]["value"], 2e9);
-    let evidence = global["verdicts"]["thread_safe"]["evidence"].to_string();
-    assert!(
-        evidence.contains("on places that were not chosen"),
-        "{evidence}"
-    );
-    std::fs::write(&file, report.to_string()).expect("the report is written");
-    let file = file.to_str().expect("a path in UTF-8");
-    let inspected = run(&["inspect", "-v", "--from", file, "gpu:*"]);
-    assert!(inspected.contains("Test 5000, 2.000 GHz"), "{inspected}");
-    let ghz = |line: &&str| line.starts_with("# ") && !line.starts_with("# device");
-    let machine: Vec<&str> = inspected.lines().filter(ghz).collect();
-    for word in ["frequency", "stolen", "measured on", "load", "TSC"] {
-        let is_named = |line: &&str| line[2..].starts_with(word);
-        assert!(!machine.iter().any(is_named), "{word}: {machine:?}");
-    }
-}
-
-#[test]
 fn undeclared_cycles_are_unknown() {
     let folder = tempfile::tempdir().expect("the folder is created");
     let Some(report) = probe_device("", &["gpu:global"], &folder.path().join("trace")) else {

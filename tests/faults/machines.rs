@@ -7,8 +7,6 @@ use std::thread;
 
 use serde_json::Value;
 
-#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
-use super::skipping::skipped;
 use super::skipping::{emulated, lacks, not_installed};
 use super::{MACHINE, lock_machine, outcome, probe_quickly, row};
 
@@ -32,58 +30,6 @@ fn assert_consistent(report: &Value) {
         if status == "failed" {
             assert!(row["reason"].is_string(), "{row}");
         }
-    }
-}
-
-/// If reading the counter is forbidden, `list` reports the counter as unavailable. A program
-/// that glibc loads ends with `SIGSEGV`, because the dynamic loader itself reads the counter.
-/// `timers/tests/permission.rs` tests a process that loses the permission while it runs.
-#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
-#[test]
-fn list_reports_forbidden_tsc() {
-    let _lock = lock_machine();
-    // A separate thread, because the permission belongs to the thread.
-    let started = thread::spawn(move || {
-        // SAFETY: `PR_SET_TSC` takes two numbers and writes no memory; until the permission is
-        // restored, this thread only starts a process, which does not read the counter.
-        let status = unsafe { libc::prctl(libc::PR_SET_TSC, libc::PR_TSC_SIGSEGV) };
-        let child = (status == 0).then(|| {
-            std::process::Command::new(super::program())
-                .arg("list")
-                .output()
-        });
-        // SAFETY: `PR_SET_TSC` takes two numbers and writes no memory.
-        unsafe { libc::prctl(libc::PR_SET_TSC, libc::PR_TSC_ENABLE) };
-        child
-    });
-    let Some(output) = started.join().expect("the thread does not panic") else {
-        skipped(
-            "the kernel cannot forbid reading the counter",
-            "PR_SET_TSC is needed, on x86-64",
-        );
-        return;
-    };
-    use std::os::unix::process::ExitStatusExt;
-    let output = output.expect("`list` starts");
-    let started = output.status.success();
-    assert!(
-        started || output.status.signal() == Some(libc::SIGSEGV),
-        "{output:?}"
-    );
-    assert!(
-        started || !cfg!(target_env = "musl"),
-        "a static program needs no loader: {output:?}"
-    );
-    if started {
-        let list = String::from_utf8_lossy(&output.stdout);
-        let rdtsc = list
-            .lines()
-            .find(|line| line.starts_with("rdtsc "))
-            .unwrap_or_default();
-        assert!(
-            rdtsc.contains("no: this process may not read the counter"),
-            "{list}"
-        );
     }
 }
 

@@ -163,57 +163,6 @@ fn implausible_date_is_one_finding() {
 }
 
 #[test]
-fn jumping_date_ends_no_verb() {
-    let Some((_folder, library, _lock)) = build_wrapper() else {
-        return;
-    };
-    for by in ["0", "1", "20", "200"] {
-        let fault = [("CLOCK", "0"), ("FAULT", "jumps"), ("BY", by)];
-        for args in [&["check", "-v"][..], &["watch", "200ms"]] {
-            let (code, printed) = run_wrapped(&library, &fault, args);
-            assert!(matches!(code, Some(0 | 3)), "{by} {args:?}: {printed}");
-        }
-    }
-}
-
-#[test]
-#[ignore = "takes some seconds"]
-fn reports_have_implausible_dates() {
-    let Some((folder, library, _lock)) = build_wrapper() else {
-        return;
-    };
-    let path = |name: &str| folder.path().join(name).display().to_string();
-    let (report, page) = (path("report.json"), path("page.html"));
-    let archive = format!("--save={}", path("archive"));
-    for (by, date) in IMPLAUSIBLE_DATES {
-        let fault = [("CLOCK", "0"), ("FAULT", "date"), ("BY", by)];
-        let probe = ["probe", "--quick", "monotonic", "-o", &report];
-        let (code, printed) =
-            run_wrapped(&library, &fault, &[&probe[..], &[&archive[..]]].concat());
-        assert!(matches!(code, Some(0 | 3)), "{by}: {printed}");
-        let read: Value =
-            serde_json::from_slice(&std::fs::read(&report).expect("written")).expect("JSON");
-        assert!(
-            read["created"]
-                .as_str()
-                .is_some_and(|created| created.starts_with(date)),
-            "{read}"
-        );
-        for args in [
-            &["table", &report, EPYC][..],
-            &["table", &report, "-f", "csv"],
-            &["report", &report, "-o", &page],
-            &["report", &report, "-f", "openmetrics"],
-            &["inspect", "--from", &report, "monotonic"],
-            &["compare", &report, EPYC],
-        ] {
-            let (code, printed) = run_wrapped(&library, &fault, args);
-            assert!(matches!(code, Some(0 | 3)), "{by} {args:?}: {printed}");
-        }
-    }
-}
-
-#[test]
 #[ignore = "takes a minute"]
 fn failing_clock_ends_no_measurement() {
     let Some((_folder, library, _lock)) = build_wrapper() else {
@@ -228,29 +177,6 @@ fn failing_clock_ends_no_measurement() {
     ] {
         run_wrapped(&library, &[("FAULT", "fails"), ("BY", "60")], args);
     }
-}
-
-#[test]
-fn watch_ends_with_its_clocks() {
-    let Some((_folder, library, _lock)) = build_wrapper() else {
-        return;
-    };
-    for (clock, name) in [
-        ("0", "REALTIME"),
-        ("1", "MONOTONIC"),
-        ("4", "MONOTONIC_RAW"),
-    ] {
-        let fault = [("CLOCK", clock), ("FAULT", "fails"), ("BY", "9")];
-        let (code, printed) = run_wrapped(&library, &fault, &["watch", "1h"]);
-        assert_eq!(code, Some(1), "{printed}");
-        let why = format!("because a clock failed: clock_gettime(CLOCK_{name}): ");
-        assert!(
-            printed.contains(&why) && printed.contains("ends: watched for"),
-            "{printed}"
-        );
-    }
-    let (code, printed) = run_wrapped(&library, &[("FAULT", "none")], &["watch", "200ms"]);
-    assert_eq!(code, Some(0), "{printed}");
 }
 
 #[test]

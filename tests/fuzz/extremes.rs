@@ -4,8 +4,6 @@
 use serde_json::{Value, json};
 use timermeter::report::parse;
 
-use super::verbs;
-
 /// A valid report.
 const REPORT: &str = include_str!("corpus/report/waits.json");
 
@@ -104,61 +102,4 @@ fn impossible_figures_are_refused_with_place() {
         .expect_err("too many rows")
         .to_string();
     assert!(error.contains("more than 8192 timers"), "{error}");
-}
-
-#[test]
-fn verbs_print_extreme_figures() {
-    const BINS: &str = "/waits/0/figures/lateness/0/histogram/bins";
-    const WAITS: &str = "/waits/0/figures/lateness/0/waits";
-    const MOST: u64 = u64::MAX;
-    for changes in [
-        vec![(BINS, json!({"400": 1}))],
-        vec![(BINS, json!({"0": MOST, "1": MOST, "90": MOST}))],
-        vec![(BINS, json!({"90": 0})), (WAITS, json!(0))],
-        vec![
-            (WAITS, json!(MOST)),
-            ("/periods/0/figures/missed", json!(MOST)),
-        ],
-        vec![
-            ("/waits/0/figures/lateness", json!([])),
-            ("/waits/1/figures/lateness", json!([])),
-        ],
-        vec![(
-            "/waits/0/figures/steps/0/grid",
-            json!({"step": interval(1e-300, 1e-300, 1e-300)}),
-        )],
-        vec![(
-            "/waits/0/figures/staircase",
-            json!([[1.8e19, 1.8e19], [-1.8e19, 1.0], [0.0, 0.0]]),
-        )],
-        vec![("/waits/0/figures/lateness/0/request_ns", json!(0))],
-        vec![
-            ("/waits/0/figures/lateness/0/max_ns", json!(-1e18)),
-            (
-                "/waits/0/figures/lateness/0/p50_ns",
-                interval(-1e18, -1e18, -1e18),
-            ),
-        ],
-        vec![
-            (
-                "/waits/0/label",
-                json!("<script>alert(1)</script>\r\n| a | b |"),
-            ),
-            (
-                "/waits/0/conditions/policy",
-                json!("\u{1b}]0;owned\u{7}\n| x | <script>"),
-            ),
-            ("/periods/0/id", json!("\u{9b}31m")),
-        ],
-        vec![
-            ("/waits/0/figures", json!(null)),
-            ("/periods/0/figures", json!(null)),
-        ],
-        vec![
-            ("/waits/0/conditions/slack_ns", json!(MOST)),
-            ("/waits/0/conditions/policy", json!("x".repeat(100_000))),
-        ],
-    ] {
-        verbs::read(&changed(&changes));
-    }
 }

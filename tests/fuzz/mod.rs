@@ -191,28 +191,6 @@ fn survives_changed_reports() {
     });
 }
 
-/// A finding of another version may have a message without printable characters.
-#[test]
-fn prints_findings_without_message() {
-    let report = String::from_utf8(corpus("report").remove(0)).expect("the output is text");
-    let mut parts = report.split(r#""values":{"message":""#);
-    let first = parts.next().unwrap_or_default();
-    for empty in ["", " ", r"\u001b[31m\u200b"] {
-        let rest = parts.clone().map(|part| {
-            let end = part.find('"').expect("the message ends");
-            format!(r#""values":{{"message":"{empty}{}"#, &part[end..])
-        });
-        let text = first.to_owned() + &rest.collect::<String>();
-        let report = parse(&text, "r.json").expect("the report is valid");
-        let found = report.timers.iter().flat_map(|row| &row.findings);
-        let mut found = found.chain(&report.findings).peekable();
-        assert!(found.peek().is_some() && found.all(|finding| finding.message().is_empty()));
-        verbs::read(&text);
-        let table = render(&report, Format::Table, PLAIN);
-        assert!(table.contains("frequency-changed  "), "{table}");
-    }
-}
-
 const UNKNOWN: Interval = Interval {
     value: 0.0,
     low: f64::NEG_INFINITY,

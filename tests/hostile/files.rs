@@ -141,47 +141,6 @@ fn rejects_endless_packed_trace() {
     }
 }
 
-#[test]
-fn skips_damaged_files_near_old_report() {
-    let folder = Folder::new();
-    let text = fs::read_to_string(XEON).expect("the report is copied");
-    let store = |run: &str, text: &str| {
-        fs::create_dir_all(folder.file(run)).expect("the folder is created");
-        fs::write(folder.file(&format!("{run}/report.json")), text).expect("the file is written");
-    };
-    store("cpu/2026-11-21", &text);
-    store(
-        "cpu/2026-11-20",
-        &text.replace("2026-11-21T", "2026-11-20T"),
-    );
-    store("cpu/2026-11-19", &text[..text.len() / 2]);
-    store("cpu/2026-11-18", "[".repeat(100_000).as_str());
-    store(
-        "cpu/2026-11-17",
-        &text.replace("\"value\":", "\"value\":-1e400,\"low\":"),
-    );
-    store("new", &text.replace("2026-11-21T", "2026-11-22T"));
-    for run in ["2026-11-16", "2026-11-15", "2026-11-14/report.json"] {
-        fs::create_dir_all(folder.file(&format!("cpu/{run}"))).expect("the folder is created");
-    }
-    let made = Command::new("mkfifo")
-        .arg(folder.file("cpu/2026-11-16/report.json"))
-        .status()
-        .expect("mkfifo runs");
-    assert!(made.success());
-    symlink("/dev/zero", folder.file("cpu/2026-11-15/report.json")).expect("the link is created");
-    symlink(folder.file("cpu"), folder.file("cpu/2026-11-13")).expect("the link is created");
-    fs::write(folder.file("cpu/2026-11-12"), "").expect("the file is written");
-    let [old, new] = ["cpu/2026-11-21", "new"].map(|run| folder.arg(&format!("{run}/report.json")));
-    let written = folder.arg("out.json");
-    let (status, output) = Run::start(&["compare", &old, &new, "-o", &written]).end();
-    let errors = stderr(&output);
-    assert_eq!((status.code(), errors.as_str()), (Some(0), ""));
-    let text = fs::read_to_string(written).expect("the output is readable");
-    let compared: serde_json::Value = serde_json::from_str(&text).expect("the text is JSON");
-    assert_eq!(compared["runs"][2], 1, "{}", compared["runs"]);
-}
-
 /// Nothing is written through a link that another user put into a folder that everyone may write to.
 #[test]
 fn links_of_others_lead_no_output_elsewhere() {

@@ -13,7 +13,6 @@ mod left_running;
 mod liars;
 mod limits;
 mod memory;
-mod misleading;
 mod namespaces;
 mod others;
 #[path = "../program/mod.rs"]

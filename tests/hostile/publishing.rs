@@ -3,7 +3,6 @@
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::os::unix::fs::symlink;
 use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
@@ -200,138 +199,6 @@ fn next_run_completes_killed_one() {
 }
 
 #[test]
-fn restores_what_was_deleted() {
-    let reports = Reports::new();
-    for deleted in [
-        "reports/same.html",
-        "reports/gone.html",
-        "reports/changed.json",
-        "reports/lost/sub/gone.html",
-        "index.html",
-    ] {
-        reports.begin();
-        fs::remove_file(reports.site().join(deleted)).unwrap();
-        reports.assert_published("new", USERS, deleted);
-    }
-    reports.begin();
-    fs::remove_dir_all(reports.site().join("reports/lost/sub")).unwrap();
-    reports.assert_published("new", USERS, "folder of stale pages");
-    fs::remove_dir_all(reports.site().join("reports")).unwrap();
-    reports.assert_published("new", &USERS[..1], "folder of all pages");
-}
-
-/// Puts something of the user at a path.
-type Replacement<'a> = &'a dyn Fn(&Path);
-
-/// The user put something of another kind in the place of a page or of a folder of pages.
-#[test]
-fn keeps_what_replaced_pages() {
-    let reports = Reports::new();
-    let elsewhere = Folder::new();
-    write(elsewhere.file("sub/gone.html"), "mine");
-    let target = elsewhere.arg("sub/gone.html");
-    // In the place of a page that is needed: an error, before anything is moved.
-    let as_folder = |place: &Path| write(place.join("notes.txt"), "mine");
-    let as_link = |place: &Path| symlink(&target, place).unwrap();
-    let as_file = |place: &Path| fs::write(place, "mine").unwrap();
-    let of_folder = |place: &Path| symlink(elsewhere.file(""), place).unwrap();
-    let cases: [(&str, Replacement); 8] = [
-        ("reports/same.html", &as_folder),
-        ("reports/same.html", &as_link),
-        ("index.html", &as_folder),
-        ("index.html", &as_link),
-        ("reports/added", &as_file),
-        ("reports/added", &of_folder),
-        ("reports/added/sub/added.json", &as_folder),
-        ("reports", &of_folder),
-    ];
-    for (name, replace) in cases {
-        reports.begin();
-        let place = reports.site().join(name);
-        let _ = fs::remove_file(&place);
-        let _ = fs::remove_dir_all(&place);
-        fs::create_dir_all(place.parent().unwrap()).unwrap();
-        replace(&place);
-        let before = tree(&reports.site());
-        let ended = reports.publish("new");
-        let reported = String::from_utf8_lossy(&ended.stderr);
-        assert_eq!(ended.status.code(), Some(1), "{name}: {reported}");
-        assert!(
-            reported.contains(&format!("{name}' was not made by")),
-            "{reported}"
-        );
-        assert_eq!(tree(&reports.site()), before, "{name}");
-    }
-    // In the place of a stale page: it stays, and the site is complete.
-    let gone = PathBuf::from("reports/gone.html");
-    reports.begin();
-    fs::remove_file(reports.site().join(&gone)).unwrap();
-    as_link(&reports.site().join(&gone));
-    let link: (&str, &[u8]) = ("reports/gone.html", target.as_bytes());
-    reports.assert_published("new", &[USERS, &[link]].concat(), "link");
-    reports.begin();
-    fs::remove_file(reports.site().join(&gone)).unwrap();
-    as_folder(&reports.site().join(&gone));
-    let users: [(&str, &[u8]); 2] = [
-        ("reports/gone.html", b""),
-        ("reports/gone.html/notes.txt", b"mine"),
-    ];
-    reports.assert_published("new", &[USERS, &users].concat(), "folder");
-    reports.begin();
-    fs::remove_dir_all(reports.site().join("reports/lost")).unwrap();
-    of_folder(&reports.site().join("reports/lost"));
-    let folder = elsewhere.arg("");
-    let link: (&str, &[u8]) = ("reports/lost", folder.as_bytes());
-    reports.assert_published("new", &[USERS[0], link], "link in place of a folder");
-    assert_eq!(fs::read_to_string(&target).unwrap(), "mine");
-}
-
-#[test]
-fn damaged_list_loses_nothing() {
-    let reports = Reports::new();
-    let list = reports.site().join(".timermeter-site");
-    reports.begin();
-    let listed = fs::read(&list).unwrap();
-    // Without a list, nothing says which files may be replaced.
-    for damaged in [
-        None,
-        Some(&b""[..]),
-        Some(b"reports/same.html\n"),
-        Some(b"\xff\xfe\0\0"),
-    ] {
-        fs::remove_file(&list).unwrap();
-        if let Some(text) = damaged {
-            fs::write(&list, text).unwrap();
-        }
-        let before = tree(&reports.site());
-        let ended = reports.publish("new");
-        let reported = String::from_utf8_lossy(&ended.stderr);
-        assert_eq!(ended.status.code(), Some(1), "{damaged:?}: {reported}");
-        assert!(reported.contains("it has no list of pages"), "{reported}");
-        assert_eq!(tree(&reports.site()), before);
-        fs::write(&list, &listed).unwrap();
-    }
-    // Lines that name no page are ignored.
-    let long = format!("reports/{}", "long".repeat(100));
-    for line in [
-        "",
-        ".",
-        "..",
-        "../new/same.json",
-        "/dev/null",
-        "reports",
-        "reports/gone.html/",
-        "\0",
-        &long,
-    ] {
-        reports.begin();
-        let text = [&listed[..], line.as_bytes(), b"\n"].concat();
-        fs::write(&list, text).unwrap();
-        reports.assert_published("new", USERS, line);
-    }
-}
-
-#[test]
 fn failed_run_changes_nothing() {
     let reports = Reports::new();
     reports.begin();
@@ -350,21 +217,4 @@ fn failed_run_changes_nothing() {
     assert_eq!(ended.status.code(), Some(1), "{ended:?}");
     assert_eq!(tree(&reports.site()), before);
     reports.assert_published("new", USERS, "after a failed run");
-}
-
-/// The working folder is empty but for what a killed run left.
-#[test]
-fn publishes_into_working_folder() {
-    let reports = Reports::new();
-    write(
-        reports.site().join(".timermeter-killed.tmp/index.html"),
-        "half",
-    );
-    let mut command = Command::new(program());
-    command
-        .args(["publish", "../new", "-o", "."])
-        .current_dir(reports.site());
-    let ended = command.output().unwrap();
-    assert!(ended.status.success(), "{ended:?}");
-    assert_eq!(tree(&reports.site()), reports.sites["new"]);
 }

@@ -48,23 +48,3 @@ fn analyse_rejects_impossible_trace() {
         "{error}"
     );
 }
-
-#[test]
-fn shortens_paths_in_the_middle() {
-    let path = format!("{}end", "long/".repeat(800));
-    let report = format!("{path}.json");
-    for (args, code) in [
-        (&["table", &path][..], 1),
-        (&["analyse", &path], 1),
-        (&["probe", "monotonic", "--quick", "-o", &report], 1),
-        (&["probe", "monotonic", "--quick", "-o", &path], 2),
-        (&["probe", "monotonic", "--quick", "--budget", &path], 2),
-    ] {
-        let reported = refused(args, code);
-        assert!(
-            reported.contains("long/") && reported.contains('…') && reported.len() < 1_500,
-            "{} bytes: {reported}",
-            reported.len()
-        );
-    }
-}

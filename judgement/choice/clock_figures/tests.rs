@@ -48,27 +48,3 @@ fn smaller_cost_bound_counts() {
     };
     assert_eq!(scattered.cost_variation_ns(), Some(28.0));
 }
-
-#[test]
-fn rows_without_figures_say_why() {
-    let mut row = TimerRow::unmeasured("a", "a()", "native", Status::Unavailable);
-    row.reason = Some("no such clock".into());
-    assert_eq!(
-        ClockFigures::from_row(&row, &Platform::default())
-            .unwrap_err()
-            .to_string(),
-        "it cannot be read here: no such clock"
-    );
-    row.remedy = Some("buy one".into());
-    let why = ClockFigures::from_row(&row, &Platform::default())
-        .unwrap_err()
-        .to_string();
-    assert_eq!(why, "it cannot be read here: no such clock; buy one");
-    row.status = Status::Ok;
-    assert!(
-        ClockFigures::from_row(&row, &Platform::default())
-            .unwrap_err()
-            .to_string()
-            .contains("upper bound")
-    );
-}

@@ -100,29 +100,6 @@ fn proven_offset_between_cpus_counts_as_difference() {
     );
 }
 
-#[test]
-fn untested_agreement_between_cpus_is_said() {
-    let mut report = report();
-    for row in &mut report.timers {
-        if let Some(verdicts) = &mut row.verdicts {
-            verdicts.thread_safe.outcome = Outcome::NotTested;
-            verdicts.thread_safe.evidence = "there is one CPU only".into();
-        }
-    }
-    let choice = choose(&report, &requirement()).unwrap();
-    let notes = &picked(&choice).notes;
-    let note = "whether it agrees between CPUs was not tested: there is one CPU only";
-    assert!(notes.iter().any(|said| said == note), "{notes:?}");
-    let answer = ClockAnswer::from_reports(&report, &[], [const { Vec::new() }; 2]);
-    let lines = answer.lines(true, false);
-    let to_time = answer.to_time.expect("a clock");
-    assert_eq!(to_time.same_on_all_cpus, None);
-    let said = lines
-        .iter()
-        .any(|(_, text)| text.contains("not tested between CPUs"));
-    assert!(said, "{lines:?}");
-}
-
 /// Something between the program and the kernel falsifies such a clock.
 #[test]
 fn clock_that_differs_from_its_system_call_is_not_trusted() {

@@ -143,20 +143,6 @@ fn rate_plans_single_requests_or_mean() {
 }
 
 #[test]
-fn shortfall_states_cause_and_limit() {
-    let fine = clock("monotonic", 10.0, 22.0);
-    let shortfall = plan_fastest(&fine, &requirement(250.0, 0.0004)).unwrap_err();
-    assert!(shortfall.reason.contains("0.05 %"), "{shortfall:?}");
-    let slow = clock("time", 1e9, 2.0);
-    let shortfall = plan_fastest(&slow, &requirement(250.0, 0.0006)).unwrap_err();
-    let nearest = shortfall.nearest.expect("an hour is worth something");
-    assert!(
-        nearest.error < 0.01 && nearest.campaign_ns <= LONGEST_CAMPAIGN_NS,
-        "{nearest:?}"
-    );
-}
-
-#[test]
 fn unfenced_read_pays_for_fence() {
     let [fenced, bare] = ["rdtscp", "rdtsc"].map(|id| clock(id, 1.0, 10.0));
     for planner in [plan_single, plan_batch] {

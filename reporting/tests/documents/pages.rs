@@ -4,9 +4,7 @@
 use std::fs;
 use std::path::Path;
 
-use estimators::model::{Interval, Report};
-use estimators::numbers::time;
-use judgement::choice::advise;
+use estimators::model::Report;
 use reporting::page::render;
 use reporting::page::site;
 use reporting::plot::Plot;
@@ -183,32 +181,6 @@ fn site_has_index_and_pages() {
     assert_eq!(left.len(), 2, "no temporary folder remains: {left:?}");
 }
 
-#[test]
-fn keeps_folder_of_other_files() {
-    let folder = folder();
-    let reports = folder.path().join("reports");
-    write(&report(), &reports.join("a.json"));
-    let mine = folder.path().join("mine");
-    fs::create_dir(&mine).unwrap();
-    fs::write(mine.join("thesis.tex"), "years of work").unwrap();
-    let error = |destination: &Path| {
-        site::publish(&reports, destination, &|| ())
-            .unwrap_err()
-            .to_string()
-    };
-    assert!(error(&mine).contains("was not made by"), "{}", error(&mine));
-    assert!(error(&reports).contains("was not made by"));
-    assert!(error(&reports.join("site")).contains("contains the other"));
-    assert_eq!(
-        fs::read_to_string(mine.join("thesis.tex")).unwrap(),
-        "years of work"
-    );
-    let empty = folder.path().join("empty");
-    fs::create_dir(&empty).unwrap();
-    assert!(site::publish(&empty, &folder.path().join("s"), &|| ()).is_err());
-    assert!(!folder.path().join("s").exists());
-}
-
 const IDS: &str =
     "const ids = () => [...document.querySelectorAll('#r0 tbody tr')].filter((row) => !row.hidden)\
                    .map((row) => row.cells[0].dataset.v);
@@ -270,38 +242,6 @@ fn tables_sort_and_filter() {
     }
 }
 
-#[test]
-fn link_keeps_order_and_filter() {
-    let page = render(&[report()], &[]).unwrap();
-    let script = IDS.to_owned() + "reported.ids = ids(); reported.order = order('cost');";
-    let Some(reported) = in_browser(
-        "links",
-        &page,
-        "#sort=cost&order=descending&filter=monotonic",
-        &script,
-    ) else {
-        return;
-    };
-    let reported: serde_json::Value = serde_json::from_str(&reported).expect("JSON");
-    let expected = [
-        "monotonic-syscall",
-        "monotonic-coarse-syscall",
-        "monotonic",
-        "monotonic-coarse",
-    ];
-    assert_eq!(
-        (&reported["ids"], &reported["order"]),
-        (&json!(expected), &"descending".into())
-    );
-    let script = "reported.open = [...document.querySelectorAll('details[open]')].map((element) => element.id);";
-    let reported =
-        in_browser("anchors", &page, "#r0-rdtscp", script).expect("the browser is installed");
-    assert_eq!(
-        reported,
-        r#"{"open":["r0-details","r0-rdtscp"],"failures":[]}"#
-    );
-}
-
 /// Reports of `count` platforms, of which each is a node of its own.
 fn nodes(count: usize) -> Vec<Report> {
     let node = |index| {
@@ -310,74 +250,6 @@ fn nodes(count: usize) -> Vec<Report> {
         report
     };
     (0..count).map(node).collect()
-}
-
-#[test]
-fn platforms_sort_and_filter() {
-    let mut reports = nodes(4);
-    for (index, report) in reports.iter_mut().enumerate() {
-        let picked = advise(report).clock.expect("a clock is recommended");
-        let row = report.timers.iter_mut().find(|row| row.id == picked);
-        // So near that another clock is not picked instead.
-        let cost = [22.0, 23.0, 20.0, 21.0][index];
-        row.unwrap().cost_ns = Some(Interval::unbounded(cost));
-    }
-    let page = render(&reports, &[]).unwrap();
-    let script = "const shown = () => [...document.querySelectorAll('#platforms tbody tr')]\
-                  .filter((row) => !row.hidden).map((row) => row.cells[0].textContent.slice(0, 8));
-                  document.querySelector('#platforms [data-key=cost]').click(); reported.sorted = shown();
-                  const filter = document.getElementById('filter'); filter.value = 'node-002';
-                  filter.dispatchEvent(new Event('input')); reported.some = shown();";
-    let Some(reported) = in_browser("the platforms", &page, "", script) else {
-        return;
-    };
-    let reported: serde_json::Value = serde_json::from_str(&reported).expect("JSON");
-    assert_eq!(reported["failures"], json!([]), "{reported}");
-    let expected = ["node-002", "node-003", "node-000", "node-001"];
-    assert_eq!(reported["sorted"], json!(expected));
-    assert_eq!(reported["some"], json!(["node-002"]));
-}
-
-#[test]
-fn answer_comes_first() {
-    let page = render(&[report()], &[]).unwrap();
-    let advice = advise(&report());
-    let alone_from = advice.alone_from.expect("the clock is fine enough");
-    let code = advice
-        .code
-        .lines()
-        .next()
-        .expect("there is code")
-        .to_owned();
-    let code = code.replace('<', "&#60;").replace('>', "&#62;");
-    let at = |text: &str| page.find(text).unwrap_or_else(|| panic!("{text}"));
-    let body = at("<body>");
-    let order = [
-        "class=\"card\"",
-        &format!("an operation of {alone_from} or more"),
-        &code,
-        "class=\"ranking\"",
-        "id=\"filter\"",
-        "<table",
-        "class=\"machine\"",
-    ];
-    assert!(order.map(at).is_sorted() && at(order[0]) > body);
-    let card = &page[at(order[0])..at(order[3])];
-    let picked = advice.clock.expect("a clock is recommended");
-    let clock = report()
-        .timers
-        .into_iter()
-        .find(|row| row.id == picked)
-        .unwrap();
-    let (low, high) = clock.cost_ns.and_then(|cost| cost.ends()).unwrap();
-    for text in [&clock.id, "trust", &time(low), &time(high)] {
-        assert!(card.contains(text), "{text}: {card}");
-    }
-    assert!(page.contains("stroke-width=\"2\"") && page.contains("Ring: "));
-    // The card shows the rest of the sentence only.
-    let sentence = advice.sentence.expect("a sentence");
-    assert!(sentence.ends_with(&advice.remark) && sentence.len() > advice.remark.len() + 20);
-    assert!(!card.contains(&sentence[..20]), "{card}");
 }
 
 #[test]

@@ -54,14 +54,6 @@ fn hello_lists_floor_and_references() {
     );
 }
 
-#[test]
-fn hello_in_another_version_is_refused() {
-    assert_eq!(
-        error(&json!({"op": "hello", "protocol": 2})),
-        "this agent speaks protocol 1, not 2"
-    );
-}
-
 fn values(request: &Value) -> Vec<i64> {
     let reply: Reply = serde_json::from_value(answer(request)).expect("a reply");
     let question: AgentQuestion = serde_json::from_value(request.clone()).expect("a question");
@@ -138,31 +130,6 @@ fn one_answer_holds_all_steps() {
     let (slow, intervals) = steps("null");
     let mut deltas = intervals.iter().flat_map(|row| row.deltas.iter());
     assert!(slow && deltas.all(|&delta| delta == 0));
-}
-
-#[test]
-fn answers_empty_requests_with_nothing() {
-    assert_eq!(
-        answer(&json!({"op": "intervals", "timer": "monotonic", "work": [], "repeat": 9})),
-        json!({})
-    );
-    assert_eq!(
-        answer(&json!({"op": "readings", "timer": "null", "count": 0})),
-        json!({})
-    );
-    assert_eq!(answers(b""), Vec::<Value>::new());
-}
-
-#[test]
-fn refusal_names_unknown_timer() {
-    // The timer is in the catalogue, but this host does not serve it.
-    assert_eq!(
-        error(&json!({"op": "readings", "timer": "boottime", "count": 1})),
-        "the timer `boottime` is not served here"
-    );
-    let no_reference =
-        json!({"op": "batches", "timer": "null", "reference": "realtime", "calls": 1, "repeat": 1});
-    assert!(error(&no_reference).contains("`realtime` is not a reference"));
 }
 
 #[test]

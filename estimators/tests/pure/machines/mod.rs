@@ -344,50 +344,6 @@ fn what_moves_the_frequency() {
 }
 
 #[test]
-fn cores_and_cpus() {
-    let mut findings = Findings::for_snapshot("cores_and_cpus");
-    findings.judged("smt", Note, |platform| {
-        (platform.cpu.smt, platform.cpu.threads_per_core) = (Some(true), Some(2));
-        platform.cpu.core_list = Some("3,35".into());
-    });
-    findings.judged("smt", Unknown, |platform| {
-        (platform.cpu.smt, platform.cpu.threads_per_core) = (None, None);
-    });
-    findings.judged("isolated", Note, |platform| {
-        platform.cpu.isolated = Some(String::new())
-    });
-    findings.judged("isolated", Unknown, |platform| platform.cpu.isolated = None);
-    findings.judged("cpus-allowed", Problem, |platform| {
-        platform.cpu.allowed = Some(1)
-    });
-    findings.judged("cpus-allowed", Note, |platform| {
-        platform.cpu.allowed = Some(2)
-    });
-    findings.judged("cpus-allowed", Unknown, |platform| {
-        platform.cpu.allowed = None
-    });
-    findings.judged("core-kinds", Note, |platform| {
-        let kind = |name: &str, list: &str| CoreKind {
-            name: name.into(),
-            list: Some(list.into()),
-            ..CoreKind::default()
-        };
-        platform.cpu.core_kinds = Some(vec![kind("P-core", "0-1"), kind("E-core", "2-3")]);
-        platform.cpu.core_kind = Some("E-core".into());
-    });
-    findings.judged("core-kinds", Unknown, |platform| {
-        platform.cpu.core_kinds = None
-    });
-    findings.judged("tick", Note, |platform| {
-        platform.cpu.nohz_full = Some(String::new())
-    });
-    findings.judged("tick", Unknown, |platform| platform.cpu.nohz_full = None);
-    findings.judged("tick", Note, |platform| {
-        (platform.cpu.nohz_full, platform.kernel.tickless) = (None, Some(Tickless::WhenIdle));
-    });
-}
-
-#[test]
 fn judges_system_load() {
     let mut findings = Findings::for_snapshot("loads");
     let load = |busy: f64, online: Option<u32>| {
@@ -488,32 +444,6 @@ fn what_containers_and_hypervisors_take() {
     findings.judged("perf-event-paranoid", Unknown, |platform| {
         platform.perf_event_paranoid = None
     });
-}
-
-#[test]
-fn judges_wait_settings() {
-    let mut findings = Findings::for_snapshot("waiting");
-    let slack = |ns| move |platform: &mut Platform| platform.waiting.timer_slack_ns = ns;
-    findings.judged("timer-slack", Note, slack(Some(50_000)));
-    findings.judged("timer-slack", Unknown, slack(None));
-    findings.judged("high-resolution-timers", Problem, |platform| {
-        platform.waiting.high_resolution = Some(false);
-    });
-    findings.judged("high-resolution-timers", Unknown, |platform| {
-        platform.waiting.high_resolution = None
-    });
-    let states = |states| move |platform: &mut Platform| platform.waiting.idle_states = states;
-    findings.judged(
-        "idle-states",
-        Note,
-        states(Some(vec![state("C1", 2), state("C6", 133)])),
-    );
-    let off = IdleState {
-        disabled: true,
-        ..state("C6", 133)
-    };
-    findings.judged("idle-states", Fine, states(Some(vec![state("C1", 2), off])));
-    findings.judged("idle-states", Unknown, states(None));
 }
 
 #[test]
