@@ -15,8 +15,16 @@ pub const MAX_REPORT_BYTES: u64 = 10 << 20;
 /// # Errors
 /// When the file cannot be read, is not a regular file, or is larger than `max_bytes`.
 pub fn read(path: &Path, max_bytes: u64, buffer: &mut Vec<u8>) -> io::Result<()> {
+    read_from(open(path)?, max_bytes, buffer)
+}
+
+/// Reads a source to its end, as [`read`] does a file.
+///
+/// # Errors
+/// When it cannot be read, or has more than `max_bytes`.
+pub fn read_from(source: impl Read, max_bytes: u64, buffer: &mut Vec<u8>) -> io::Result<()> {
     buffer.clear();
-    open(path)?
+    source
         .take(max_bytes.saturating_add(1))
         .read_to_end(buffer)?;
     if buffer.len() as u64 > max_bytes {

@@ -1,18 +1,15 @@
 //! Defines the command line: the commands and their flags. The commands themselves are in
 //! `commands`.
 
-mod analyse;
 mod check;
 mod compare;
 mod gate;
 /// The command line with its help (`help::command`), which lists the commands in groups.
 pub mod help;
-mod inspect;
 pub mod measure;
 mod output;
 mod paths;
 mod pick;
-mod report;
 mod run;
 mod runtimes;
 mod samples;
@@ -25,18 +22,16 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 
 use clap::error::{ContextKind, ContextValue};
+use clap::parser::ValueSource;
 use clap::{Args, FromArgMatches, Parser, Subcommand};
 
-pub use analyse::AnalyseArgs;
 pub use check::CheckArgs;
 pub use compare::CompareArgs;
 pub use gate::GateArgs;
 pub use help::CompletionsArgs;
-pub use inspect::InspectArgs;
 pub use measure::{MeasureArgs, MeasureWorkerArgs};
 pub use output::{Colour, CommonArgs, OutputArgs, OutputFile};
 pub use pick::PickArgs;
-pub use report::{PublishArgs, ReportArgs};
 pub use run::{DetailArgs, RunArgs};
 pub use runtimes::{BrowserArgs, HostArgs};
 pub use samples::SamplesArgs;
@@ -136,6 +131,11 @@ impl Cli {
         let cli = cli.and_then(|mut cli| {
             let node = matches.try_get_one(output::NODE).ok().flatten();
             cli.common.node = node.cloned();
+            if let Some(Verb::Probe(args)) = &mut cli.command {
+                let format = matches.value_source("format");
+                args.in_detail =
+                    format != Some(ValueSource::CommandLine) && !args.run.timers.is_empty();
+            }
             paths::check(verb, matches).map(|()| cli)
         });
         cli.map_err(|error| error.format(&mut command))
@@ -207,13 +207,17 @@ pub enum Verb {
     /// Characterise the clocks of this machine, best Quality first
     ///
     /// Measures the resolution, the cost of a read, its spread and the Quality of each clock, and
-    /// judges whether the clock can be trusted.
+    /// judges whether the clock can be trusted. Up to three timers given by name are printed in
+    /// detail, unless --format is given. With --from, prints stored reports and traces instead.
     ///
-    /// Exit status 3: done, but a timer given by name could not be characterised.
+    /// Exit status 3: done, but a timer given by name could not be characterised, or some of the
+    /// files could not be read.
     ///
     /// Examples:
     ///   timermeter probe                              all timers of this machine
     ///   timermeter probe --quick 'monotonic*' rdtsc   some of them, less precisely
+    ///   timermeter probe monotonic -v                 one in detail
+    ///   timermeter probe --from a.json run.trace      stored ones; -o page.html makes a page of them
     ///   timermeter probe --output all.json --output all.md
     ///   timermeter probe --baseline before            stored for `timermeter compare before`
     ///   timermeter probe --runtime java,python        with the clocks of Java and Python
@@ -251,36 +255,6 @@ pub enum Verb {
     ///   timermeter period 10ms --runtime java,node
     #[command(verbatim_doc_comment)]
     Period(PeriodArgs),
-    /// Compute a report from a trace that --trace wrote
-    ///
-    /// Examples:
-    ///   timermeter probe --trace run.tmtrace
-    ///   timermeter analyse run.tmtrace -o report.json
-    #[command(verbatim_doc_comment)]
-    Analyse(AnalyseArgs),
-    /// Measure timers, or read a report, and print them in detail
-    ///
-    /// Prints the main figures, the verdicts and the warnings of each timer; with -v all figures,
-    /// and plots of the observations.
-    ///
-    /// Exit status 3: done, but a timer given by name could not be characterised.
-    ///
-    /// Examples:
-    ///   timermeter inspect monotonic -v
-    ///   timermeter inspect 'java:*' --from report.json --svg plots/
-    #[command(verbatim_doc_comment)]
-    Inspect(InspectArgs),
-    /// Print reports, or make one web page of them
-    ///
-    /// The page is a single file that needs no network.
-    ///
-    /// Exit status 3: done, but some of the reports could not be read.
-    ///
-    /// Examples:
-    ///   timermeter report report.json -v
-    ///   timermeter report before.json after.json -o page.html
-    #[command(verbatim_doc_comment)]
-    Report(ReportArgs),
     /// Make a static web site from a folder of reports
     ///
     /// The index page compares the machines side by side if there are at most forty.
@@ -451,6 +425,14 @@ pub enum Verb {
 /// Arguments of `probe`.
 #[derive(Clone, Debug, Args)]
 pub struct ProbeArgs {
+    /// Print these reports and traces, or folders of reports, instead of measuring
+    ///
+    /// `-` is standard input. Names select timers of the files; they stand before this flag.
+    #[arg(long, value_name = "FILE", num_args = 1..)]
+    pub from: Vec<PathBuf>,
+    /// Whether the timers are named, and no format is.
+    #[arg(skip)]
+    pub in_detail: bool,
     /// The flags of all runs.
     #[command(flatten)]
     pub run: RunArgs,
@@ -519,6 +501,19 @@ pub struct ExplainArgs {
     /// The output format and files.
     #[command(flatten)]
     pub output: OutputArgs,
+}
+
+/// Arguments of `publish`.
+#[derive(Clone, Debug, Args)]
+pub struct PublishArgs {
+    /// The folder of reports
+    #[arg(value_name = "DIR")]
+    pub reports: PathBuf,
+    /// The folder of the site
+    ///
+    /// Files that `publish` wrote there before are replaced; others are kept.
+    #[arg(short, long, value_name = "SITE")]
+    pub output: PathBuf,
 }
 
 /// Arguments of `agent`.

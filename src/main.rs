@@ -5,9 +5,9 @@ use std::process::ExitCode;
 
 use timermeter::cli::{Cli, Verb};
 use timermeter::commands::{
-    CommandError, agent, analyse, answer, browser, check, compare, completions, counter, explain,
-    gate, inspect, list, measure, measure_worker, period, pick, probe, publish, report, samples,
-    set_common, table, wait, watch,
+    CommandError, agent, answer, browser, check, compare, completions, counter, explain, gate,
+    list, measure, measure_worker, period, pick, probe, publish, samples, set_common, table, wait,
+    watch,
 };
 use timermeter::hosts::children::{self, guard};
 use timermeter::messages::{in_locale, print_message};
@@ -114,10 +114,8 @@ fn starts_children(command: &Verb) -> bool {
     matches!(
         command,
         Verb::Answer(_)
-            | Verb::Probe(_)
             | Verb::Wait(_)
             | Verb::Period(_)
-            | Verb::Inspect(_)
             | Verb::List(_)
             | Verb::Browser(_)
             | Verb::Pick(_)
@@ -125,6 +123,7 @@ fn starts_children(command: &Verb) -> bool {
             | Verb::Check(_)
             | Verb::Gate(_)
     ) || matches!(command, Verb::Compare(args) if args.probes())
+        || matches!(command, Verb::Probe(args) if args.from.is_empty())
 }
 
 /// Returns whether a command handles signals itself, because it prints its results before it ends.
@@ -135,10 +134,7 @@ fn handles_signals(command: &Verb) -> bool {
 /// Returns whether a command reads a clock of the kernel, to wait or to record the current time.
 fn needs_clock(command: &Verb) -> bool {
     starts_children(command)
-        || matches!(
-            command,
-            Verb::Analyse(_) | Verb::Publish(_) | Verb::Report(_) | Verb::Watch(_)
-        )
+        || matches!(command, Verb::Probe(_) | Verb::Publish(_) | Verb::Watch(_))
 }
 
 /// Prepares a command: returns an error if it needs a clock and can read none, and starts to handle
@@ -236,9 +232,6 @@ fn run(command: &Verb) -> Result<bool, CommandError> {
         Verb::Probe(args) => probe::run(args, output),
         Verb::Wait(args) => wait::run(args, output),
         Verb::Period(args) => period::run(args, output),
-        Verb::Analyse(args) => done(analyse::run(args, output)),
-        Verb::Inspect(args) => inspect::run(args, output),
-        Verb::Report(args) => report::run(args, output),
         Verb::Publish(args) => publish::run(args, output),
         Verb::Table(args) => table::run(args, output),
         Verb::Compare(args) => compare::run(args, output),

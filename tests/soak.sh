@@ -183,7 +183,7 @@ is_whole() {
     local file=$work/$2
     case $1/$2 in
     *.json) "$program" table "$file" >/dev/null 2>&1 ;;
-    *.trace) "$program" analyse "$file" >/dev/null 2>&1 ;;
+    *.trace) "$program" probe --from "$file" >/dev/null 2>&1 ;;
     *.md) [ "$(tail -c 1 "$file" | wc -l)" = 1 ] ;;
     # The earlier lines stay.
     watch/*) head -c "$(wc -c <"$place/watch/$2")" "$file" | cmp -s - "$place/watch/$2" ;;

@@ -5,7 +5,6 @@ use std::fmt::Write;
 
 use super::{Axis, Plot, PlotPoint, PlotShape};
 use crate::table::escape_html;
-use crate::text::{plain, wrap};
 
 /// The colour of points and bars. `templates/page.css` repeats these colours.
 const DATA: &str = "#1B4F8A";
@@ -37,35 +36,7 @@ const LETTER_WIDTH: f64 = 8.0;
 /// The least distance of two labels at the same height, in pixels.
 const LABEL_GAP: f64 = 4.0;
 
-/// CSS that draws an outline behind text, and that replaces each colour on dark screens as
-/// `templates/page.css` does.
-const STYLE: &str = "<style>text{paint-order:stroke;stroke:#fff;stroke-width:3px;stroke-linejoin:round}\
-    @media (prefers-color-scheme:dark){[fill=\"#FFFFFF\"]{fill:#11161b}text{fill:#e5ebf0;stroke:#11161b}\
-    [fill=\"#1B4F8A\"]{fill:#86b9f2}[stroke=\"#1B4F8A\"]{stroke:#86b9f2}[stroke=\"#000000\"]{stroke:#9daab6}[stroke=\"#9A9A9A\"]{stroke:#55616d}\
-    [fill=\"#E3E3E3\"]{fill:#26384b}[stroke=\"#B42B1E\"]{stroke:#ff8a7a}}</style>";
-
 impl Plot {
-    /// Draws an SVG document with `title` above the plot.
-    pub fn svg(&self, title: &str) -> String {
-        let (width, height) = self.size;
-        let title = plain(title);
-        let lines = wrap(&title, (f64::from(width) / LETTER_WIDTH) as usize);
-        let title_height = LINE_HEIGHT * (lines.len() as f64 + 0.5);
-        let height = f64::from(height) + title_height;
-        let mut heading = Drawing::default();
-        for (at, line) in lines.iter().enumerate() {
-            heading.text((LETTER_WIDTH, LINE_HEIGHT * (at + 1) as f64), "start", line);
-        }
-        format!(
-            "<svg width=\"{width}\" height=\"{height}\" viewBox=\"0 0 {width} {height}\" \
-             xmlns=\"http://www.w3.org/2000/svg\" font-family=\"sans-serif\"><title>{}</title>{STYLE}\
-             <rect width=\"100%\" height=\"100%\" fill=\"#FFFFFF\"/>{}<g transform=\"translate(0,{title_height})\">{}</g></svg>\n",
-            escape_html(&title),
-            heading.out,
-            self.marks(self.size)
-        )
-    }
-
     /// Draws the elements of the plot, to be embedded in an `svg` element of `size`.
     pub fn marks(&self, size: (u32, u32)) -> String {
         let times = self.across.in_time().zip(self.up.in_time());
@@ -257,28 +228,6 @@ impl Drawing {
 #[cfg(test)]
 mod tests {
     use crate::plot::{Axis, AxisScale, Plot, PlotShape};
-
-    #[test]
-    fn title_is_above_plot() {
-        let axis = || Axis::new("n", AxisScale::Number, 0.0, 10.0);
-        let points = vec![PlotShape::Point((5.0, 5.0)), PlotShape::Point((50.0, 5.0))];
-        let plot = Plot::new("points", "Points", String::new(), [axis(), axis()], points);
-        let document = plot.svg("Cost of a & b on a machine");
-        assert!(
-            document.contains("<title>Cost of a &amp; b on a machine</title>"),
-            "{document}"
-        );
-        assert!(
-            document.contains("viewBox=\"0 0 400 307\"") && document.contains("translate(0,27)"),
-            "{document}"
-        );
-        assert_eq!(
-            document.matches("<circle").count(),
-            1,
-            "the second point is outside the axes: {document}"
-        );
-        assert_eq!(document.matches("</svg>").count(), 1, "{document}");
-    }
 
     #[test]
     fn labels_do_not_overlap() {

@@ -77,16 +77,6 @@ impl<T: Send> Collection<T> {
     }
 }
 
-impl Collection<Report> {
-    /// Reads reports as [`read`](Self::read) does and retains them completely. `None` if the files
-    /// have more than `max_bytes` bytes in total.
-    pub fn read_whole<P: AsRef<Path> + Sync>(paths: &[P], max_bytes: u64) -> Option<Self> {
-        let files = paths.iter().flat_map(|path| files(path.as_ref())).flatten();
-        let lengths = files.filter_map(|file| Some(fs::metadata(file).ok()?.len()));
-        (lengths.sum::<u64>() <= max_bytes).then(|| Self::read(paths, |_, report| report))
-    }
-}
-
 /// The files at `path`: the file itself, or all `.json` files in and below a folder.
 #[must_use]
 pub fn files(path: &Path) -> Vec<Result<PathBuf, ReadError>> {

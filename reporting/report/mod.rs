@@ -24,7 +24,7 @@ pub(crate) use output::parent;
 pub use output::{OutputError, StandardOutput, WholeFile, append, is_stdout};
 pub use range::{InvalidReport, check};
 pub use ranking::{ranks, written_rank};
-pub use read::{ReadError, parse, parse_line, read};
+pub use read::{ReadError, parse, parse_bytes, parse_line, read};
 #[cfg(feature = "schema")]
 pub use schema::schema;
 pub use sections::{Detail, TimerTable, document, tables_without_notes};

@@ -97,10 +97,22 @@ pub(super) fn text_of<'a>(path: &Path, buffer: &'a mut Vec<u8>) -> Result<&'a st
         source,
     };
     crate::input::read(path, MAX_REPORT_BYTES, buffer).map_err(failed)?;
+    decode(path, buffer)
+}
+
+/// Parses a report from the bytes of the file `path`.
+///
+/// # Errors
+/// When they are not a report of this version.
+pub fn parse_bytes(bytes: &[u8], path: &Path) -> Result<Report, ReadError> {
+    parse(decode(path, bytes)?, &path.display().to_string())
+}
+
+fn decode<'a>(path: &Path, bytes: &'a [u8]) -> Result<&'a str, ReadError> {
     // UTF-16 is recognised by its byte order mark, or by a zero byte next to the first character,
     // which is ASCII in every report.
     if matches!(
-        buffer.as_slice(),
+        bytes,
         [0xff, 0xfe, ..] | [0xfe, 0xff, ..] | [0, _, ..] | [_, 0, ..]
     ) {
         return Err(ReadError::Invalid {
@@ -108,8 +120,10 @@ pub(super) fn text_of<'a>(path: &Path, buffer: &'a mut Vec<u8>) -> Result<&'a st
             problem: InvalidReport::Utf16,
         });
     }
-    str::from_utf8(buffer)
-        .map_err(|error| failed(io::Error::new(io::ErrorKind::InvalidData, error)))
+    str::from_utf8(bytes).map_err(|error| ReadError::File {
+        path: path.to_owned(),
+        source: io::Error::new(io::ErrorKind::InvalidData, error),
+    })
 }
 
 #[cfg(test)]

@@ -19,7 +19,6 @@ const GROUPS: [(&str, Verbs); 6] = [
         "Clocks",
         &[
             ("probe", Format::REPORT),
-            ("inspect", Format::ANSWER),
             ("check", Format::ANSWER),
             ("watch", Format::EVENTS),
             ("list", Format::ANSWER),
@@ -43,9 +42,7 @@ const GROUPS: [(&str, Verbs); 6] = [
             ("table", Format::TABULATION),
             ("compare", Format::ANSWER),
             ("gate", Format::ANSWER),
-            ("report", Format::REPORT),
             ("publish", &[]),
-            ("analyse", Format::REPORT),
         ],
     ),
     ("Agents", &[("agent", &[])]),
@@ -67,16 +64,17 @@ const HEADINGS: [(&str, bool, &[&str]); 6] = [
             "samples", "time",
         ],
     ),
-    (
-        "Files",
-        false,
-        &["from", "trace", "save", "baseline", "svg"],
-    ),
+    ("Files", false, &["from", "trace", "save", "baseline"]),
 ];
 
 /// The commands that may measure, whose results may have the name of this machine.
 const MEASURING: [&str; 8] = [
     "answer", "probe", "wait", "period", "check", "measure", "compare", "gate",
+];
+
+/// The options of `probe --from`.
+const PRINTING: [&str; 7] = [
+    "from", "timers", "format", "outputs", "verbose", "notes", "save",
 ];
 
 /// The number of examples in `-h`.
@@ -97,6 +95,14 @@ pub fn command() -> Command {
                 .after_long_help(EXIT_STATUS)
         });
     }
+    // What prints stored runs measures nothing.
+    command = command.mut_subcommand("probe", |verb| {
+        let ids = verb
+            .get_arguments()
+            .map(|argument| argument.get_id().clone());
+        let measuring: Vec<_> = ids.filter(|id| !PRINTING.contains(&id.as_str())).collect();
+        verb.mut_arg("from", |from| from.conflicts_with_all(measuring))
+    });
     let template = format!(
         "{{about-with-newline}}\n{{usage-heading}} {{usage}}\n{}\nOptions:\n{{options}}{{after-help}}",
         command_list(&command)

@@ -10,7 +10,7 @@ use timers::os::files::{check_output, identity};
 use crate::report::{Baselines, files, is_stdout};
 
 /// The flags that name an output file.
-const OUTPUTS: [&str; 5] = ["outputs", "trace", "svg", "save", "baseline"];
+const OUTPUTS: [&str; 4] = ["outputs", "trace", "save", "baseline"];
 
 /// Checks the paths on the command line of `command`.
 ///

@@ -41,9 +41,9 @@ pub struct RunArgs {
     /// The length of the notes below the table.
     #[command(flatten)]
     pub detail: DetailArgs,
-    /// Write the raw observations to this file, for `analyse`
+    /// Write the raw observations to this file
     ///
-    /// `analyse` computes the report from them. `-` is standard output; the report is then not
+    /// `probe --from` computes the report from them. `-` is standard output; the report is then not
     /// printed.
     #[arg(long, value_name = "FILE")]
     pub trace: Option<PathBuf>,

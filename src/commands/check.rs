@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use serde::Serialize;
 
+use super::printed::finding_text;
 use super::{CommandResult, date, emit, failed, machine_document, prepare_outputs};
 use crate::campaign::other_paths::compare_with_syscalls;
 use crate::cli::CheckArgs;
@@ -22,7 +23,7 @@ use crate::platform::preload::preloaded;
 use crate::platform::{self, Root};
 use crate::report::{machine, read};
 use crate::runs::choose_cpu;
-use crate::text::{counted, first_part};
+use crate::text::counted;
 
 /// The question to an agent at which it reads its clocks for the first time.
 const HELLO: &[u8] = b"{\"op\":\"hello\",\"protocol\":1}\n";
@@ -179,14 +180,7 @@ fn selected_findings(findings: &[Finding], verbose: bool) -> impl Iterator<Item 
     findings
         .iter()
         .filter(move |finding| verbose || finding.severity <= Severity::Note)
-        .map(move |finding| {
-            let mut text = FindingText::from(finding);
-            if !verbose && finding.severity == Severity::Note {
-                text.message = first_part(&text.message).to_owned();
-                text.advice = None;
-            }
-            text
-        })
+        .map(move |finding| finding_text(finding, verbose))
 }
 
 /// A sentence with the number of findings of each severity.

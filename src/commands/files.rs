@@ -3,11 +3,12 @@
 
 use std::io::Write;
 
+use super::printed::Printed;
 use super::{
-    CommandError, Outputs, common, emit, failed, prepare_outputs, printed_report, write_files,
+    CommandError, CommandResult, Outputs, common, emit, failed, prepare_outputs, write_files,
 };
 use crate::cli::RunArgs;
-use crate::fields::{Row, all_rows};
+use crate::fields::all_rows;
 use crate::messages::{is_quiet, print_message};
 use crate::model::{Report, Status};
 use crate::recording::Recording;
@@ -26,21 +27,37 @@ struct Files {
     prints_trace: bool,
 }
 
-/// Measures, writes all files and prints the report. Returns `true` if the recording is complete and
+/// Measures, writes all files and prints the report, in detail if its timers `are_named`. Returns `true` if the recording is complete and
 /// all timers given by name have figures.
 ///
 /// # Errors
 /// The errors of `measure`; when a file cannot be written, before anything is measured.
 pub(super) fn run(
     args: &RunArgs,
+    are_named: bool,
     measure: impl FnOnce() -> Result<FinishedRun, RunError>,
     output: &mut dyn Write,
 ) -> Result<bool, CommandError> {
     let files = Files::prepare(args)?;
     let run = named(measure()?);
-    let report = files.finish(&run.recording, args, output)?;
-    let is_missing = |row: &Row| row.status() != Status::Ok && args.timers.contains(row.id());
-    Ok(run.is_complete && !all_rows(&report).iter().any(is_missing))
+    let report = files.finish(&run.recording, args, are_named, output)?;
+    Ok(run.is_complete && has_figures(&report, &args.timers))
+}
+
+/// Whether the timers of these names have figures in a report.
+pub(super) fn has_figures(report: &Report, names: &[String]) -> bool {
+    let rows = all_rows(report);
+    let mut named = rows.iter().filter(|row| names.contains(row.id()));
+    named.all(|row| row.status() == Status::Ok)
+}
+
+/// Stores a report in its folder, and says where.
+pub(super) fn store(archive: Archive, report: &Report) -> CommandResult {
+    let folder = archive.commit(report).map_err(failed)?;
+    if !is_quiet() {
+        print_message(&format_args!("stored in {}", folder.display()));
+    }
+    Ok(())
 }
 
 /// The report of a run that another command asked for.
@@ -84,6 +101,7 @@ impl Files {
         self,
         recording: &Recording,
         args: &RunArgs,
+        are_named: bool,
         output: &mut dyn Write,
     ) -> Result<Report, CommandError> {
         if let Some(file) = self.trace {
@@ -92,10 +110,7 @@ impl Files {
         }
         let report = recording.report().map_err(failed)?;
         if let Some(archive) = self.archive {
-            let folder = archive.commit(&report).map_err(failed)?;
-            if !is_quiet() {
-                print_message(&format_args!("stored in {}", folder.display()));
-            }
+            store(archive, &report)?;
         }
         if let Some((name, file)) = self.baseline {
             file.commit(json::render_compact(&report).as_bytes())
@@ -106,7 +121,12 @@ impl Files {
                 ));
             }
         }
-        let document = printed_report(&report, args.detail.level());
+        let document = Printed {
+            reports: std::slice::from_ref(&report),
+            left_out: &[],
+            detail: args.detail.level(),
+            are_named,
+        };
         if self.prints_trace {
             write_files(&document, self.outputs.files)?;
         } else {

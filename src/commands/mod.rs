@@ -1,7 +1,6 @@
 //! The commands of the program, one per file. Only these files and `main` print results.
 
 pub mod agent;
-pub mod analyse;
 pub mod answer;
 pub mod browser;
 mod changes;
@@ -12,20 +11,20 @@ pub mod counter;
 pub mod explain;
 mod files;
 pub mod gate;
-pub mod inspect;
 pub mod list;
 pub mod measure;
 pub mod measure_worker;
 pub mod period;
 pub mod pick;
+mod printed;
 pub mod probe;
 pub mod publish;
-pub mod report;
 pub mod samples;
 pub mod table;
 pub mod wait;
 pub mod watch;
 
+use std::fmt::Display;
 use std::io::{ErrorKind, IsTerminal, Write};
 use std::sync::OnceLock;
 use std::time::Duration;
@@ -37,9 +36,7 @@ use serde::Serialize;
 use crate::cli::{Colour, CommonArgs, OutputArgs, OutputFile};
 use crate::document::{Document, Render, repeated_answer};
 use crate::messages::{be_quiet, has_ascii_locale, is_quiet, print_message};
-use crate::model::Report;
-use crate::page::PrintedReport;
-use crate::report::{Detail, OutputError, ReadError, WholeFile};
+use crate::report::{OutputError, WholeFile};
 use crate::runs::RunError;
 use crate::selection::SelectionError;
 use crate::table::{Format, Style};
@@ -190,12 +187,12 @@ pub fn terminal_style() -> Style {
 }
 
 /// The error for a command that could not do its task, with the message of `error`.
-fn failed(error: impl std::fmt::Display) -> CommandError {
+fn failed(error: impl Display) -> CommandError {
     CommandError::Failed(error.to_string())
 }
 
 /// The error for a command line that makes no sense.
-fn usage(error: impl std::fmt::Display) -> CommandError {
+fn usage(error: impl Display) -> CommandError {
     CommandError::Usage(error.to_string())
 }
 
@@ -278,17 +275,12 @@ fn write_files(document: &dyn Render, files: Vec<(WholeFile, Format)>) -> Comman
     Ok(())
 }
 
-/// Prepares a report for printing, with its recommendation.
-fn printed_report(report: &Report, detail: Detail) -> PrintedReport<'_> {
-    PrintedReport { report, detail }
-}
-
 /// Prints the errors of the `refused` files, which could not be read; `read` is the number of files
 /// that could. Returns `true` if all files could be read.
 ///
 /// # Errors
 /// When no file could be read.
-fn report_unreadable(refused: &[ReadError], read: usize) -> CommandResult<bool> {
+fn report_unreadable(refused: &[impl Display], read: usize) -> CommandResult<bool> {
     match refused {
         [only] if read == 0 => return Err(failed(only)),
         refused => refused.iter().for_each(|error| print_message(error)),

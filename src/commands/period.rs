@@ -12,5 +12,10 @@ use crate::runs;
 /// When the arguments are invalid, which is reported before anything is measured, or when a file or
 /// the machine causes an error.
 pub fn run(args: &PeriodArgs, output: &mut dyn Write) -> CommandResult<bool> {
-    files::run(&args.common.run, || runs::period(&args.request()), output)
+    files::run(
+        &args.common.run,
+        false,
+        || runs::period(&args.request()),
+        output,
+    )
 }

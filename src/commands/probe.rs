@@ -1,5 +1,7 @@
 //! `probe`: characterises clocks and prints them in order of Quality, the best first.
 
+mod stored;
+
 use std::io::Write;
 
 use super::{CommandResult, files};
@@ -26,7 +28,15 @@ const RECOMMENDABLE: [&[&str]; 4] = [
 /// When the arguments are invalid, which is reported before anything is measured, or when a file or
 /// the machine causes an error.
 pub fn run(args: &ProbeArgs, output: &mut dyn Write) -> CommandResult<bool> {
-    files::run(&args.run, || runs::probe(&args.request()), output)
+    if !args.from.is_empty() {
+        return stored::run(args, output);
+    }
+    files::run(
+        &args.run,
+        args.in_detail,
+        || runs::probe(&args.request()),
+        output,
+    )
 }
 
 /// Measures the timers for another command.

@@ -15,7 +15,12 @@ use crate::runs;
 /// When the arguments are invalid, which is reported before anything is measured, or when a file or
 /// the machine causes an error.
 pub fn run(args: &WaitArgs, output: &mut dyn Write) -> CommandResult<bool> {
-    files::run(&args.common.run, || runs::wait(&args.request()), output)
+    files::run(
+        &args.common.run,
+        false,
+        || runs::wait(&args.request()),
+        output,
+    )
 }
 
 /// Measures the timers for another command.

@@ -5,7 +5,6 @@
 //! While the trace is read, the decompressed bytes and the values that need memory are counted.
 
 use std::io::{self, BufReader, BufWriter, Read};
-use std::path::Path;
 
 use flate2::Compression;
 use flate2::bufread::MultiGzDecoder;
@@ -19,9 +18,6 @@ use crate::trace::Reference;
 /// The reason why a recording could not be read, and what to do about it.
 #[derive(Debug, thiserror::Error)]
 pub enum RecordingError {
-    /// The file cannot be read.
-    #[error("cannot read '{0}': {1}")]
-    Unreadable(String, io::Error),
     /// The bytes cannot be decompressed.
     #[error(
         "'{0}' is not a trace, or a damaged one: {1}; write it again with `timermeter probe --trace`"
@@ -64,7 +60,7 @@ pub enum Inconsistency {
 }
 
 /// The largest compressed trace that is read, in bytes; most traces have some million.
-const MAX_PACKED_BYTES: u64 = 64 << 20;
+pub const MAX_PACKED_BYTES: u64 = 64 << 20;
 /// Bytes that are compressed at a time.
 const CHUNK_BYTES: usize = 64 << 10;
 
@@ -84,17 +80,6 @@ impl Recording {
             .into_inner()
             .map_err(io::IntoInnerError::into_error)?
             .finish()
-    }
-
-    /// Reads the recording in the file `path`.
-    ///
-    /// # Errors
-    /// When the file cannot be read or contains no recording of this version.
-    pub fn read(path: &Path) -> Result<Self, RecordingError> {
-        let (mut bytes, name) = (Vec::new(), path.display().to_string());
-        crate::input::read(path, MAX_PACKED_BYTES, &mut bytes)
-            .map_err(|error| RecordingError::Unreadable(name.clone(), error))?;
-        Self::unpack(&bytes, &name)
     }
 
     /// Reads a recording from the bytes of a file; `name` identifies the file in errors.

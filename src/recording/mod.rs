@@ -25,7 +25,7 @@ use crate::trust::{self, Case, MachineCase, PathComparison, ReadPathBaselines, S
 
 use row::{add_verdicts, fill_row, warn_if_imprecise};
 
-pub use file::RecordingError;
+pub use file::{MAX_PACKED_BYTES, RecordingError};
 pub use waits::NotUsable;
 
 /// The version of the recording that this build writes and reads.

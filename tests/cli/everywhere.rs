@@ -19,7 +19,7 @@ const SCREENS: [&[&str]; 9] = [
     &["--from", CLOCKS],
     &["check", "-v"],
     &["check", "--from", CLOCKS],
-    &["inspect", "rdtsc", "--from", CLOCKS, "-v"],
+    &["probe", "rdtsc", "--from", CLOCKS, "-v"],
     &["pick", "250ns", "--from", CLOCKS],
     &["compare", CLOCKS, CLOCKS],
     &["list"],
@@ -52,10 +52,10 @@ fn commands_share_their_flags() {
 
 #[test]
 fn ascii_locale_prints_ascii() {
-    for screen in SCREENS
-        .into_iter()
-        .chain([&["report", WAITS][..], &["report", CLOCKS, "-v"]])
-    {
+    for screen in SCREENS.into_iter().chain([
+        &["probe", "--from", WAITS][..],
+        &["probe", "--from", CLOCKS, "-v"],
+    ]) {
         let text = printed(&in_locale(screen, "C"));
         let other = text.lines().find(|line| !line.is_ascii());
         assert_eq!(other, None, "{screen:?}");
@@ -63,10 +63,11 @@ fn ascii_locale_prints_ascii() {
             assert!(text.contains(" us ") && !text.contains(" ?"), "{text}");
         }
     }
-    let other = printed(&in_locale(&["report", WAITS], "en_US.UTF-8").success());
+    let other = printed(&in_locale(&["probe", "--from", WAITS], "en_US.UTF-8").success());
     assert!(other.contains(" µs "), "{other}");
     // Formats for programs and documents keep all characters.
-    let markdown = printed(&in_locale(&["report", WAITS, "-f", "markdown"], "C").success());
+    let markdown =
+        printed(&in_locale(&["probe", "--from", WAITS, "-f", "markdown"], "C").success());
     assert!(markdown.contains(" µs "), "{markdown}");
     in_locale(&["probe", "--budget", "時"], "C")
         .code(2)

@@ -37,12 +37,12 @@ fn names_of_files_steer_nothing() {
     let report = folder.arg("r\u{1b}[31m\u{202e}.json");
     let site = folder.arg("site");
     let all = [
-        vec!["report", &path],
-        vec!["report", "--format", "html", &path],
+        vec!["probe", "--from", &path],
+        vec!["probe", "--from", &path, "--format", "html"],
         vec!["table", &path, &path],
         vec!["table", "--format", "html", &path],
         vec!["compare", "--format", "html", &report, &report],
-        vec!["inspect", "--from", &report, "*"],
+        vec!["probe", "*", "--from", &report],
         vec!["publish", &path, "--output", &site],
     ];
     for args in all {
@@ -165,17 +165,19 @@ fn stored_report_prints_in_all_formats() {
         "/reports/amd-epyc-zen-5-kvm-debian-12/2026-11-23/report.json"
     );
     let print_as =
-        |format: &str| printed(&run(&format!("report {kept} --format {format}")).success());
+        |format: &str| printed(&run(&format!("probe --from {kept} --format {format}")).success());
     // The extension determines the format of the file, --format that of standard output.
     let folder = Folder::new();
     let page = folder.arg("page.html");
-    let both = ["report", kept, "--format", "csv", "--output", &page];
+    let both = [
+        "probe", "--from", kept, "--format", "csv", "--output", &page,
+    ];
     assert_eq!(printed(&timermeter(&both).success()), print_as("csv"));
     assert_eq!(
         fs::read_to_string(&page).expect("it is written"),
         print_as("html")
     );
-    run(&format!("report {kept} {kept} --format csv"))
+    run(&format!("probe --from {kept} {kept} --format csv"))
         .code(2)
         .stderr(contains("in this format"));
 }

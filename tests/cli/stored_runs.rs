@@ -29,17 +29,20 @@ fn trace_reproduces_report_bit_for_bit() {
         folder.arg("b.json"),
     );
     probe(&["--trace", &trace, "--output", &report, "--seed", "5"]);
-    let analysed = run(&format!("analyse {trace} --format json --output {again}")).success();
+    let analysed = run(&format!(
+        "probe --from {trace} --format json --output {again}"
+    ))
+    .success();
     let first = fs::read_to_string(report).unwrap();
     assert!(first.contains("\"observations\": {"), "{first}");
     assert_eq!(fs::read_to_string(&again).unwrap(), first);
     assert_eq!(printed(&analysed), first);
-    run(&format!("analyse {trace} -v"))
+    run(&format!("probe --from {trace} -v"))
         .success()
         .stdout(contains("monotonic").and(contains("seed 5")));
     // `--save` stores the report like that of a run.
     let stored = folder.arg("stored");
-    timermeter(&["analyse", &trace, &format!("--save={stored}")])
+    timermeter(&["probe", "--from", &trace, &format!("--save={stored}")])
         .success()
         .stderr(contains("stored in"));
     let read = run(&format!("table {stored} --format csv")).success();
@@ -62,8 +65,14 @@ fn stored_traces_reproduce_stored_reports() {
         .map(|trace| {
             let stored = fs::read_to_string(trace.with_file_name("report.json")).unwrap();
             let stored: serde_json::Value = serde_json::from_str(&stored).unwrap();
-            let analysed =
-                timermeter(&["analyse", trace.to_str().unwrap(), "--format", "json"]).success();
+            let analysed = timermeter(&[
+                "probe",
+                "--from",
+                trace.to_str().unwrap(),
+                "--format",
+                "json",
+            ])
+            .success();
             assert!(
                 json(&analysed) == stored,
                 "{} gives another report",
@@ -86,7 +95,7 @@ fn refuses_unusable_trace() {
         (&cut, "damaged"),
         (&folder.arg("none.trace"), "cannot read"),
     ] {
-        run(&format!("analyse {path} --output {report}"))
+        run(&format!("probe --from {path} --output {report}"))
             .code(1)
             .stdout(predicate::str::is_empty())
             .stderr(contains(words).and(contains(path.as_str())));

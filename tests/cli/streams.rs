@@ -10,40 +10,23 @@ const REPORT: &str = "tests/data/xeon-2026-11-21.json";
 fn page_alone_on_standard_output() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("page.html");
-    timermeter(&["report", REPORT, "-o", file.to_str().unwrap()]).code(0);
-    let page = printed(&run(&format!("report {REPORT} -f html")).code(0));
+    timermeter(&["probe", "--from", REPORT, "-o", file.to_str().unwrap()]).code(0);
+    let page = printed(&run(&format!("probe --from {REPORT} -f html")).code(0));
     assert_eq!(page, std::fs::read_to_string(file).unwrap());
-    let figure = printed(&run(&format!("report {REPORT} --svg -")).code(0));
-    assert!(
-        figure.starts_with("<svg") && figure.trim_end().ends_with("</svg>"),
-        "{figure}"
-    );
-    let [plot, again] = ["plot.svg", "again.html"].map(|name| folder.path().join(name));
-    let files = [
-        "--svg",
-        plot.to_str().unwrap(),
-        "-o",
-        again.to_str().unwrap(),
-    ];
-    let shown = timermeter(&[&["report", REPORT], &files[..]].concat()).code(0);
-    assert_eq!(printed(&shown), "");
-    assert_eq!(std::fs::read_to_string(plot).unwrap(), figure);
-    assert_eq!(std::fs::read_to_string(again).unwrap(), page);
-    run(&format!("report {REPORT} --svg - -f csv")).code(2);
 }
 
 #[test]
 fn reads_report_from_standard_input() {
     let text = std::fs::read(REPORT).unwrap();
-    let from_file = printed(&run(&format!("inspect monotonic --from {REPORT}")).code(0));
+    let from_file = printed(&run(&format!("probe monotonic --from {REPORT}")).code(0));
     let piped = Command::new(program())
-        .args(["inspect", "monotonic", "--from", "-"])
+        .args(["probe", "monotonic", "--from", "-"])
         .write_stdin(text)
         .assert()
         .code(0);
     assert_eq!(printed(&piped), from_file);
     let nothing = Command::new(program())
-        .args(["inspect", "monotonic", "--from", "-"])
+        .args(["probe", "monotonic", "--from", "-"])
         .write_stdin("")
         .assert();
     let reported = String::from_utf8(nothing.code(1).get_output().stderr.clone()).unwrap();
@@ -55,7 +38,7 @@ fn colours_only_when_requested() {
     let coloured = |more: &[&str], variables: &[(&str, &str)]| {
         let mut command = Command::new(program());
         command
-            .args(["inspect", "monotonic", "--from", REPORT])
+            .args(["probe", "monotonic", "--from", REPORT])
             .args(more);
         command
             .env_remove("NO_COLOR")
@@ -80,7 +63,6 @@ fn colours_only_when_requested() {
 /// Output that cannot be written is an error wherever something is printed.
 #[cfg(unix)]
 mod unusable {
-    use std::fs::File;
     use std::process::{Command, Output, Stdio};
 
     use super::{REPORT, program};
@@ -129,10 +111,8 @@ mod unusable {
         &["completions", "bash"],
         &["table", REPORT],
         &["table", "--columns", "all", REPORT],
-        &["report", REPORT, "--svg", "-"],
-        &["report", REPORT, "--svg", "/dev/stdout"],
-        &["report", REPORT, "-f", "html"],
-        &["inspect", "monotonic", "--from", REPORT],
+        &["probe", "--from", REPORT, "-f", "html"],
+        &["probe", "monotonic", "--from", REPORT],
         &["compare", REPORT, REPORT],
         &["pick", "250ns", "--from", REPORT],
         &["probe", "--quick", "monotonic"],
@@ -167,20 +147,6 @@ mod unusable {
 
     #[test]
     fn silence_needs_no_output() {
-        let folder = tempfile::tempdir().unwrap();
-        let plot = folder.path().join("plot.svg");
-        let plot = plot.to_str().unwrap();
-        for args in [&["report", REPORT, "--svg", plot][..]] {
-            for redirection in ["1<\"$file\"", ">&-"] {
-                let ended = redirected(redirection, args);
-                assert_eq!(
-                    ended.status.code(),
-                    Some(0),
-                    "{args:?} {redirection}: {ended:?}"
-                );
-            }
-        }
-        assert!(File::open(plot).is_ok());
         // Wrong usage is reported as such.
         let ended = redirected(">&-", &["table", "--no-such-flag"]);
         assert_eq!(ended.status.code(), Some(2), "{ended:?}");
@@ -204,9 +170,9 @@ mod unusable {
     #[test]
     fn unreadable_input_is_error() {
         for args in [
-            &["inspect", "monotonic", "--from", "-"][..],
+            &["probe", "monotonic", "--from", "-"][..],
             &["table", "-"],
-            &["analyse", "-"],
+            &["probe", "--from", "-"],
             &["watch", "--from", "-"],
         ] {
             for redirection in ["<&-", "0>/dev/null"] {

@@ -1,7 +1,6 @@
 //! `wait`, `period`, and other commands with sleep primitives and periodic timers. No test checks a
 //! lateness, because it depends on the machine.
 
-use std::fs;
 use std::process::{Command, Stdio};
 
 use assert_cmd::assert::Assert;
@@ -185,16 +184,6 @@ fn trace_reproduces_waits() {
     let lengths = list(&found["waits"][0]["figures"], "lateness").iter();
     let lengths = lengths.filter_map(|late| late["request_ns"].as_u64());
     assert_eq!(lengths.filter(|ns| *ns > 1).collect::<Vec<_>>(), [100_000]);
-    let again = json(&run(&format!("analyse {trace} --format json")).success());
+    let again = json(&run(&format!("probe --from {trace} --format json")).success());
     assert_eq!(again["waits"], found["waits"]);
-}
-
-#[test]
-fn inspect_measures_without_report() {
-    let folder = Folder::new();
-    let figures = folder.arg("figures");
-    let shown = printed(&run(&format!("inspect nanosleep -v --svg {figures}")).success());
-    assert!(shown.contains("How late waits were"), "{shown}");
-    let svg = fs::read_to_string(folder.file("figures/nanosleep-lateness.svg")).unwrap();
-    assert!(svg.starts_with("<svg") && svg.trim_end().ends_with("</svg>"));
 }

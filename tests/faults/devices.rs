@@ -75,7 +75,8 @@ fn cycles_are_those_of_the_device() {
         "{event}"
     );
     let again: Value = serde_json::from_str(&run(&[
-        "analyse",
+        "probe",
+        "--from",
         trace.to_str().expect("a path in UTF-8"),
         "--format",
         "json",

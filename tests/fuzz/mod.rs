@@ -144,7 +144,7 @@ fn show(report: &Report) {
         }
         for plot in Plot::for_row(row) {
             steers_nothing(&plot.terminal(80));
-            steers_nothing(&plot.svg("figure"));
+            steers_nothing(&plot.marks((400, 280)));
         }
     }
     let often = Waiting {
@@ -261,7 +261,7 @@ fn survives_changed_traces() {
         let bytes = gzip(json);
         match Recording::unpack(&bytes, "a.trace") {
             Ok(recording) => {
-                // `analyse` rejects impossible reports.
+                // `probe --from` rejects impossible reports.
                 let report = recording.report();
                 let is_ordered =
                     |hertz: Option<Interval>| check_interval("", hertz.unwrap_or(UNKNOWN)).is_ok();

@@ -7,21 +7,20 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use clap::Parser;
-use timermeter::cli::{Cli, Verb};
-use timermeter::commands::{compare, inspect, pick, publish, report, table, watch};
+use timermeter::cli::{Cli, ProbeArgs, Verb};
+use timermeter::commands::{compare, pick, probe, publish, table, watch};
 
 use super::{names_what_is_not_finite, not_finite};
 use crate::steering::steers_nothing;
 
 /// The command lines. `R` is the report, `O` another report, `F` the folder of the report, `S` the
-/// folder of a site, `P` a plot.
-const QUESTIONS: [&str; 19] = [
-    "report -v R",
-    "report -v -f markdown R",
-    "report -v -f csv R",
-    "report -v -f html R",
-    "report -f openmetrics R",
-    "report --svg P R",
+/// folder of a site.
+const QUESTIONS: [&str; 17] = [
+    "probe -v --from R",
+    "probe -v -f markdown --from R",
+    "probe -v -f csv --from R",
+    "probe -v -f html --from R",
+    "probe -f openmetrics --from R",
     "compare O R",
     "compare R O",
     "compare -f markdown O R",
@@ -30,8 +29,7 @@ const QUESTIONS: [&str; 19] = [
     "table R O",
     "table -f html R O",
     "table -f csv R",
-    "inspect -v --from R *",
-    "inspect -v -f markdown --from R *",
+    "probe * -v --from R",
     "pick 1us --from R",
     "pick --every 1ms --from R",
     "publish F -o S",
@@ -40,7 +38,7 @@ const QUESTIONS: [&str; 19] = [
 /// Runs all command lines with a report.
 pub fn read(text: &str) {
     let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("the folder is created");
-    let [reports, site, plot] = ["reports", "site", "p.svg"].map(|name| folder.path().join(name));
+    let [reports, site] = ["reports", "site"].map(|name| folder.path().join(name));
     let report = reports.join("r.json");
     fs::create_dir(&reports).expect("the folder is created");
     fs::write(&report, text).expect("the file is written");
@@ -60,7 +58,6 @@ pub fn read(text: &str) {
             "O" => other.as_os_str(),
             "F" => reports.as_os_str(),
             "S" => site.as_os_str(),
-            "P" => plot.as_os_str(),
             word => word.as_ref(),
         });
         let words = [OsStr::new("timermeter")].into_iter().chain(words);
@@ -68,9 +65,10 @@ pub fn read(text: &str) {
         println!("{question}");
         check(&answer(&cli.command.expect("the question has a verb")));
     }
-    // Without the cost of a clock there is no plot.
-    let written = files(&site, "html").into_iter().chain([plot]);
-    for text in written.filter_map(|path| fs::read_to_string(path).ok()) {
+    for text in files(&site, "html")
+        .iter()
+        .filter_map(|path| fs::read_to_string(path).ok())
+    {
         check(&text);
     }
 }
@@ -111,10 +109,16 @@ fn files(folder: &Path, extension: &str) -> Vec<PathBuf> {
 fn answer(command: &Verb) -> String {
     let mut output = Vec::new();
     let result = match command {
-        Verb::Report(args) => report::run(args, &mut output),
+        Verb::Probe(args) => {
+            let in_detail = !args.run.timers.is_empty();
+            let args = ProbeArgs {
+                in_detail,
+                ..args.clone()
+            };
+            probe::run(&args, &mut output)
+        }
         Verb::Compare(args) => compare::run(args, &mut output),
         Verb::Table(args) => table::run(args, &mut output),
-        Verb::Inspect(args) => inspect::run(args, &mut output),
         Verb::Pick(args) => pick::run(args, &mut output),
         Verb::Watch(args) => watch::run(args, &mut output),
         Verb::Publish(args) => publish::run(args, &mut output),

@@ -172,7 +172,7 @@ fn removes_files_of_killed_process() {
         "a killed process cannot remove its files"
     );
     let next = Command::new(program())
-        .args(["report", MBP53, "-o", &folder.arg("page.html")])
+        .args(["probe", "--from", MBP53, "-o", &folder.arg("page.html")])
         .output()
         .unwrap();
     assert!(next.status.success(), "{next:?}");
@@ -184,7 +184,7 @@ fn oversized_file_leaves_nothing() {
     let folder = Folder::new();
     let mut limited = Command::new("sh");
     limited.args(["-c", "ulimit -f 16; exec \"$0\" \"$@\"", program()]);
-    limited.args(["report", MBP53, "-o", &folder.arg("page.html")]);
+    limited.args(["probe", "--from", MBP53, "-o", &folder.arg("page.html")]);
     let ended = limited.output().unwrap();
     let reported = String::from_utf8_lossy(&ended.stderr);
     assert_eq!(ended.status.code(), Some(1), "{reported}");
@@ -211,12 +211,11 @@ fn an_output_is_neither_an_input_nor_another_output() {
         table in -o here/x.json
         table in/hard.json --columns all -o x.json
         compare x.json here/../x.json -o x.json
-        report x.json -o page.html --svg x.json
-        inspect rdtsc --from x.json -o x.json
+        probe rdtsc --from x.json -o x.json
         check --from x.json -o x.json
         pick 1us --from x.json -o x.json
         watch --from x.json -o x.json
-        analyse x.json -o x.json
+        probe --from x.json -o x.json
         gate ./x.json -o x.json
         --from x.json -o x.json
         probe -o new.json --trace new.json

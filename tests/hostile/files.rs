@@ -47,8 +47,8 @@ fn pipes_and_devices_are_rejected() {
     }
     for file in ["reports/pipe.json", "reports/zero.json"] {
         for args in [
-            &["analyse", &folder.arg(file)][..],
-            &["inspect", "x", "--from", &folder.arg(file)],
+            &["probe", "--from", &folder.arg(file)][..],
+            &["probe", "x", "--from", &folder.arg(file)],
         ] {
             let (status, output) = Run::start(args).end();
             assert_eq!(status.code(), Some(1), "{args:?}: {}", stderr(&output));
@@ -87,7 +87,7 @@ fn messages_cannot_control_terminal() {
         for args in [
             &["table", &path][..],
             &["compare", MBP53, &path],
-            &["inspect", "x", "--from", &path],
+            &["probe", "x", "--from", &path],
         ] {
             let (_, output) = Run::start(args).end();
             let errors = stderr(&output);
@@ -128,7 +128,7 @@ fn rejects_endless_packed_trace() {
     ] {
         assert!(bytes.len() < 8 << 20, "{}", bytes.len());
         fs::write(folder.file(name), bytes).expect("the file is written");
-        let mut run = Run::start(&["analyse", &folder.arg(name)]);
+        let mut run = Run::start(&["probe", "--from", &folder.arg(name)]);
         let peak = run.peak();
         let (status, output) = run.end();
         assert_eq!(status.code(), Some(1), "{name}");
@@ -156,18 +156,16 @@ fn links_of_others_lead_no_output_elsewhere() {
         let _ = std::io::stderr().write_all(b"skipped: links of others: run the tests as root\n");
         return;
     }
-    let cases = "analyse t.tmtrace --save=shared/link
-        analyse t.tmtrace --save=shared/link/new/deep
+    let cases = "probe --from t.tmtrace --save=shared/link
+        probe --from t.tmtrace --save=shared/link/new/deep
         probe --quick --trace=shared/link/t
-        report reports/r.json -o shared/link/r.json
-        report reports/r.json -o shared/link/../theirs/r.json
-        report reports/r.json --svg shared/link/r.svg
+        probe --from reports/r.json -o shared/link/r.json
+        probe --from reports/r.json -o shared/link/../theirs/r.json
         table reports --columns all -o shared/link/r.csv
         publish reports -o shared/link/site
         publish reports -o shared/link/new/site
         watch 1s --save=shared/link/log
         watch 1s --save=shared/link/new/log
-        inspect clock_gettime --from reports/r.json --svg shared/link/plots
         probe --quick --baseline b";
     for case in cases.lines().map(str::trim) {
         let mut command = Command::new(program());

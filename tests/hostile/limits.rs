@@ -459,7 +459,7 @@ fn reports_missing_clock() {
     for args in [
         &["probe", "--quick", "monotonic"][..],
         &["list", "--agent", "x=sleep 3102"],
-        &["report", EPYC, "-o", &folder.arg("page.html")],
+        &["probe", "--from", EPYC, "-o", &folder.arg("page.html")],
     ] {
         let Some(command) = refusing("clock_gettime", &[("LD_PRELOAD", &library)], args) else {
             return;

@@ -82,7 +82,7 @@ fn many_reports_take_bounded_memory() {
         &["table", &reports][..],
         &["compare", &first, &second],
         &["publish", &reports, "-o", &site],
-        &["report", &reports, "-o", &page],
+        &["probe", "--from", &reports, "-o", &page],
     ] {
         let mut run = Run::start(args);
         let peak = run.peak();
@@ -91,7 +91,7 @@ fn many_reports_take_bounded_memory() {
         assert!(!reported.contains("values"), "{args:?}: {reported}");
         assert_eq!(
             reported.contains("24 MiB together"),
-            args[0] == "report",
+            args[1] == "--from",
             "{args:?}: {reported}"
         );
         assert!(

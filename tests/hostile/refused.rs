@@ -40,7 +40,7 @@ fn analyse_rejects_impossible_trace() {
     )
     .expect("the file is written");
     let trace = folder.arg("impossible.trace");
-    let error = refused(&["analyse", &trace], 1);
+    let error = refused(&["probe", "--from", &trace], 1);
     assert!(
         error.contains(
             "is a damaged trace, because its report would be impossible: 'nanosleep 1 ms': rate_error_ppm is inf; it has to be"

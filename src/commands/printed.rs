@@ -1,0 +1,93 @@
+//! Prints reports: one by its tables, several as a page or with a sentence each, and named timers in
+//! detail.
+
+use std::io::{self, Write};
+
+use crate::choice::advise;
+use crate::document::{Document, FindingText, Render};
+use crate::fields::all_rows;
+use crate::model::{Finding, Report, Severity};
+use crate::page::{self, PrintedReport};
+use crate::report::machine::{in_a_line, name, report_facts};
+use crate::report::{Detail, facts};
+use crate::table::{Format, Style};
+use crate::text::first_part;
+
+/// The largest number of named timers that are printed in detail; more are compared in a table.
+/// *Judgement*.
+const MAX_IN_DETAIL: usize = 3;
+
+/// Reports with the options for printing them.
+pub(super) struct Printed<'a> {
+    pub reports: &'a [Report],
+    /// The files that could not be read, with the reasons.
+    pub left_out: &'a [String],
+    pub detail: Detail,
+    /// Whether the timers were named.
+    pub are_named: bool,
+}
+
+impl Render for Printed<'_> {
+    fn write(&self, format: Format, style: Style, output: &mut dyn Write) -> io::Result<()> {
+        let is_short = |report: &Report| all_rows(report).len() <= MAX_IN_DETAIL;
+        let in_detail = self.are_named && self.reports.iter().all(is_short);
+        match (format, self.reports) {
+            (Format::Table, _) if in_detail => self.timers().write(format, style, output),
+            (_, [report]) => PrintedReport {
+                report,
+                detail: self.detail,
+            }
+            .write(format, style, output),
+            (Format::Html, reports) => {
+                let page = page::render(reports, self.left_out);
+                output.write_all(page.map_err(io::Error::other)?.as_bytes())
+            }
+            (_, reports) => {
+                let mut document = Document::new(reports);
+                for report in reports {
+                    let sentence = advise(report).sentence.unwrap_or_default();
+                    document = document.heading(name(report)).paragraph(sentence);
+                }
+                document.write(format, style, output)
+            }
+        }
+    }
+}
+
+impl<'a> Printed<'a> {
+    /// Each timer with its figures and findings.
+    fn timers(&self) -> Document<'a, &'a [Report]> {
+        let in_full = self.detail == Detail::Full;
+        let texts = |findings: &[Finding]| -> Vec<FindingText> {
+            findings
+                .iter()
+                .map(|it| finding_text(it, in_full))
+                .collect()
+        };
+        let mut document = Document::new(self.reports);
+        for report in self.reports {
+            for row in all_rows(report) {
+                document = document
+                    .heading(format!("{} {}", row.name(), row.label()))
+                    .facts(facts(row, self.detail))
+                    .findings(texts(row.findings()));
+            }
+            document = document.conditions(if in_full {
+                report_facts(report)
+            } else {
+                vec![("machine", in_a_line(report))]
+            });
+        }
+        document
+    }
+}
+
+/// A finding as text; without causes and remedies unless it is a problem or all is printed `in_full`.
+pub(super) fn finding_text(finding: &Finding, in_full: bool) -> FindingText {
+    let mut text = FindingText::from(finding);
+    if !in_full && text.severity != Severity::Problem {
+        text.message = first_part(&text.message).to_owned();
+        text.advice = None;
+    }
+    text
+}

@@ -1,0 +1,105 @@
+//! `probe --from`: prints stored reports, and those of stored traces.
+
+use std::io::{BufRead, BufReader, Write};
+use std::path::Path;
+
+use super::super::files::{has_figures, store};
+use super::super::printed::Printed;
+use super::super::{CommandResult, emit, failed, prepare_outputs, report_unreadable, usage};
+use crate::cli::ProbeArgs;
+use crate::fields::all_rows;
+use crate::input::{self, MAX_REPORT_BYTES};
+use crate::model::Report;
+use crate::recording::{MAX_PACKED_BYTES, Recording};
+use crate::report::{Archive, check, files, parse_bytes};
+use crate::selection::select;
+use crate::text::plain;
+
+/// Largest total size of reports in bytes, because all are in memory at the same time; about eighty
+/// typical reports fit.
+const MAX_TOTAL_BYTES: usize = 24 << 20;
+/// The first bytes of a trace: those of gzip (RFC 1952).
+const TRACE: [u8; 2] = [0x1f, 0x8b];
+
+/// Runs the command. Returns `true` if all files could be read and all timers given by name have
+/// figures.
+///
+/// # Errors
+/// When no file could be read, a name is in none, or an output cannot be written.
+pub(super) fn run(args: &ProbeArgs, output: &mut dyn Write) -> CommandResult<bool> {
+    let outputs = prepare_outputs(&args.run.output)?;
+    let (mut reports, mut refused, mut bytes) = (Vec::new(), Vec::new(), 0);
+    for file in args.from.iter().flat_map(|path| files(path)) {
+        let read = file.map_err(|error| error.to_string());
+        match read.and_then(|path| report_at(&path, &mut bytes)) {
+            Ok(report) => reports.push(report),
+            Err(why) => refused.push(plain(&why)),
+        }
+        if bytes > MAX_TOTAL_BYTES {
+            return Err(failed(format!(
+                "the reports have more than {} MiB together: make a site of them with `timermeter publish`",
+                MAX_TOTAL_BYTES >> 20
+            )));
+        }
+    }
+    let is_complete = report_unreadable(&refused, reports.len())?;
+    if let Some(base) = &args.run.save {
+        for report in &reports {
+            store(Archive::prepare(base).map_err(failed)?, report)?;
+        }
+    }
+    let names = &args.run.timers;
+    let rows = reports.iter().flat_map(all_rows);
+    let ids: Vec<&str> = rows.map(|row| row.id().as_str()).collect();
+    let selected = select(names, &ids).map_err(|why| {
+        let files: Vec<_> = args
+            .from
+            .iter()
+            .map(|path| path.display().to_string())
+            .collect();
+        usage(format!(
+            "'{}': {}",
+            files.join("', '"),
+            why.message_for_report(&ids)
+        ))
+    })?;
+    let selected: Vec<String> = selected.into_iter().map(str::to_owned).collect();
+    for report in &mut reports {
+        report.timers.retain(|row| selected.contains(&row.id));
+        report.waits.retain(|row| selected.contains(&row.id));
+        report.periods.retain(|row| selected.contains(&row.id));
+    }
+    let printed = Printed {
+        reports: &reports,
+        left_out: &refused,
+        detail: args.run.detail.level(),
+        are_named: args.in_detail,
+    };
+    emit(&printed, outputs, output)?;
+    Ok(is_complete && reports.iter().all(|report| has_figures(report, names)))
+}
+
+/// Reads a report, or computes that of a trace. Adds the size of a report to `bytes`.
+fn report_at(path: &Path, bytes: &mut usize) -> Result<Report, String> {
+    let name = path.display().to_string();
+    let unreadable = |error| format!("cannot read '{name}': {error}");
+    let mut source = BufReader::new(input::open(path).map_err(unreadable)?);
+    let is_trace = source.fill_buf().map_err(unreadable)?.starts_with(&TRACE);
+    let limit = if is_trace {
+        MAX_PACKED_BYTES
+    } else {
+        MAX_REPORT_BYTES
+    };
+    let mut content = Vec::new();
+    input::read_from(source, limit, &mut content).map_err(unreadable)?;
+    if !is_trace {
+        *bytes += content.len();
+        return parse_bytes(&content, path).map_err(|error| error.to_string());
+    }
+    let recording = Recording::unpack(&content, &name).map_err(|error| error.to_string())?;
+    let report = recording.report().map_err(|error| error.to_string())?;
+    check(&report).map_err(|what| {
+        format!("'{name}' is a damaged trace, because its report would be impossible: {what}")
+    })?;
+    Ok(report)
+}
