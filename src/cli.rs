@@ -229,8 +229,7 @@ pub enum Verb {
     ///
     /// Measures how finely waits can be requested, how late they return, and what they cost.
     ///
-    /// Exit status 3: done, but a timer given by name could not be characterised, or a wait was
-    /// later than --break.
+    /// Exit status 3: done, but a timer given by name could not be characterised.
     ///
     /// Examples:
     ///   timermeter wait --quick                           all of them, less precisely
@@ -239,7 +238,7 @@ pub enum Verb {
     ///   timermeter wait nanosleep --slack default,1ns     the default slack, and 1 ns
     ///   timermeter wait --policy other,fifo:80 --load none,same-cpu
     ///   timermeter wait nanosleep 1ms --budget 60s --cpu all -o waits.json
-    ///   timermeter wait nanosleep 1ms --budget 1h --policy fifo:80 --break 500us
+    ///   timermeter wait nanosleep 1ms --budget 1h --policy fifo:80
     ///   timermeter wait --runtime java,python
     #[command(verbatim_doc_comment)]
     Wait(Box<WaitArgs>),

@@ -124,8 +124,8 @@ fn quantiles_of_kept_reports_ascend() {
 
 #[test]
 fn summary_and_pick_agree_on_wait() {
-    use timermeter::choice::waits::{Waiting, choose, summarize_waits};
-    let asked = Waiting {
+    use timermeter::choice::waits::{WaitRequirement, choose, summarize_waits};
+    let asked = WaitRequirement {
         every_ns: 1e6,
         language: None,
     };

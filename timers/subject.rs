@@ -197,7 +197,7 @@ pub trait Subject {
         unsupported()
     }
 
-    /// Measures waits, in the order of the list; fewer if a wait exceeded [`WaitList::break_ns`].
+    /// Measures waits, in the order of the list.
     ///
     /// # Errors
     /// When the method is periodic only, or the reference clock is unknown.

@@ -19,7 +19,6 @@ fn make_waits(subject: &mut VirtualWaits, requests: &[u64], pause_ns: u64) -> Ve
     let list = WaitList {
         lengths_ns: requests,
         pause_ns,
-        break_ns: None,
     };
     subject.waits(REFERENCE_ID, list).unwrap()
 }

@@ -41,7 +41,7 @@ const MIN_COARSE_STEP_NS: f64 = 5e5;
 
 /// What is to wait.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-pub struct Waiting {
+pub struct WaitRequirement {
     /// Length of a wait in nanoseconds.
     pub every_ns: f64,
     /// The language of the program that waits; null if any primitive may be picked.
@@ -49,7 +49,7 @@ pub struct Waiting {
     pub language: Option<Language>,
 }
 
-impl Waiting {
+impl WaitRequirement {
     /// Whether there is code for this timer in the language, if one is given.
     fn has_code(&self, id: &str) -> bool {
         self.language.is_none() || code_position(id, self.language).is_some()
@@ -101,7 +101,7 @@ pub struct WaitRecord {
 pub type RankedWait = RankedTimer<WaitRecord>;
 
 /// The result of comparing the waits of a report.
-pub type WaitChoice = Choice<Waiting, WaitRecord>;
+pub type WaitChoice = Choice<WaitRequirement, WaitRecord>;
 
 /// The schema of the result.
 const SCHEMA: &str = "timermeter.pick-wait.v1";
@@ -112,7 +112,7 @@ const SCHEMA: &str = "timermeter.pick-wait.v1";
 ///
 /// # Errors
 /// When the report has no waits of about that length, and no language is given.
-pub fn choose(report: &Report, asked: &Waiting) -> Result<WaitChoice, ChoiceError> {
+pub fn choose(report: &Report, asked: &WaitRequirement) -> Result<WaitChoice, ChoiceError> {
     let usable = report.waits.iter().filter(|row| asked.has_code(&row.id));
     let near = nearest_length(usable, asked.every_ns);
     if let Some(near) = near.filter(|late| late.distance(asked.every_ns) <= MAX_LENGTH_RATIO.ln()) {
@@ -149,7 +149,7 @@ fn nearest_length<'a>(rows: impl Iterator<Item = &'a WaitRow>, ns: f64) -> Optio
 }
 
 /// Compares the waits of `length_ns` nanoseconds of all timers.
-fn choose_at(report: &Report, asked: &Waiting, length_ns: u64) -> WaitChoice {
+fn choose_at(report: &Report, asked: &WaitRequirement, length_ns: u64) -> WaitChoice {
     let mut all: Vec<RankedWait> = Vec::new();
     for row in &report.waits {
         let Some(new) = candidate(row, asked, length_ns) else {
@@ -178,7 +178,7 @@ fn choose_at(report: &Report, asked: &Waiting, length_ns: u64) -> WaitChoice {
 }
 
 /// The result of the waits of this row with a length of `length_ns`; `None` if there are none.
-fn candidate(row: &WaitRow, asked: &Waiting, length_ns: u64) -> Option<RankedWait> {
+fn candidate(row: &WaitRow, asked: &WaitRequirement, length_ns: u64) -> Option<RankedWait> {
     let figures = row.figures.as_ref()?;
     let late = figures
         .lateness
@@ -353,7 +353,7 @@ impl WaitRecord {
 }
 
 /// Advice for users of a timer with these waits.
-fn notes(activity: WaitActivity, late: &Lateness, asked: &Waiting) -> Vec<String> {
+fn notes(activity: WaitActivity, late: &Lateness, asked: &WaitRequirement) -> Vec<String> {
     let mut notes = Vec::new();
     if late.early > 0.0 {
         notes.push(format!(
@@ -383,7 +383,7 @@ fn notes(activity: WaitActivity, late: &Lateness, asked: &Waiting) -> Vec<String
 /// waits.
 pub fn summarize_waits(report: &Report) -> Option<String> {
     let length_ns = nearest_length(report.waits.iter(), USUAL_WAIT_NS)?.request_ns;
-    let asked = Waiting {
+    let asked = WaitRequirement {
         // A wait that is later than it is long is named nevertheless.
         every_ns: f64::INFINITY,
         language: None,

@@ -39,7 +39,7 @@ pub struct Tabulation {
     /// The number of reports.
     pub reports: usize,
     /// The cells of each row in the order of the selected columns.
-    lines: Vec<Line>,
+    lines: Vec<TableCells>,
     /// The kinds of rows that the reports contain but the table does not, with their numbers.
     pub others: Vec<(Kind, usize)>,
     /// The errors of files that could not be read.
@@ -47,13 +47,13 @@ pub struct Tabulation {
 }
 
 /// The cells of a row.
-type Line = Box<[CellValue]>;
+type TableCells = Box<[CellValue]>;
 
 /// The part of a report that is kept in memory: the name of its platform, and its rows.
 struct Sheet {
     name: String,
     /// The rows for each choice.
-    lines: Vec<Vec<Line>>,
+    lines: Vec<Vec<TableCells>>,
 }
 
 impl Tabulation {
@@ -179,7 +179,7 @@ impl Render for Tabulation {
 }
 
 /// The rows of a report for a choice.
-fn lines(path: &Path, report: &Report, choice: &TableChoice) -> Vec<Line> {
+fn lines(path: &Path, report: &Report, choice: &TableChoice) -> Vec<TableCells> {
     let columns = choice.columns.iter();
     let fields: Vec<&Field> = columns.map(|it| it.field(choice.kind)).collect();
     let read = cell_reader(Some(path), report, &fields);

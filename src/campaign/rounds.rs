@@ -102,40 +102,37 @@ impl<'a, T> Rounds<'a, T> {
         }
     }
 
-    /// Runs a process for each subject with one of these indices, in random order, until one returns
-    /// why the rounds end. Returns its index with the reason.
+    /// Runs a process for each subject with one of these indices, in random order.
     ///
     /// # Errors
     /// Only [`Fault::Interrupted`].
-    pub fn run_round<E>(
+    pub fn run_round(
         &mut self,
         mut indices: Vec<usize>,
-        measure: &impl Fn(&mut CampaignSubject<T>, u64) -> Answer<Option<E>>,
-    ) -> Result<Option<(usize, E)>, Fault> {
+        measure: &impl Fn(&mut CampaignSubject<T>, u64) -> Answer<()>,
+    ) -> Result<(), Fault> {
         indices.shuffle(&mut self.random);
         for index in indices {
-            if let Some(end) = self.run_process(index, measure)?.flatten() {
-                return Ok(Some((index, end)));
-            }
+            self.run_process(index, measure)?;
         }
-        Ok(None)
+        Ok(())
     }
 
     /// Calls `run_round` with the number of each round, `count` times, or during a span of time if
-    /// there is one, until it returns why the rounds end. Returns that reason.
+    /// there is one.
     ///
     /// # Errors
     /// Only [`Fault::Interrupted`].
-    pub fn repeat<E>(
+    pub fn repeat(
         &mut self,
         count: u32,
         span: Option<Duration>,
-        mut run_round: impl FnMut(&mut Self, u32) -> Result<Option<E>, Fault>,
-    ) -> Result<Option<E>, Fault> {
+        mut run_round: impl FnMut(&mut Self, u32) -> Result<(), Fault>,
+    ) -> Result<(), Fault> {
         let deadline = span.map(Deadline::after);
         let mut number = 0;
         loop {
-            let end = run_round(self, number)?;
+            run_round(self, number)?;
             number += 1;
             let has_next = match &deadline {
                 Some(deadline) => {
@@ -144,8 +141,8 @@ impl<'a, T> Rounds<'a, T> {
                 }
                 None => number < count,
             };
-            if end.is_some() || !has_next {
-                return Ok(end);
+            if !has_next {
+                return Ok(());
             }
         }
     }

@@ -60,8 +60,8 @@ const HEADINGS: [(&str, bool, &[&str]); 6] = [
         "Conditions",
         false,
         &[
-            "cpu", "cycles", "seed", "timeout", "context", "slack", "policy", "load", "break_at",
-            "samples", "time",
+            "cpu", "cycles", "seed", "timeout", "context", "slack", "policy", "load", "samples",
+            "time",
         ],
     ),
     ("Files", false, &["from", "trace", "save", "baseline"]),

@@ -25,11 +25,6 @@ pub struct WaitArgs {
     /// given.
     #[arg(long, value_name = "TIME", value_parser = values::parse_seconds, allow_hyphen_values = true)]
     pub budget: Option<f64>,
-    /// Stop at the first wait that is later than this, with exit status 3
-    ///
-    /// Also writes a mark into the trace of the kernel (trace_marker) if this is permitted.
-    #[arg(long = "break", value_name = "TIME", value_parser = quantity::parse_time, allow_hyphen_values = true)]
-    pub break_at: Option<Nanos>,
     /// The flags that `wait` and `period` share.
     #[command(flatten)]
     pub common: WaitingArgs,
@@ -90,7 +85,6 @@ impl WaitArgs {
         let mut request = WaitRequest::new(run.request(), run.plan());
         request.conditions = self.common.conditions();
         request.waits.span = self.budget.map(Duration::from_secs_f64);
-        request.waits.break_ns = self.break_at.map(|at| at.0 as u64);
         if self.lengths.is_empty() {
             return request;
         }

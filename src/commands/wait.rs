@@ -8,8 +8,7 @@ use crate::model::Report;
 use crate::requests::WaitRequest;
 use crate::runs;
 
-/// Runs the command. Returns `true` if all timers given by name could be measured, and no wait was
-/// later than `--break`.
+/// Runs the command. Returns `true` if all timers given by name could be measured.
 ///
 /// # Errors
 /// When the arguments are invalid, which is reported before anything is measured, or when a file or

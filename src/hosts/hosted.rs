@@ -247,9 +247,6 @@ impl Subject for Hosted {
         let values = self.ask(&AgentQuestion::Waits {
             timer: self.id.clone(),
             reference: reference.into(),
-            break_ns: list
-                .break_ns
-                .map_or(-1, |ns| i64::try_from(ns).unwrap_or(i64::MAX)),
             pause_ns: list.pause_ns,
             repeat: 1,
             request_ns: list.lengths_ns.into(),

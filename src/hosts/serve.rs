@@ -222,7 +222,6 @@ impl NativeAgent {
             AgentQuestion::Waits {
                 timer,
                 reference,
-                break_ns,
                 pause_ns,
                 repeat,
                 request_ns,
@@ -230,7 +229,6 @@ impl NativeAgent {
                 let list = WaitList {
                     lengths_ns: &request_ns.repeat(repeat as usize),
                     pause_ns,
-                    break_ns: u64::try_from(break_ns).ok(),
                 };
                 let waits = self.subject(&timer)?.waits(&reference, list)?;
                 let known = |ns: Option<i64>| ns.unwrap_or(-1);

@@ -16,12 +16,11 @@ use crate::campaign::waits::{measure_periods, measure_waits};
 use crate::hosts::host::TimerHost;
 use crate::hosts::protocol::Op;
 use crate::limits::MAX_TIMERS;
-use crate::messages::{Progress, print_message};
+use crate::messages::Progress;
 use crate::model::{self, Status, Timer, WaitConditions};
 use crate::recording::{NotUsable, Observation, Recording};
 use crate::requests::{ConditionsRequest, Cpus, PeriodRequest, RunRequest, WaitRequest};
 use crate::selection::Selection;
-use crate::text::numbers::time;
 
 /// Measures sleep primitives.
 ///
@@ -35,23 +34,16 @@ pub fn wait(request: &WaitRequest) -> Result<FinishedRun, RunError> {
         plan,
         waits,
     } = request;
-    let plan = match (waits.span, waits.break_ns) {
-        (None, None) => *plan,
-        _ => plan.without_further_rounds(),
+    let plan = match waits.span {
+        None => *plan,
+        Some(_) => plan.without_further_rounds(),
     };
     let process_ns = plan.waits.process_ns(&waits.lengths_ns);
     let mut campaign = WaitCampaign::begin(run, conditions, plan, Op::Waits, process_ns)?;
-    let late = campaign.measure(waits.span, |hosts, subjects, settings, progress| {
+    campaign.measure(waits.span, |hosts, subjects, settings, progress| {
         measure_waits(hosts, subjects, waits, settings, progress)
     })?;
-    if let Some((index, wait)) = late {
-        let id = campaign.timer(&campaign.subjects[index]).id;
-        let [late, requested] = [wait.late_ns, wait.request_ns as f64].map(|ns| time(Some(ns)));
-        print_message(&format_args!(
-            "stopped: {id} returned {late} late from a wait of {requested}"
-        ));
-    }
-    let is_complete = late.is_none() && !campaign.selection.failed_by_name();
+    let is_complete = !campaign.selection.failed_by_name();
     let (waits, recording) = campaign.end(waits.span, None);
     Ok(FinishedRun {
         recording: Recording { waits, ..recording },

@@ -21,7 +21,7 @@ use mutation::{Change, change, changed};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, RngSeed, TestRunner};
 use serde_json::{Value, json};
-use timermeter::choice::waits::{Waiting, choose};
+use timermeter::choice::waits::{WaitRequirement, choose};
 use timermeter::cli::Cli;
 use timermeter::comparison::Comparison;
 use timermeter::document::{Document, Render};
@@ -147,7 +147,7 @@ fn show(report: &Report) {
             steers_nothing(&plot.marks((400, 280)));
         }
     }
-    let often = Waiting {
+    let often = WaitRequirement {
         every_ns: 1e6,
         language: None,
     };

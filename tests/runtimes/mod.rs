@@ -22,7 +22,7 @@ use timers::agents::{RUNTIMES, runtime};
 use answers::check_answers;
 use loops::{check_calls, check_reads};
 pub use protocol::assert_protocol;
-use waits::{check_break, check_waits};
+use waits::check_waits;
 
 use crate::program::program;
 use crate::skipping::{not_installed, skipped};
@@ -105,7 +105,6 @@ fn check_runtime(name: &str) {
             check_calls(host);
             check_reads(host);
             check_waits(host);
-            check_break(host);
         }
         check_answers(host);
         assert_protocol(&host.command);

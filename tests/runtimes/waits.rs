@@ -3,7 +3,7 @@
 use timermeter::hosts::hosted::subject;
 use timermeter::hosts::protocol::HostedTimer;
 use timermeter::hosts::runtimes::PreparedHost;
-use timers::waits::{Wait, WaitList};
+use timers::waits::WaitList;
 
 use super::{start, timers};
 
@@ -36,7 +36,6 @@ pub fn check_waits(host: &PreparedHost) {
                 let list = WaitList {
                     lengths_ns: &LENGTHS.repeat(4),
                     pause_ns: 30_000,
-                    break_ns: None,
                 };
                 let waits = timer.waits(&reference, list);
                 let waits = waits.unwrap_or_else(|fault| panic!("{}: {fault}", name(hosted)));
@@ -64,27 +63,5 @@ pub fn check_waits(host: &PreparedHost) {
                 assert!(is_possible, "{}: {arms:?}", name(hosted));
             }
         }
-    }
-}
-
-/// Checks that a wait later than `break_ns` is the last of an answer.
-pub fn check_break(host: &PreparedHost) {
-    let connection = start(host, None);
-    let (reference, _) = timers(&connection);
-    let hosted = connection.borrow().hello().waiters.clone();
-    for HostedTimer { id, .. } in &hosted {
-        let list = WaitList {
-            lengths_ns: &[0; 3],
-            pause_ns: 0,
-            break_ns: Some(0),
-        };
-        // A wait ends later than it begins unless it is shorter than the step of the clock.
-        let Ok(waits) = subject(&connection, id).waits(&reference, list) else {
-            continue;
-        };
-        let is_late = |wait: &Wait| wait.after > wait.before;
-        let first_late = waits.iter().position(is_late);
-        let expected = first_late.map_or(3, |first| first + 1);
-        assert_eq!(waits.len(), expected, "{}:{id}: {waits:?}", host.prefix);
     }
 }

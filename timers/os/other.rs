@@ -152,10 +152,6 @@ pub mod scheduling {
             match *self {}
         }
     }
-
-    pub(crate) fn trace_marker() -> Option<File> {
-        None
-    }
 }
 
 pub mod process {

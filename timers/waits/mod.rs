@@ -130,9 +130,6 @@ pub struct WaitList<'a> {
     /// The maximum of the random pause before each wait, in nanoseconds. The pause makes waits
     /// begin at random phases of the underlying timer.
     pub pause_ns: u64,
-    /// The lateness, in nanoseconds, beyond which the measurement ends: the mark `timermeter: …` is
-    /// written into the kernel's trace, if permitted, and the late wait is the last of the answer.
-    pub break_ns: Option<u64>,
 }
 
 /// The measurement of one wait: one call of a sleep primitive.

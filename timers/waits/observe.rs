@@ -1,8 +1,6 @@
 //! The measuring loops for waits, compiled separately for each reference clock. Between the two
 //! reads of the reference there is only the call of the method.
 
-use std::fs::File;
-use std::io::Write;
 use std::time::Duration;
 
 use rand::rngs::SmallRng;
@@ -12,9 +10,9 @@ use super::method::WaitMethod;
 use super::{Expiration, Wait, WaitActivity, WaitEntry, WaitList};
 use crate::deadline::spin;
 use crate::failures::unless_failed;
-use crate::native::{find_ns_per_tick, visit_reference};
+use crate::native::visit_reference;
 use crate::os::CommonClock;
-use crate::os::scheduling::{RunDelay, trace_marker};
+use crate::os::scheduling::RunDelay;
 use crate::subject::{Answer, Fault};
 use crate::{ClockReader, Described, Subject, Timer, Visitor, reader};
 
@@ -97,22 +95,11 @@ impl Visitor for Waits<'_> {
             list,
         } = self;
         let meters = Meters::of_this_thread(info.activity);
-        let mut limit = list.break_ns.and_then(|late_ns| {
-            Some(Limit {
-                late_ns,
-                ns_per_tick: find_ns_per_tick(&reference)?,
-                marks: trace_marker(),
-            })
-        });
         let mut random = SmallRng::seed_from_u64(reference.ticks(reference.read()).0);
         let mut waits = Vec::with_capacity(list.lengths_ns.len());
         for &request_ns in list.lengths_ns {
             pause(random.random_range(0..=list.pause_ns));
-            let wait = measure_wait(method, &reference, &meters, request_ns);
-            waits.push(wait);
-            if (limit.as_mut()).is_some_and(|limit| limit.mark_if_exceeded(info.id, &wait)) {
-                break;
-            }
+            waits.push(measure_wait(method, &reference, &meters, request_ns));
         }
         waits
     }
@@ -168,33 +155,6 @@ impl Meters {
 
     fn run_delay_ns(&self) -> Option<u64> {
         self.delay.as_ref()?.ns()
-    }
-}
-
-/// The lateness that ends a measurement.
-struct Limit {
-    late_ns: u64,
-    ns_per_tick: f64,
-    /// The kernel's trace, opened before the waits so that a mark follows the late wait closely.
-    marks: Option<File>,
-}
-
-impl Limit {
-    /// Returns `true` if a wait exceeded the limit, and writes a mark into the kernel's trace.
-    fn mark_if_exceeded(&mut self, id: &str, wait: &Wait) -> bool {
-        let late_ns = wait.late_ns(self.ns_per_tick);
-        let exceeded = late_ns > self.late_ns as f64;
-        if exceeded && let Some(marks) = &mut self.marks {
-            // A failed write is ignored: the measurement ends in any case.
-            let _ = marks.write_all(
-                format!(
-                    "timermeter: {id} was {late_ns:.0} ns late, asked for {} ns",
-                    wait.request_ns
-                )
-                .as_bytes(),
-            );
-        }
-        exceeded
     }
 }
 

@@ -141,7 +141,7 @@ fn waits_by_another_clock_are_not_proposed() {
             row("sleep", 9e4, WaitFigures::default()),
             row("first", 3e4, figures.clone()),
         ];
-        let asked = Waiting {
+        let asked = WaitRequirement {
             every_ns: 1e6,
             language: None,
         };

@@ -100,25 +100,15 @@ impl WaitBench {
     }
 
     /// Makes a wait of each requested length, in questions of limited length, with random pauses of
-    /// at most `pause_ns`. Ends early after a wait that is more than `break_ns` late.
-    fn make_waits(
-        &mut self,
-        requests: &[u64],
-        pause_ns: f64,
-        break_ns: Option<u64>,
-    ) -> Answer<Vec<Wait>> {
+    /// at most `pause_ns`.
+    fn make_waits(&mut self, requests: &[u64], pause_ns: f64) -> Answer<Vec<Wait>> {
         let mut waits = Vec::with_capacity(requests.len());
         for lengths_ns in split_requests(requests) {
             let list = WaitList {
                 lengths_ns,
                 pause_ns: pause_ns as u64,
-                break_ns,
             };
             waits.extend(request_waits(self.timer.as_mut(), &self.reference, list)?);
-            let late_ns = |wait: &Wait| wait.late_ns(self.reference.ns_per_tick);
-            if break_ns.is_some_and(|limit| waits.iter().any(|wait| late_ns(wait) > limit as f64)) {
-                break;
-            }
         }
         Ok(waits)
     }
@@ -131,7 +121,6 @@ impl WaitBench {
         let list = WaitList {
             lengths_ns: &[0; FLOOR_WAITS],
             pause_ns: 0,
-            break_ns: None,
         };
         request_waits(floor.as_mut(), &self.reference, list)
     }
@@ -177,7 +166,7 @@ impl WaitBench {
             1,
             (MIN_SCAN_WAITS as usize).div_ceil(lengths_ns.len().max(1)),
         );
-        let waits = self.make_waits(&lengths_ns.repeat(repeat), MIN_PAUSE_NS, None)?;
+        let waits = self.make_waits(&lengths_ns.repeat(repeat), MIN_PAUSE_NS)?;
         self.rough_lateness(&waits)
     }
 
@@ -186,7 +175,7 @@ impl WaitBench {
         let requests: Vec<u64> = (0..count)
             .map(|_| random.random_range(from..to) as u64)
             .collect();
-        self.make_waits(&requests, (to - from) / 2.0, None)
+        self.make_waits(&requests, (to - from) / 2.0)
     }
 }
 
@@ -250,15 +239,13 @@ pub fn explore(
         None => rough.pause_ns,
     };
     let shortest: &[u64] = if has_scan { &[0, 1] } else { &[] };
-    // A limit of the lateness applies only to the lengths that the user chose: waits of 0 and 1 ns
-    // may be late because the primitive rounds them up.
-    for (lengths_ns, max_count, break_ns) in [
-        (shortest, plan.waits / SHORT_WAIT_DIVISOR, None),
-        (&waits.lengths_ns, plan.waits, waits.break_ns),
+    for (lengths_ns, max_count) in [
+        (shortest, plan.waits / SHORT_WAIT_DIVISOR),
+        (&waits.lengths_ns, plan.waits),
     ] {
         let mut requests = choose_requests(lengths_ns, max_count, plan, &rough);
         requests.shuffle(random);
-        let made = bench.make_waits(&requests, pause_ns, break_ns)?;
+        let made = bench.make_waits(&requests, pause_ns)?;
         run.lengths.extend(made);
     }
     if bench.arms {
@@ -304,7 +291,7 @@ pub fn explore_long(
     let mut requests = plan.long_ns.repeat(MIN_WAITS_PER_LENGTH as usize);
     requests.shuffle(random);
     let mut run = WaitRun {
-        long: bench.make_waits(&requests, MAX_PAUSE_NS, None)?,
+        long: bench.make_waits(&requests, MAX_PAUSE_NS)?,
         ..WaitRun::default()
     };
     for &(length, count) in plan.long_scans {

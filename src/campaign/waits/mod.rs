@@ -37,22 +37,11 @@ pub struct RequestedWaits {
     pub lengths_ns: Vec<u64>,
     /// The time for which rounds are repeated; `None` for the number of rounds of the plan.
     pub span: Option<Duration>,
-    /// Lateness in nanoseconds above which a wait ends the run; `None` for no limit.
-    pub break_ns: Option<u64>,
-}
-
-/// A wait that was later than the user allowed, which ended the run.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct LateWait {
-    /// The requested length, in nanoseconds.
-    pub request_ns: u64,
-    /// The lateness of the wait, in nanoseconds.
-    pub late_ns: f64,
 }
 
 /// Measures sleep primitives: first all of them briefly, then in further rounds those for which no
 /// other primitive is both less late and cheaper. Calls `progress` with a description of the next
-/// step. Returns the wait that ended the run early, if any, with the index of its subject.
+/// step.
 ///
 /// # Errors
 /// Only [`Fault::Interrupted`]: the failure of a timer is recorded in its outcome.
@@ -62,7 +51,7 @@ pub fn measure_waits(
     waits: &RequestedWaits,
     settings: &CampaignSettings,
     progress: &dyn Fn(&str),
-) -> Result<Option<(usize, LateWait)>, Fault> {
+) -> Result<(), Fault> {
     let empty = |subject: &WaitSubject, reference| WaitTrace {
         reference,
         blocks: subject.timer.means == WaitActivity::Blocks,
@@ -78,7 +67,7 @@ pub fn measure_waits(
     };
     let measure_first = with_plan(plan.first_rounds());
     let seed: u64 = rounds.random.random();
-    let mut late = rounds.repeat(plan.processes, waits.span, |rounds, round| {
+    rounds.repeat(plan.processes, waits.span, |rounds, round| {
         if round >= plan.long_rounds {
             return rounds.run_round(rounds.all(), &measure_first);
         }
@@ -90,49 +79,35 @@ pub fn measure_waits(
             let long = &long;
             let observe = move || side_by_side::observe(long, hosts, settings, seed);
             let parallel = thread::Builder::new().spawn_scoped(scope, observe);
-            let late = rounds.run_round(rounds.all(), &measure_first)?;
+            rounds.run_round(rounds.all(), &measure_first)?;
             progress("long waits of all primitives");
             let observed = parallel
                 .ok()
                 .and_then(|parallel| parallel.join().ok())
                 .unwrap_or_default();
             side_by_side::store(rounds.subjects, observed, round as usize)?;
-            Ok(late)
+            Ok(())
         })
     })?;
     let measure_further = with_plan(plan);
     for _ in 0..plan.further {
-        if late.is_none() {
-            late = rounds.run_round(pareto_optimal(rounds.subjects), &measure_further)?;
-        }
+        rounds.run_round(pareto_optimal(rounds.subjects), &measure_further)?;
     }
-    Ok(late)
+    Ok(())
 }
 
-/// Measures a sleep primitive in one process and adds the observations to its trace. Returns the
-/// latest of the waits that were later than the user allows, if any.
+/// Measures a sleep primitive in one process and adds the observations to its trace.
 fn wait_in_process(
     bench: &mut WaitBench,
     trace: &mut WaitTrace,
     waits: &RequestedWaits,
     plan: &WaitPlan,
     seed: u64,
-) -> Answer<Option<LateWait>> {
+) -> Answer<()> {
     let mut random = StdRng::seed_from_u64(seed);
     let run = explore(bench, &trace.runs, waits, plan, &mut random)?;
-    let late = waits.break_ns.and_then(|limit_ns| {
-        run.lengths
-            .iter()
-            .filter(|wait| waits.lengths_ns.contains(&wait.request_ns))
-            .map(|wait| LateWait {
-                request_ns: wait.request_ns,
-                late_ns: wait.late_ns(trace.reference.ns_per_tick),
-            })
-            .max_by(|a, b| a.late_ns.total_cmp(&b.late_ns))
-            .filter(|wait| wait.late_ns > limit_ns as f64)
-    });
     trace.runs.push(run);
-    Ok(late)
+    Ok(())
 }
 
 /// Measures periodic timers, all with the same period. Calls `progress` with a description of the
@@ -154,7 +129,7 @@ pub fn measure_periods(
     };
     let mut rounds = Rounds::begin(hosts, subjects, settings, progress, Purpose::Waits, empty)?;
     let plan = settings.plan.waits;
-    let tick = |subject: &mut CampaignSubject<PeriodTrace>, _| -> Answer<Option<()>> {
+    let tick = |subject: &mut CampaignSubject<PeriodTrace>, _| -> Answer<()> {
         let connection = subject.connect(hosts, settings)?;
         let mut timer = hosted::subject(&connection, &subject.timer.id);
         let PeriodTrace {
@@ -162,10 +137,9 @@ pub fn measure_periods(
         } = subject.observed()?;
         let run = run_periodic_timer(timer.as_mut(), reference, period_ns, plan.ticking_ns)?;
         runs.push(run);
-        Ok(None)
+        Ok(())
     };
     rounds.repeat(plan.processes, None, |rounds, _| {
         rounds.run_round(rounds.all(), &tick)
-    })?;
-    Ok(())
+    })
 }

@@ -4,7 +4,7 @@
 use super::candidates;
 use crate::campaign::sampling::CampaignPlan;
 use crate::choice::Language;
-use crate::choice::waits::{WaitChoice, Waiting, choose, list_promising};
+use crate::choice::waits::{WaitChoice, WaitRequirement, choose, list_promising};
 use crate::cli::PickArgs;
 use crate::commands::{CommandResult, failed, usage, wait};
 use crate::report::read;
@@ -16,7 +16,7 @@ use crate::text::numbers::short_time;
 /// # Errors
 /// When the report cannot be read, or nothing could be measured.
 pub(super) fn choose_wait(args: &PickArgs, every_ns: f64) -> CommandResult<WaitChoice> {
-    let requested = Waiting {
+    let requested = WaitRequirement {
         every_ns,
         language: args.language,
     };
@@ -27,7 +27,7 @@ pub(super) fn choose_wait(args: &PickArgs, every_ns: f64) -> CommandResult<WaitC
 }
 
 /// Measures a few waits with all timers, and then more with each leading timer.
-fn measure_promising(args: &PickArgs, requested: &Waiting) -> CommandResult<WaitChoice> {
+fn measure_promising(args: &PickArgs, requested: &WaitRequirement) -> CommandResult<WaitChoice> {
     /// Total length of the waits per timer, in nanoseconds.
     const TIMER_NS: f64 = 5e8;
     /// Total length of the first waits per timer, in nanoseconds.

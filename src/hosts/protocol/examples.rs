@@ -41,7 +41,7 @@ pub const EXAMPLES: [(Op, &str); 12] = [
     ),
     (
         Op::Waits,
-        r#"{"op":"waits","timer":TIMER,"reference":REFERENCE,"break_ns":-1,"pause_ns":100000,"repeat":4,"request_ns":[0,1400000]}"#,
+        r#"{"op":"waits","timer":TIMER,"reference":REFERENCE,"pause_ns":100000,"repeat":4,"request_ns":[0,1400000]}"#,
     ),
     (
         Op::Arms,

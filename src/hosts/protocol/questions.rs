@@ -220,9 +220,6 @@ questions! {
         timer: String,
         /// The id of the reference.
         reference: String,
-        /// The answer ends with the first wait that is more than this many nanoseconds late; -1 for
-        /// no limit. Agents may ignore this key.
-        break_ns: i64,
         /// A random time of at most this many nanoseconds passes before each wait; agents may
         /// ignore this key.
         pause_ns: u64,
@@ -348,10 +345,7 @@ impl AgentQuestion {
     pub fn objection(&self, reply: &Reply) -> Option<String> {
         let (values, expected) = (&reply.values, self.value_count());
         let found = values.len() as u64;
-        // An agent may end the answer early if `break_ns` is set.
-        let is_part = matches!(self, Self::Waits { break_ns, .. } if *break_ns >= 0)
-            && found.is_multiple_of(5);
-        if found > expected || (found < expected && !is_part) {
+        if found != expected {
             return Some(format!("there are {found} values, not {expected}"));
         }
         let packed = reply.packed.as_ref().map(|packed| &packed.0);

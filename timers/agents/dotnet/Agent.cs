@@ -109,9 +109,8 @@ static class Agent
         if (op == "periods")
             return Waits.Periods(waiter, reference, Number(request, "period_ns"), CheckedCount(2, request, "count"), Amounts(request, "stalls"));
         long[] lengths = Amounts(request, "request_ns");
-        double late = Text(request, "break_ns") == "-1" ? double.PositiveInfinity : Number(request, "break_ns");
-        return Waits.MeasureWaits(waiter, reference, Entry.Of(timedBy).NsPerTick, lengths, CheckedCount(5 * lengths.Length, request, "repeat"),
-            Number(request, "pause_ns"), late);
+        return Waits.MeasureWaits(waiter, reference, lengths, CheckedCount(5 * lengths.Length, request, "repeat"),
+            Number(request, "pause_ns"));
     }
 
     static string Hello(long protocol, HashSet<string> served)

@@ -189,8 +189,8 @@ static class Waits
         if (waiter.Ops.Contains("periods")) Periods(waiter, reference, Ms, 20, new long[] { 0 });
     }
 
-    /// <summary>Returns five values per wait. A wait that is late by more than `breakNs` is the last one.</summary>
-    public static List<long> MeasureWaits(Waiter waiter, Questions reference, double nsPerTick, long[] lengths, int repeat, long pauseNs, double breakNs)
+    /// <summary>Returns five values per wait.</summary>
+    public static List<long> MeasureWaits(Waiter waiter, Questions reference, long[] lengths, int repeat, long pauseNs)
     {
         CheckLength(repeat * lengths.Sum(length => (double)length + pauseNs));
         var values = new List<long>(5 * repeat * lengths.Length);
@@ -211,7 +211,6 @@ static class Waits
             waiter.After(ms, done);
             over.WaitOne();
             values.AddRange(new[] { row, before, after, start < 0 ? -1 : cpu - start, -1 });
-            if ((after - before) * nsPerTick - lengths[row] > breakNs) break;
         }
         return values;
     }

@@ -102,8 +102,7 @@ public final class Agent {
                 long[] lengths = amounts(request, "request_ns");
                 int repeat = count(request, "repeat");
                 product(5 * lengths.length, repeat);
-                double late = text(request, "break_ns").equals("-1") ? Double.POSITIVE_INFINITY : number(request, "break_ns");
-                return Waits.waits(waiter(text(request, "timer")), reference, lengths, repeat, number(request, "pause_ns"), late);
+                return Waits.waits(waiter(text(request, "timer")), reference, lengths, repeat, number(request, "pause_ns"));
             }
             case "arms": return Waits.arms(waiter(text(request, "timer")), reference, count(request, "repeat"));
             case "periods": return Waits.periods(waiter(text(request, "timer")), reference, number(request, "period_ns"),

@@ -60,8 +60,8 @@ final class Waits {
         }
     }
 
-    /** Returns five values per wait. A wait that is late by more than `breakNs` is the last one. */
-    static long[] waits(Waiter waiter, Clock reference, long[] lengths, int repeat, long pauseNs, double breakNs) throws InterruptedException {
+    /** Returns five values per wait. */
+    static long[] waits(Waiter waiter, Clock reference, long[] lengths, int repeat, long pauseNs) throws InterruptedException {
         double all = 0;
         for (long length : lengths) {
             all += (double) length + pauseNs;
@@ -75,9 +75,6 @@ final class Waits {
             watch.once(lengths[row]);
             long[] wait = {row, watch.before, watch.after, waiter.cpu() < 0 ? -1 : watch.cpu, -1};
             System.arraycopy(wait, 0, values, 5 * at, 5);
-            if ((watch.after - watch.before) * reference.nsPerTick - lengths[row] > breakNs) {
-                return Arrays.copyOf(values, 5 * at + 5);
-            }
         }
         return values;
     }

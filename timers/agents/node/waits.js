@@ -42,9 +42,8 @@ async function pause(ms) {
   await promises.setImmediate();
 }
 
-// Returns for each wait the index of its length, the readings before and after, and the CPU time in nanoseconds. Ends after the
-// first wait for which `isLate` is true.
-async function waitEach({ wait }, read, lengths, repeat, pauseNs, isLate) {
+// Returns for each wait the index of its length, the readings before and after, and the CPU time in nanoseconds.
+async function waitEach({ wait }, read, lengths, repeat, pauseNs) {
   const waits = [];
   for (let turn = 0; turn < repeat * lengths.length; turn++) {
     const length = lengths[turn % lengths.length];
@@ -59,7 +58,6 @@ async function waitEach({ wait }, read, lengths, repeat, pauseNs, isLate) {
       }, length / 1e6);
     });
     waits.push(one);
-    if (isLate(one, length)) break;
   }
   return waits;
 }
@@ -102,7 +100,7 @@ function answers({ Refusal, clock, reader, amount, amounts, checkCount }) {
     if (!warm.has(found)) {
       warm.add(found);
       const read = () => performance.now();
-      await (found.wait ? waitEach(found, read, [0, 1e6], 20, 0, () => false) : tick(read, 1e6, 20, [0]));
+      await (found.wait ? waitEach(found, read, [0, 1e6], 20, 0) : tick(read, 1e6, 20, [0]));
     }
     return found;
   }
@@ -115,14 +113,12 @@ function answers({ Refusal, clock, reader, amount, amounts, checkCount }) {
     waiter,
 
     async waits(request) {
-      const [found, { ticks, ns }, read] = [await waiter(request.timer, request.op), clock(request.reference), reader(request.reference)];
+      const [found, { ticks }, read] = [await waiter(request.timer, request.op), clock(request.reference), reader(request.reference)];
       const [lengths, repeat] = [amounts(request, 'request_ns'), amount(request, 'repeat')];
       const pauseNs = amount(request, 'pause_ns');
-      const mostNs = request.break_ns < 0 || ns === null ? Infinity : amount(request, 'break_ns');
       checkCount(5 * lengths.length * repeat);
       checkLength(repeat * lengths.reduce((sum, length) => sum + length + pauseNs, 0));
-      const isLate = ([, before, after], length) => Number(ticks(after) - ticks(before)) * ns - length > mostNs;
-      const waits = await waitEach(found, read, lengths, repeat, pauseNs, isLate);
+      const waits = await waitEach(found, read, lengths, repeat, pauseNs);
       return { values: waits.flatMap(([at, before, after, cpu]) => [at, ticks(before), ticks(after), cpu, -1]) };
     },
 

@@ -283,7 +283,7 @@ def answer(request):
     if op == "waits":
         lengths, count = [check_amount(length) for length in request["request_ns"]], check_amount(request["repeat"])
         check_count(5 * len(lengths) * count)
-        return waits.waits(name, clock(request["reference"]), lengths, count, check_amount(request["pause_ns"]), request["break_ns"])
+        return waits.waits(name, clock(request["reference"]), lengths, count, check_amount(request["pause_ns"]))
     if op == "periods":
         count, stalls = check_count(check_amount(request["count"])), [check_amount(at) for at in request["stalls"]]
         return waits.periods(name, clock(request["reference"]), check_amount(request["period_ns"]), count, stalls)

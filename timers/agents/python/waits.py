@@ -6,7 +6,7 @@ import time
 LOOPS = """
 from random import random
 
-async def waits(lengths, kept, pause_ns, is_late, reference, cpu_time):
+async def waits(lengths, kept, pause_ns, reference, cpu_time):
     for length in lengths:
         pause(random() * pause_ns)
         seconds = length / 1e9
@@ -15,8 +15,6 @@ async def waits(lengths, kept, pause_ns, is_late, reference, cpu_time):
         WAIT
         after = reference()
         kept.append((before, after, cpu_time() - cpu))
-        if is_late(before, after, length):
-            return
 
 async def periods(period_ns, count, stalls, reference):
     seconds, wakeups = period_ns / 1e9, []
@@ -64,7 +62,7 @@ def loop(name):
         _, prepare, wait = WAITERS[name]
         loops[name] = {"pause": pause, "compute": compute}
         exec(prepare + LOOPS.replace("WAIT", wait), loops[name])
-        run(loops[name]["waits"]([0, 1] * 10, [], 0, lambda *_: False, time.perf_counter_ns, time.perf_counter_ns))
+        run(loops[name]["waits"]([0, 1] * 10, [], 0, time.perf_counter_ns, time.perf_counter_ns))
     return loops[name]
 
 
@@ -74,16 +72,10 @@ def cpu_clock():
     return time.thread_time_ns if fine else None
 
 
-def waits(name, reference, lengths, count, pause_ns, break_ns):
+def waits(name, reference, lengths, count, pause_ns):
     check_length((sum(lengths) + len(lengths) * pause_ns) * count)
     cpu, kept = cpu_clock(), []
-
-    def is_late(before, after, length):
-        if break_ns < 0 or reference.ns_per_tick is None:
-            return False
-        return (reference.ticks(after) - reference.ticks(before)) * reference.ns_per_tick > length + break_ns
-
-    run(loop(name)["waits"](lengths * count, kept, pause_ns, is_late, reference.call, cpu or reference.call))
+    run(loop(name)["waits"](lengths * count, kept, pause_ns, reference.call, cpu or reference.call))
     values = []
     for turn, (before, after, used) in enumerate(kept):
         values += [turn % len(lengths), reference.ticks(before), reference.ticks(after), used if cpu else -1, -1]

@@ -122,17 +122,6 @@ impl RunDelay {
     }
 }
 
-/// Opens the file that adds marks to the kernel trace; `None` if it cannot be written.
-pub(crate) fn trace_marker() -> Option<File> {
-    let folders = ["/sys/kernel/tracing", "/sys/kernel/debug/tracing"];
-    folders.iter().find_map(|folder| {
-        File::options()
-            .write(true)
-            .open(format!("{folder}/trace_marker"))
-            .ok()
-    })
-}
-
 #[cfg(test)]
 mod tests {
     use std::thread;
