@@ -111,7 +111,7 @@ for ((number = 1; number <= probes; number++)); do
     fi
     if [ "$kind" = KILL ]; then
         # A killed probe cannot remove its files; the next run does.
-        "$program" report reports/icpe2011-mbp53/2011-03-14/report.json -o "$out/page.html" >/dev/null
+        "$program" probe --from reports/icpe2011-mbp53/2011-03-14/report.json -o "$out/page.html" >/dev/null
         rm -f "$out/page.html"
     fi
     rm -f "$disk/filler"

@@ -4,7 +4,7 @@
 //! The kernel makes its clocks of one counter. CLOCK_MONOTONIC_RAW runs at the rate that the kernel
 //! found or was given at boot; the *corrected* clocks (CLOCK_MONOTONIC, CLOCK_REALTIME and those
 //! made of them) run faster by the correction (adjtimex(2)). One of the two rates is therefore wrong
-//! by at least a large correction. docs/witnesses.md says what can prove which.
+//! by at least a large correction. docs/check.md says what can prove which.
 
 use crate::model::{MAX_SLEW, Ntp};
 use crate::numbers::significant;

@@ -328,41 +328,4 @@ mod tests {
             assert!(!is_baseline_name(path), "{path}");
         }
     }
-
-    #[test]
-    fn refuses_ambiguous_words() {
-        let folder = tempfile::tempdir().unwrap();
-        let kept = Baselines(folder.path().join("home/baselines"));
-        let resolve = |word: &str| Baselines::resolve(Some(&kept), Path::new(word));
-        assert!(
-            resolve("before")
-                .unwrap_err()
-                .to_string()
-                .contains("no baseline is stored yet")
-        );
-        kept.prepare("before").unwrap().commit(b"1").unwrap();
-        kept.prepare("after").unwrap().commit(b"2").unwrap();
-        drop(kept.prepare("given-up").unwrap());
-        fs::write(folder.path().join("home/baselines/no name.json"), "").unwrap();
-        assert_eq!(kept.names(), ["after", "before"]);
-        assert_eq!(resolve("before"), Ok(kept.file("before")));
-        let unknown = resolve("befor").unwrap_err().to_string();
-        assert!(
-            unknown.contains("baselines: after, before") && unknown.contains("--baseline befor"),
-            "{unknown}"
-        );
-        // Tests run in the folder of the package, which contains a folder `templates`.
-        assert_eq!(resolve("templates"), Ok("templates".into()));
-        kept.prepare("templates").unwrap().commit(b"3").unwrap();
-        let both = resolve("templates").unwrap_err().to_string();
-        assert!(
-            both.contains("./templates for the file") && both.contains("baselines/templates.json"),
-            "{both}"
-        );
-        assert_eq!(resolve("./templates"), Ok("./templates".into()));
-        assert_eq!(resolve("before.json"), Ok("before.json".into()));
-        assert_eq!(Baselines::resolve(None, Path::new("-")), Ok("-".into()));
-        kept.prepare("after").unwrap().commit(b"newer").unwrap();
-        assert_eq!(fs::read(kept.file("after")).unwrap(), b"newer");
-    }
 }

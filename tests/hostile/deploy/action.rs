@@ -178,55 +178,6 @@ fn gate_step_fails_or_warns() {
     }
 }
 
-#[test]
-fn gate_step_writes_cause_of_failure() {
-    let program = format!("exec '{}' \"$@\"", env!("CARGO_BIN_EXE_timermeter"));
-    for (conditions, report, code, words) in [
-        (
-            "cost>5%\ncost",
-            "{",
-            2,
-            &["for '--fail-if <CONDITION>'", "`cost` has no operator"][..],
-        ),
-        ("cost[x\u{1b}[2J>5%", "{", 2, &["has no `]` for its `[`"]),
-        ("cost>5%", "{", 1, &["'./kept/p/a.json' is not a report"]),
-        (
-            "",
-            "",
-            1,
-            &[
-                "'./kept/p/a.json'",
-                "'./kept/p/b.json' is not a report",
-                "no report could be read",
-            ],
-        ),
-    ] {
-        let sandbox = Sandbox::new();
-        fs::create_dir_all(sandbox.file("kept/p")).expect("the folder is created");
-        fs::write(sandbox.file("kept/p/a.json"), report).expect("the file is written");
-        if report.is_empty() {
-            fs::write(sandbox.file("kept/p/b.json"), report).expect("the file is written");
-        }
-        let (status, [stdout, outputs, summary]) = run_step(&sandbox, &program, conditions, "pass");
-        assert_eq!(status, Some(code), "{conditions}: {stdout}");
-        let result = outputs
-            .strip_prefix(&format!("status={code}\nresult="))
-            .and_then(|rest| rest.strip_suffix('\n'))
-            .unwrap_or_else(|| panic!("{outputs}"));
-        assert!(!result.contains(char::is_control), "{result:?}");
-        let annotation =
-            format!("::error title=clocks not measured::{result}\n").replace('%', "%25");
-        assert_eq!(stdout, format!("{result}\n{annotation}"));
-        for words in words {
-            assert!(result.contains(words), "{words}: {result}");
-        }
-        assert!(
-            summary.starts_with("## Clocks of this runner: not measured\n"),
-            "{summary}"
-        );
-    }
-}
-
 /// Runs the last step with the real program. The first run creates a baseline, the second compares.
 #[test]
 #[ignore = "long"]
