@@ -31,7 +31,6 @@ fn main() -> ExitCode {
     // the counter, which the parent process may have removed; the second saves address space if it
     // is limited.
     timers::os::machine::regain_counter();
-    timers::silence_clock_panics();
     timers::os::limits::share_allocator_arena();
     if let Err(why) = limits::check_memory() {
         return exit_code(Err(CommandError::Failed(why.to_string())));
@@ -49,9 +48,9 @@ fn main() -> ExitCode {
     match command {
         // These commands run on the first thread, because the parent process binds the first thread
         // of a worker to a CPU and counts its context switches.
-        Verb::Agent(_) | Verb::MeasureWorker(_) | Verb::Guard => exit_code(run_guarded(&command)),
+        Verb::Agent(_) | Verb::MeasureWorker(_) | Verb::Guard => exit_code(run(&command)),
         command => limits::run_on_large_stack(move || {
-            let code = exit_code(prepare(&command).and_then(|()| run_guarded(&command)));
+            let code = exit_code(prepare(&command).and_then(|()| run(&command)));
             if interrupted() && !handles_signals(&command) {
                 // Another thread is ending the process because of the signal.
                 timers::pause(timermeter::commands::SHUTDOWN_LIMIT);
@@ -213,12 +212,6 @@ fn end_children() {
             "process group {group}, which this program started, cannot be ended, because it {why}: `sudo kill -9 -- -{group}`, outside any sandbox, ends it"
         ));
     }
-}
-
-/// Runs a command as [`run`] does. That a clock of the standard library fails is an error.
-fn run_guarded(command: &Verb) -> Result<bool, CommandError> {
-    timers::guarded(|| run(command))
-        .unwrap_or_else(|why| Err(CommandError::Failed(children::with_remedy(&why))))
 }
 
 /// Runs a command. Returns whether its result is complete; otherwise the exit status is

@@ -31,71 +31,6 @@ fn found(names: &[&str]) -> Option<PathBuf> {
     found
 }
 
-/// Probes clocks of a runtime and returns the report.
-fn probed(runtime: &str, ids: &[&str]) -> serde_json::Value {
-    let probed = std::process::Command::new(program())
-        .args([
-            "probe",
-            "--quick",
-            "--quiet",
-            "--timeout",
-            "120",
-            "--format",
-            "json",
-            "--runtime",
-            runtime,
-        ])
-        .args(ids)
-        .output()
-        .expect("the program starts");
-    let errors = String::from_utf8_lossy(&probed.stderr);
-    serde_json::from_slice(&probed.stdout)
-        .unwrap_or_else(|error| panic!("{runtime}: {error}: {errors}"))
-}
-
-fn row<'a>(report: &'a serde_json::Value, id: &str) -> &'a serde_json::Value {
-    let rows = report["timers"].as_array().expect("the report has timers");
-    rows.iter()
-        .find(|row| row["id"] == id)
-        .unwrap_or_else(|| panic!("the report lacks {id}: {report}"))
-}
-
-fn step_us(row: &serde_json::Value) -> f64 {
-    assert_eq!(row["resolution"]["kind"], "resolved", "{row}");
-    row["resolution_ns"]["value"]
-        .as_f64()
-        .expect("the step is a number")
-        / 1e3
-}
-
-/// In Chromium, an isolated page has a finer clock than a plain page. A worker has the clock of its
-/// page.
-#[test]
-#[ignore = "run by .ci/runtimes"]
-fn isolated_page_has_finer_clock() {
-    if found(CHROMIUM).is_none() {
-        return;
-    }
-    let ids = [
-        "chromium:performance.now",
-        "chromium-isolated:performance.now",
-        "chromium-worker:performance.now",
-    ];
-    let report = probed("chromium", &ids);
-    let [plain, isolated, worker] = ids.map(|id| step_us(row(&report, id)));
-    assert!(
-        isolated < plain && (worker / plain - 1.0).abs() < 0.01,
-        "{plain} {isolated} {worker}"
-    );
-    for id in ids {
-        let declared = &row(&report, id)["verdicts"]["declared"];
-        assert_eq!(
-            declared["outcome"], "pass",
-            "{id}: by specification: {declared}"
-        );
-    }
-}
-
 /// Starts a browser host that answers each question after a minute.
 fn start(kind: &str, browser: &Path, folder: &Path) -> Child {
     let host = &timers::agents::runtime(kind)
@@ -113,10 +48,7 @@ fn start(kind: &str, browser: &Path, folder: &Path) -> Child {
     )
     .expect("the agent is written");
     let mut command = std::process::Command::new(program());
-    command
-        .args(["browser", kind, "plain"])
-        .arg(browser)
-        .arg(folder);
+    command.args(["browser", kind]).arg(browser).arg(folder);
     command
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())

@@ -60,7 +60,6 @@ mod paired;
 mod properties;
 #[cfg(feature = "quanta")]
 mod quanta_clock;
-mod std_panics;
 mod std_time;
 mod subject;
 pub mod timed;
@@ -86,7 +85,6 @@ pub use native::{Native, RATE_SOURCES, REFERENCES, find_ns_per_tick, pass, unfen
 pub use os::AffinityError;
 pub use paired::{PairedReads, paired_reads};
 pub use properties::{Counted, Family, Properties, ReadsBy};
-pub use std_panics::{guarded, receive, silence_clock_panics};
 pub use std_time::date;
 pub use subject::{Activity, Advance, Answer, BackwardSteps, Fault, Subject};
 pub use work::run_chain;

@@ -5,7 +5,7 @@
 //! CLOCK_UPTIME_RAW and CLOCK_REALTIME. At what rate: that of these clocks, in nanoseconds. The
 //! library reads them through libc, so through the vDSO if the clock source allows it. Who may read
 //! them: any process. How they lie: as these clocks do; the cost is theirs plus a check of the
-//! result, which panics if the call failed ([`guarded`](crate::guarded)). `Instant` is documented never to go backwards; `SystemTime` steps when the clock is set.
+//! result, which panics if the call failed. `Instant` is documented never to go backwards; `SystemTime` steps when the clock is set.
 //!
 //! [std::time]: https://doc.rust-lang.org/std/time/struct.Instant.html#underlying-system-calls
 

@@ -7,7 +7,7 @@ use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use timers::agents::{RUNTIMES, runtime};
 
 use super::values::InvalidValue;
-use crate::hosts::browser::{BrowserKind, PageKind};
+use crate::hosts::browser::BrowserKind;
 use crate::requests::{AgentSpec, HostRequest, RuntimeName};
 
 /// Flags that add hosts of timers.
@@ -53,9 +53,6 @@ pub struct BrowserArgs {
     /// The kind of browser
     #[arg(value_enum)]
     pub kind: BrowserKind,
-    /// The part of the browser in which clocks are read
-    #[arg(value_enum)]
-    pub page: PageKind,
     /// The program of the browser
     pub program: PathBuf,
     /// The folder of its page and of its profile

@@ -15,13 +15,11 @@ use crate::report::StandardOutput;
 pub fn run(args: &BrowserArgs) -> CommandResult {
     let BrowserArgs {
         kind,
-        page,
         program,
         folder,
     } = args.clone();
     let host = BrowserHost {
         kind,
-        page,
         program,
         folder,
     };

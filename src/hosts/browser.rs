@@ -58,20 +58,10 @@ const CHROMIUM_FLAGS: &[&str] = &[
     "--mute-audio",
 ];
 
-/// The files that the browser may load; the first two are the pages.
-const FILES: [&str; 5] = [
-    "plain.html",
-    "worker.html",
-    "agent.js",
-    "serve.js",
-    "worker.js",
-];
+/// The files that the browser may load; the first is the page.
+const FILES: [&str; 3] = ["plain.html", "agent.js", "serve.js"];
 /// The path from which the page fetches questions.
 const QUESTION_PATH: &str = "next";
-/// Response headers that isolate a page from other origins, for which browsers provide finer clocks
-/// (HTML, *cross-origin isolation*).
-const ISOLATION_HEADERS: &str =
-    "Cross-Origin-Opener-Policy: same-origin\r\nCross-Origin-Embedder-Policy: require-corp\r\n";
 
 /// A kind of browser.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
@@ -82,24 +72,11 @@ pub enum BrowserKind {
     Firefox,
 }
 
-/// The context in a browser in which clocks are read.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-pub enum PageKind {
-    /// A page.
-    Plain,
-    /// A page that is isolated from pages of other origins.
-    Isolated,
-    /// A worker of a page that is not isolated.
-    Worker,
-}
-
-/// The settings of a browser and of the page in which its clocks are read.
+/// A browser with the files of its page.
 #[derive(Clone, Debug)]
 pub struct BrowserHost {
     /// The kind of browser.
     pub kind: BrowserKind,
-    /// The context in the browser in which the clocks are read.
-    pub page: PageKind,
     /// The path of the browser.
     pub program: PathBuf,
     /// The folder that contains the files of the page and will contain the profile.
@@ -166,25 +143,20 @@ pub fn serve(
     // The name of the profile is random, so no other program knows the path of the page.
     let name = profile.path().file_name().unwrap_or_default();
     let folder_path = format!("/{}/", name.to_string_lossy());
-    let page = match host.page {
-        PageKind::Worker => FILES[1],
-        PageKind::Plain | PageKind::Isolated => FILES[0],
-    };
     let site = Arc::new(PageServer {
         files: host.folder.clone(),
         folder_path: folder_path.clone(),
-        is_isolated: host.page == PageKind::Isolated,
         questions: Mutex::new(questions),
         answers: answer_sender,
     });
     let port = serve_page(&site).map_err(BrowserError::NoSocket)?;
-    let url = format!("http://127.0.0.1:{port}{folder_path}{page}");
+    let url = format!("http://127.0.0.1:{port}{folder_path}{}", FILES[0]);
     let (browser, version) = start_browser(host, profile.path(), &url, &answers)?;
     for line in requests {
         let is_introduction = matches!(from_bytes(&line), Ok(AgentQuestion::Hello { .. }));
         let _ = question_sender.send(line);
         let mut answer = loop {
-            match timers::receive(&answers, CHECK_INTERVAL) {
+            match answers.recv_timeout(CHECK_INTERVAL) {
                 // A page without an answer only requests a question.
                 Ok(answer) if answer.is_empty() => {}
                 Ok(answer) => break answer,
@@ -284,7 +256,7 @@ fn wait_for_page(
 ) -> Result<RunningProcess, BrowserError> {
     let running = children::start(command, None)?;
     let deadline = Deadline::after(START_TIMEOUT);
-    while timers::receive(answers, CHECK_INTERVAL).is_err() {
+    while answers.recv_timeout(CHECK_INTERVAL).is_err() {
         if running.has_exited() {
             return Err(ended(profile));
         }
@@ -315,7 +287,6 @@ struct PageServer {
     files: PathBuf,
     /// The part of the URL before the name of a file.
     folder_path: String,
-    is_isolated: bool,
     questions: Mutex<Receiver<Vec<u8>>>,
     answers: Sender<Vec<u8>>,
 }
@@ -363,7 +334,7 @@ impl PageServer {
                     .questions
                     .lock()
                     .unwrap_or_else(PoisonError::into_inner);
-                let question = timers::receive(&questions, MAX_POLL_TIME);
+                let question = questions.recv_timeout(MAX_POLL_TIME);
                 ("200 OK", question.unwrap_or_default())
             }
             Some(name) if FILES.contains(&name) => {
@@ -376,15 +347,10 @@ impl PageServer {
             Some(_) => "text/javascript",
             None => "text/plain",
         };
-        let isolation = if self.is_isolated {
-            ISOLATION_HEADERS
-        } else {
-            ""
-        };
         let length = body.len();
         write!(
             stream,
-            "HTTP/1.1 {status}\r\nContent-Type: {kind}; charset=utf-8\r\nContent-Length: {length}\r\n{isolation}Connection: close\r\n\r\n"
+            "HTTP/1.1 {status}\r\nContent-Type: {kind}; charset=utf-8\r\nContent-Length: {length}\r\nConnection: close\r\n\r\n"
         )?;
         stream.write_all(&body)?;
         stream.flush()

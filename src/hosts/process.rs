@@ -162,7 +162,7 @@ impl AgentProcess {
     /// # Errors
     /// `Timeout` when nothing arrived in time, `Disconnected` when the output has ended.
     pub(super) fn next(&self, wait: Duration) -> Result<InputLine, RecvTimeoutError> {
-        timers::receive(&self.output, wait)
+        self.output.recv_timeout(wait)
     }
 
     /// Returns a line of output that has already arrived, if any, without waiting.
@@ -203,7 +203,7 @@ impl AgentProcess {
     pub fn last_error_output(&self) -> Option<String> {
         // Returns when the thread that reads standard error ends, because that thread sends
         // nothing.
-        let _ = timers::receive(&self.error_output_end, MAX_ERROR_OUTPUT_DELAY);
+        let _ = self.error_output_end.recv_timeout(MAX_ERROR_OUTPUT_DELAY);
         Some(
             self.last_error_line
                 .lock()

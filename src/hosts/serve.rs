@@ -106,8 +106,8 @@ impl NativeAgent {
             }
             Ok(question) => match question.excess() {
                 Some(excess) => refusal(excess),
-                None => timers::guarded(|| self.answer(question))
-                    .unwrap_or_else(|why| Err(Fault::Refused(with_remedy(&why))))
+                None => self
+                    .answer(question)
                     .unwrap_or_else(|fault| refusal(fault.to_string())),
             },
             Err(error) => refusal(format!(

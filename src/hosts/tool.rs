@@ -122,7 +122,7 @@ pub fn run_to_end(command: Command, limit: Duration, max_bytes: u64) -> Result<E
     }
     let status = status.ok_or(ToolError::StatusUnknown)?;
     let receive_output = |reader: Receiver<Vec<u8>>| {
-        let output = timers::receive(&reader, OUTPUT_GRACE);
+        let output = reader.recv_timeout(OUTPUT_GRACE);
         output.map_err(|_| ToolError::OutputOpen)
     };
     Ok(Ended {

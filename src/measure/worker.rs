@@ -63,12 +63,9 @@ impl WorkerOutcome {
 
 /// Carries out a request.
 pub fn answer(request: &WorkerRequest) -> WorkerOutcome {
-    let measured = timers::guarded(|| measure_request(request));
-    let failed = |reason| WorkerOutcome::Failed { reason };
-    measured.map_or_else(
-        |why| failed(why.to_string()),
-        |outcome| outcome.unwrap_or_else(|error| failed(error.to_string())),
-    )
+    measure_request(request).unwrap_or_else(|error| WorkerOutcome::Failed {
+        reason: error.to_string(),
+    })
 }
 
 fn measure_request(request: &WorkerRequest) -> Result<WorkerOutcome, Box<dyn Error>> {

@@ -48,8 +48,6 @@ fn check_compares_library_with_kernel() {
         ("slew", "-50000", "problem", "monotonic"),
         ("offset", "86400000000000", "problem", "monotonic"),
         ("fatal", "0", "problem", "SIGABRT"),
-        ("fails", "0", "problem", "clock_gettime(CLOCK_MONOTONIC): "),
-        ("overflow", "0", "problem", "tv_nsec = 1000000005"),
         // Before the zero of the clock.
         ("offset", "-100000000000000000", "problem", "monotonic"),
     ] {
@@ -84,27 +82,6 @@ fn run_wrapped(library: &str, fault: &[(&str, &str)], args: &[&str]) -> (Option<
     assert_ne!(output.status.code(), Some(101), "{args:?}: {printed}");
     assert!(!printed.contains("panicked"), "{args:?}: {printed}");
     (output.status.code(), printed)
-}
-
-#[test]
-fn failing_clock_is_no_panic() {
-    let Some((folder, library, _lock)) = build_wrapper() else {
-        return;
-    };
-    let file = folder.path().join("timers.json").display().to_string();
-    for clock in ["0", "1"] {
-        for fault in [("fails", "0"), ("fails", "40"), ("overflow", "0")] {
-            let fault = [("CLOCK", clock), ("FAULT", fault.0), ("BY", fault.1)];
-            for args in [
-                &["list", "-o", &file][..],
-                &["check"],
-                &["watch", "200ms"],
-                &["measure", "--", "true"],
-            ] {
-                run_wrapped(&library, &fault, args);
-            }
-        }
-    }
 }
 
 /// Times of day, in seconds since 1970, that are before this program or have no year of four digits.
@@ -159,42 +136,6 @@ fn implausible_date_is_one_finding() {
         let fault = [("CLOCK", "0"), ("FAULT", fault.0), ("BY", fault.1)];
         let (_, printed) = run_wrapped(&library, &fault, &["check", "-v"]);
         assert!(!printed.contains("the time of day, "), "{printed}");
-    }
-}
-
-#[test]
-#[ignore = "takes a minute"]
-fn failing_clock_ends_no_measurement() {
-    let Some((_folder, library, _lock)) = build_wrapper() else {
-        return;
-    };
-    let chain = ["measure", "chain", "--clock", "instant", "--from", EPYC];
-    for args in [
-        &["wait", "--quick", "nanosleep", "std-park-timeout", "spin"][..],
-        &["period", "--quick", "spin"],
-        &["check", "--counter"],
-        &chain,
-    ] {
-        run_wrapped(&library, &[("FAULT", "fails"), ("BY", "60")], args);
-    }
-}
-
-#[test]
-fn failed_clock_loses_its_row() {
-    for (fault, by, reported) in [
-        ("fails", "300", "clock_gettime(CLOCK_MONOTONIC): "),
-        ("overflow", "0", "tv_nsec = 1000000005"),
-    ] {
-        let Some([row, call]) = probe_wrapped(fault, by) else {
-            return;
-        };
-        assert!(
-            row["status"] == "failed" || row["status"] == "unavailable",
-            "{row}"
-        );
-        assert!(row["reason"].to_string().contains(reported), "{row}");
-        assert!(row["cost_ns"].is_null(), "{row}");
-        assert!(call["cost_ns"]["value"].is_number(), "{call}");
     }
 }
 

@@ -97,15 +97,10 @@ fn check_runtime(name: &str) {
     let Some((_folder, hosts)) = prepare(name) else {
         return;
     };
-    // Isolated pages and workers run the loops of plain pages, and a browser takes seconds to
-    // start.
-    let is_page = ["chromium", "firefox"].contains(&name);
-    for (index, host) in hosts.iter().enumerate() {
-        if index == 0 || !is_page {
-            check_calls(host);
-            check_reads(host);
-            check_waits(host);
-        }
+    for host in &hosts {
+        check_calls(host);
+        check_reads(host);
+        check_waits(host);
         check_answers(host);
         assert_protocol(&host.command);
     }

@@ -107,12 +107,11 @@ macro_rules! erlang {
         )
     };
 }
-/// Runs a host in a browser, in a given page or worker.
+/// Runs a host in a page of a browser.
 macro_rules! browser {
-    ($prefix:literal, $programs:expr, $arguments:literal) => {
-        host!($prefix, "js": ["agent.js", "../browser/plain.html", "../browser/worker.html", "../browser/serve.js",
-            "../browser/worker.js", "../browser/user.js"], clocks!("browser"), [
-            recipe($programs, &[], concat!("$self browser ", $arguments))
+    ($prefix:literal, $programs:expr) => {
+        host!($prefix, "js": ["agent.js", "../browser/plain.html", "../browser/serve.js", "../browser/user.js"], clocks!("browser"), [
+            recipe($programs, &[], concat!("$self browser ", $prefix, " $0 $here"))
         ])
     };
 }
@@ -267,24 +266,8 @@ host!("go", "go": ["agent.go", "nanotime.s"], [recipe(
                 "$0 run $here/main.mjs"
             )]),
         ];
-    "chromium", ["chrome"], "Chromium: a page, one that is isolated from other origins, and a worker",
-        "install Chromium, as in `apt install chromium`", ["CHROMIUM_FLAGS"], [
-            browser!("chromium", CHROMIUM, "chromium plain $0 $here"),
-            browser!("chromium-isolated", CHROMIUM, "chromium isolated $0 $here"),
-            browser!("chromium-worker", CHROMIUM, "chromium worker $0 $here"),
-        ];
-    "firefox", ["mozilla firefox"], "Firefox: a page, one that is isolated from other origins, and a worker",
-        "install Firefox, as in `apt install firefox-esr`", [], [
-            browser!("firefox", FIREFOX, "firefox plain $0 $here"),
-            browser!(
-                "firefox-isolated",
-                FIREFOX,
-                "firefox isolated $0 $here"
-            ),
-            browser!(
-                "firefox-worker",
-                FIREFOX,
-                "firefox worker $0 $here"
-            ),
-        ];
+    "chromium", ["chrome"], "Chromium",
+        "install Chromium, as in `apt install chromium`", ["CHROMIUM_FLAGS"], [browser!("chromium", CHROMIUM)];
+    "firefox", ["mozilla firefox"], "Firefox",
+        "install Firefox, as in `apt install firefox-esr`", [], [browser!("firefox", FIREFOX)];
 }

@@ -163,9 +163,8 @@ function hello() {
     : typeof Bun === 'object' ? ['Bun', Bun.version]
     : browser ? [browser[1] === 'Chrome' ? 'Chromium' : browser[1], browser[2]] : ['JavaScript', '?'];
   const timers = clocks.map(({ id, ns }) => ({ id, ns_per_tick: ns }));
-  // The resolution in nanoseconds that the specification grants to an isolated page and to other pages (High Resolution Time, *coarsen
-  // time*).
-  if (browser) timers[0].resolution_ns = globalThis.crossOriginIsolated ? 5000 : 100000;
+  // The resolution in nanoseconds that the specification grants to a page that is not isolated (High Resolution Time, *coarsen time*).
+  if (browser) timers[0].resolution_ns = 100000;
   return { protocol: 1, runtime: { name, version }, timers, ops: [] };
 }
 

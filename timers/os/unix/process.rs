@@ -17,7 +17,6 @@ use rustix::process::{
 };
 
 use crate::os::{CpuTime, Pid};
-use crate::receive;
 
 /// Waits for the exit of a child, without reaping it.
 const UNTIL_EXIT: WaitIdOptions = WaitIdOptions::EXITED.union(WaitIdOptions::NOWAIT);
@@ -97,7 +96,7 @@ pub fn wait_for_exit(child: Pid, limit: Duration) -> bool {
         let _ = raw(child).map(|child| retry_on_intr(|| waitid(WaitId::Pid(child), UNTIL_EXIT)));
     };
     if thread::Builder::new().spawn(wait).is_ok() {
-        let _ = receive(&end, limit);
+        let _ = end.recv_timeout(limit);
     }
     has_exited(child)
 }

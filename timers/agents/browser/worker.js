@@ -1,1 +1,0 @@
-importScripts('agent.js', 'serve.js');
