@@ -3,7 +3,6 @@
 
 use std::sync::LazyLock;
 
-use crate::arch::arm_counters::wide as arm64;
 use crate::arch::{arm_counters as arm, riscv_counters as riscv, x86_counters as x86};
 use crate::null::Null;
 #[cfg(feature = "perf-event")]
@@ -47,7 +46,6 @@ macro_rules! tables {
 tables![
     x86,
     arm,
-    arm64,
     riscv,
     posix_clocks,
     seconds,

@@ -12,8 +12,7 @@ const VENDORS: &[(u32, &str, &str)] = &[
     (
         0x41,
         "Arm",
-        "c05 Cortex-A5, c07 Cortex-A7, c08 Cortex-A8, c09 Cortex-A9, c0e Cortex-A17, \
-         c0f Cortex-A15, d03 Cortex-A53, d04 Cortex-A35, d05 Cortex-A55, d07 Cortex-A57, \
+        "d03 Cortex-A53, d04 Cortex-A35, d05 Cortex-A55, d07 Cortex-A57, \
          d08 Cortex-A72, d09 Cortex-A73, d0a Cortex-A75, d0b Cortex-A76, d0c Neoverse-N1, \
          d0d Cortex-A77, d40 Neoverse-V1, d41 Cortex-A78, d44 Cortex-X1, d46 Cortex-A510, \
          d47 Cortex-A710, d48 Cortex-X2, d49 Neoverse-N2, d4d Cortex-A715, d4e Cortex-X3, \

@@ -7,7 +7,7 @@ use super::chains::chains;
 pub(crate) use super::absent::{declared_rate, trapping_instruction};
 pub use super::absent::{hypervisor, identity};
 pub use super::arm_counters::Cntvct as BareInstruction;
-pub use super::arm_counters::wide::CntvctIsb as FencedInstruction;
+pub use super::arm_counters::CntvctIsb as FencedInstruction;
 pub(crate) use super::hidden::*;
 
 /// Keeps all later instructions from beginning before all earlier ones have completed:

@@ -8,9 +8,8 @@
 //! frequency varies.
 //!
 //! Who may read them: CNTVCT any process, as the vDSO does, unless the kernel traps it to work
-//! around an erratum of the counter, or `prctl(PR_SET_TSC)` forbade it (64-bit, since Linux
-//! 6.12); on some kernels no 32-bit program. CNTVCTSS exists with FEAT_ECV (Armv8.6). PMCCNTR is
-//! readable only if a kernel module or a debugger enabled it for user mode (PMUSERENR), which Linux
+//! around an erratum of the counter, or `prctl(PR_SET_TSC)` forbade it (since Linux 6.12).
+//! CNTVCTSS exists with FEAT_ECV (Armv8.6). PMCCNTR is readable only if a kernel module or a debugger enabled it for user mode (PMUSERENR), which Linux
 //! itself does not. Only an attempt shows whether a read is permitted.
 //!
 //! How they lie: a read of CNTVCT does not wait for earlier instructions and may be executed early
@@ -30,100 +29,47 @@ pub(crate) const CYCLES: Properties = Properties {
     ..Properties::COUNTER
 };
 
-clocks! { "Arm", any(target_arch = "arm", target_arch = "aarch64");
+const FENCED: Properties = Properties {
+    needs_fence: Some(false),
+    ..Properties::COUNTER
+};
+
+clocks! { "64-bit Arm", target_arch = "aarch64";
     Counter<Cntvct>, "cntvct", "mrs CNTVCT_EL0", None, Properties::COUNTER;
+    Counter<CntvctIsb>, "cntvct-isb", "isb; mrs CNTVCT_EL0", None, FENCED;
+    Counter<Cntvctss>, "cntvctss", "mrs CNTVCTSS_EL0", None, FENCED;
+    Counter<Pmccntr>, "pmccntr", "mrs PMCCNTR_EL0", None, CYCLES;
 }
 
-#[cfg(any(target_arch = "arm", target_arch = "aarch64"))]
-use crate::counters::Counter;
-#[cfg(target_arch = "arm")]
-pub use narrow::Cntvct;
 #[cfg(target_arch = "aarch64")]
-pub use wide::Cntvct;
-
-/// The counter of 32-bit Arm, which Armv7's virtualization extensions introduced.
-#[cfg(target_arch = "arm")]
-mod narrow {
+pub use here::*;
+#[cfg(target_arch = "aarch64")]
+mod here {
     use std::arch::asm;
 
-    use crate::arch::Instruction;
+    use crate::arch::counters;
+    pub(super) use crate::counters::Counter;
 
-    /// The virtual counter.
-    pub struct Cntvct;
-
-    impl Instruction for Cntvct {
-        const MAY_FAULT: bool = true;
-
-        fn declared_hz() -> Option<f64> {
-            let hertz: u32;
-            // SAFETY: this function is called only if the counter is readable, and the same bit
-            // (CNTKCTL.PL0VCTEN) permits both reads.
-            unsafe {
-                asm!("mrc p15, 0, {hertz}, c14, c0, 0", hertz = out(reg) hertz, options(nomem, nostack, preserves_flags))
-            };
-            Some(hertz.into())
-        }
-
-        #[inline(always)]
-        fn read() -> u64 {
-            let (low, high): (u32, u32);
-            // SAFETY: the timer is open, so that the instruction succeeded before; it writes these
-            // two registers only.
-            unsafe {
-                asm!("mrrc p15, 1, {low}, {high}, c14", low = out(reg) low, high = out(reg) high, options(nostack, preserves_flags));
-            }
-            u64::from(high) << 32 | u64::from(low)
-        }
-    }
-}
-
-/// The counters of 64-bit Arm.
-pub(crate) mod wide {
-    use super::CYCLES;
-    use crate::Properties;
-    use crate::entry::clocks;
-
-    const FENCED: Properties = Properties {
-        needs_fence: Some(false),
-        ..Properties::COUNTER
-    };
-
-    clocks! { "64-bit Arm", target_arch = "aarch64";
-        Counter<CntvctIsb>, "cntvct-isb", "isb; mrs CNTVCT_EL0", None, FENCED;
-        Counter<Cntvctss>, "cntvctss", "mrs CNTVCTSS_EL0", None, FENCED;
-        Counter<Pmccntr>, "pmccntr", "mrs PMCCNTR_EL0", None, CYCLES;
+    counters! {
+        /// The virtual counter.
+        Cntvct, cntfrq(), ["mrs {count}, cntvct_el0"];
+        /// The virtual counter, read after all earlier instructions have completed.
+        CntvctIsb, cntfrq(), ["isb", "mrs {count}, cntvct_el0"];
+        /// The self-synchronising form of the virtual counter. The register is given by its
+        /// number, because assemblers know the name only with Armv8.6 enabled.
+        Cntvctss, cntfrq(), ["mrs {count}, s3_3_c14_c0_6"];
+        /// The cycles of the core.
+        Pmccntr, None, ["mrs {count}, pmccntr_el0"];
     }
 
-    #[cfg(target_arch = "aarch64")]
-    pub use here::*;
-    #[cfg(target_arch = "aarch64")]
-    mod here {
-        use std::arch::asm;
-
-        use crate::arch::counters;
-        pub(super) use crate::counters::Counter;
-
-        counters! {
-            /// The virtual counter.
-            Cntvct, cntfrq(), ["mrs {count}, cntvct_el0"];
-            /// The virtual counter, read after all earlier instructions have completed.
-            CntvctIsb, cntfrq(), ["isb", "mrs {count}, cntvct_el0"];
-            /// The self-synchronising form of the virtual counter. The register is given by its
-            /// number, because assemblers know the name only with Armv8.6 enabled.
-            Cntvctss, cntfrq(), ["mrs {count}, s3_3_c14_c0_6"];
-            /// The cycles of the core.
-            Pmccntr, None, ["mrs {count}, pmccntr_el0"];
-        }
-
-        /// The rate of the virtual counter in hertz, as declared by the firmware.
-        fn cntfrq() -> Option<f64> {
-            let hertz: u64;
-            // SAFETY: this function is called only if the counter is readable, and the same bit
-            // (CNTKCTL_EL1.EL0VCTEN or EL0PCTEN) permits both reads.
-            unsafe {
-                asm!("mrs {hertz}, cntfrq_el0", hertz = out(reg) hertz, options(nomem, nostack, preserves_flags))
-            };
-            Some(hertz as f64)
-        }
+    /// The rate of the virtual counter in hertz, as declared by the firmware.
+    fn cntfrq() -> Option<f64> {
+        let hertz: u64;
+        // SAFETY: this function is called only if the counter is readable, and the same bit
+        // (CNTKCTL_EL1.EL0VCTEN or EL0PCTEN) permits both reads.
+        unsafe {
+            asm!("mrs {hertz}, cntfrq_el0", hertz = out(reg) hertz, options(nomem, nostack, preserves_flags))
+        };
+        Some(hertz as f64)
     }
 }

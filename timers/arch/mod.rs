@@ -16,14 +16,11 @@ mod absent;
     target_arch = "riscv64"
 )))]
 mod absent_counters;
-#[cfg(target_arch = "arm")]
-mod arm;
 pub(crate) mod arm_counters;
 #[cfg(any(
     target_arch = "x86",
     target_arch = "x86_64",
     target_arch = "aarch64",
-    target_arch = "arm",
     target_arch = "riscv64"
 ))]
 mod chains;
@@ -31,7 +28,6 @@ mod chains;
     target_arch = "x86",
     target_arch = "x86_64",
     target_arch = "aarch64",
-    target_arch = "arm",
     target_arch = "riscv64"
 ))]
 mod hidden;
@@ -39,7 +35,6 @@ mod hidden;
     target_arch = "x86",
     target_arch = "x86_64",
     target_arch = "aarch64",
-    target_arch = "arm",
     target_arch = "riscv64"
 )))]
 #[path = "portable.rs"]
@@ -53,8 +48,6 @@ pub(crate) mod x86_counters;
 
 #[cfg(target_arch = "aarch64")]
 use aarch64 as processor;
-#[cfg(target_arch = "arm")]
-use arm as processor;
 #[cfg(target_arch = "riscv64")]
 use riscv as processor;
 #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]

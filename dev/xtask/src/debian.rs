@@ -21,7 +21,6 @@ pub fn architecture(target: &str) -> Option<&'static str> {
         "x86_64" => Some("amd64"),
         "aarch64" => Some("arm64"),
         "riscv64gc" => Some("riscv64"),
-        "armv7" => Some("armhf"),
         "i686" => Some("i386"),
         _ => None,
     }
