@@ -10,7 +10,7 @@ pub mod emulator;
     feature = "perf-event",
     any(target_pointer_width = "64", target_arch = "x86")
 ))]
-pub(crate) mod perf_event;
+pub mod perf_event;
 pub mod process;
 pub mod scheduling;
 

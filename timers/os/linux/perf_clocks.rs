@@ -47,7 +47,7 @@ use here::*;
     any(target_pointer_width = "64", target_arch = "x86")
 ))]
 mod here {
-    use crate::os::perf_event::OpenEvent;
+    use crate::os::linux::perf_event::OpenEvent;
     use crate::{Available, Ticks, Timer, Unavailable, record_failure};
 
     /// The cycles of the core, or the time that the thread ran, read by `read(2)`.
