@@ -78,12 +78,6 @@ use std::process::Child;
 use std::time::Duration;
 
 pub use system::emulator::{emulator, runner};
-#[cfg(all(
-    feature = "perf-event",
-    target_os = "linux",
-    any(target_pointer_width = "64", target_arch = "x86")
-))]
-pub(crate) use system::perf_event;
 /// Four clocks: `CommonClock`, the usual monotonic clock; `UndistortedClock`, the same clock by a
 /// call that a preloaded library cannot intercept, if there is one; `UntrimmedClock`, a clock whose
 /// rate no time service trims, if there is one; and `CalendarClock`, the date and time.
