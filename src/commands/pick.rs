@@ -73,7 +73,6 @@ pub fn run(args: &PickArgs, output: &mut dyn Write) -> CommandResult<bool> {
     let best = choice.picked.as_mut().or(choice.nearest.as_mut());
     let mut code = String::new();
     if let Some(best) = best.filter(|best| best.figures.plan.is_some()) {
-        check_cpus(&report, &requirement, best)?;
         code = first_snippet(&report, best, args.language).unwrap_or_default();
         if code.is_empty() {
             best.notes.push(NO_CODE.to_owned());
@@ -88,33 +87,6 @@ pub fn run(args: &PickArgs, output: &mut dyn Write) -> CommandResult<bool> {
         &code,
         output,
     )
-}
-
-/// Refuses a rate at which reading the clock takes more than all CPUs, and notes that requests overlap
-/// if they take more.
-fn check_cpus(report: &Report, requirement: &Requirement, best: &mut RankedClock) -> CommandResult {
-    let (Some(rate), Some(cpus), Some(plan)) = (
-        requirement.rate_hz,
-        report.platform.cpu.online,
-        best.figures.plan,
-    ) else {
-        return Ok(());
-    };
-    let cpus = f64::from(cpus);
-    if plan.overhead > cpus {
-        return Err(usage(format!(
-            "--rate: {} takes {:.0} s of CPU a second, and this machine has {cpus} CPUs: time a sample of the requests",
-            reads_in_words(&plan, rate),
-            plan.overhead
-        )));
-    }
-    let overlapping = rate * 1e-9 * requirement.duration_ns;
-    if overlapping > cpus {
-        best.notes.push(format!(
-            "{overlapping:.0} requests overlap on {cpus} CPUs: possible only if each waits most of its time"
-        ));
-    }
-    Ok(())
 }
 
 /// The number of reads a second and the time of each, as in `1 M/s × 2 reads × 22 ns`.
