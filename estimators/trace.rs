@@ -7,7 +7,7 @@ mod stored;
 
 use std::collections::BTreeMap;
 
-pub use evidence::{Advance, Claims, Evidence, Order, OtherPath, Pair, ThreadActivity, Threads};
+pub use evidence::{Advance, Claims, Evidence, Order, Pair, ThreadActivity, Threads};
 use smallvec::SmallVec;
 #[cfg(feature = "serde")]
 pub use stored::{PackedRun, StoredTrace};

@@ -56,7 +56,6 @@ mod kernel_entry;
 mod native;
 mod null;
 pub mod os;
-mod paired;
 mod properties;
 #[cfg(feature = "quanta")]
 mod quanta_clock;
@@ -83,7 +82,6 @@ pub use failures::{failure, record_failure};
 pub use kernel_entry::{KernelEntry, measure_kernel_entry};
 pub use native::{Native, RATE_SOURCES, REFERENCES, find_ns_per_tick, pass, unfenced_handoffs};
 pub use os::AffinityError;
-pub use paired::{PairedReads, paired_reads};
 pub use properties::{Counted, Family, Properties, ReadsBy};
 pub use std_time::date;
 pub use subject::{Activity, Advance, Answer, BackwardSteps, Fault, Subject};

@@ -264,10 +264,6 @@ rules! {
                 Some(values)
             };
     }
-    "paths" {
-        Problem "{evidence}" => "do not compare readings of this clock by different calls",
-            |verdicts| failed(verdicts, Question::Paths);
-    }
 }
 
 /// Returns the evidence of the verdict on this question; `None` if the verdict is not a failure.

@@ -43,7 +43,7 @@ pub use timer::{Observations, Resolution, ResolutionKind, Timer, TimerRow};
 pub use timers::waits::WaitActivity;
 pub use timers::{Context, Counted, Family, ReadsBy};
 pub use verdict::{
-    AllanPoint, ComparedPath, CpuOffset, Declared, Monotonic, Nature, Outcome, Path, Paths,
+    AllanPoint, CpuOffset, Declared, Monotonic, Nature, Outcome, Path,
     Question, ReadPath, Stable, ThreadSafe, VerdictAnswer, Verdicts,
 };
 pub use wait::{

@@ -30,10 +30,6 @@ pub struct Verdicts {
     pub declared: Declared,
     /// Does a read take the expected path?
     pub read_path: ReadPath,
-    /// Does it agree with the same clock read on another path? Absent if there is no other path, or
-    /// if this was not tested.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub paths: Option<Paths>,
 }
 
 /// The questions about a timer, in the order of reports.
@@ -52,8 +48,6 @@ pub enum Question {
     Declared = "declared",
     /// Whether its reads use the expected path.
     ReadPath = "read path",
-    /// Whether it agrees with the same clock read on another path.
-    Paths = "paths",
 }
 
 impl Question {
@@ -85,10 +79,6 @@ impl Verdicts {
             Question::Counts => (self.counts.outcome, &*self.counts.evidence),
             Question::Declared => (self.declared.outcome, &*self.declared.evidence),
             Question::ReadPath => (self.read_path.outcome, &*self.read_path.evidence),
-            Question::Paths => match &self.paths {
-                Some(paths) => (paths.outcome, &*paths.evidence),
-                None => (Outcome::NotApplicable, NO_OTHER_PATH),
-            },
         };
         VerdictAnswer {
             question,
@@ -97,17 +87,11 @@ impl Verdicts {
         }
     }
 
-    /// Returns the answer to a question; `None` if the question was not asked.
-    pub fn asked(&self, question: Question) -> Option<VerdictAnswer<'_>> {
-        let asked = question != Question::Paths || self.paths.is_some();
-        asked.then(|| self.answer(question))
-    }
-
     /// All answers.
     pub fn answers(&self) -> impl Iterator<Item = VerdictAnswer<'_>> {
         Question::ALL
             .into_iter()
-            .filter_map(|question| self.asked(question))
+            .map(|question| self.answer(question))
     }
 
     /// Returns the failed answers that set the Quality to 0.
@@ -116,8 +100,7 @@ impl Verdicts {
             .filter(|answer| answer.question.disqualifies() && answer.outcome == Outcome::Fail)
     }
 
-    /// Returns a summary of trust: `no` if the timer fails a disqualifying question or differs from
-    /// the same clock on another path, `yes` if the disqualifying questions passed or do not apply,
+    /// Returns a summary of trust: `no` if the timer fails a disqualifying question, `yes` if the disqualifying questions passed or do not apply,
     /// `?` otherwise.
     pub fn summary(&self) -> &'static str {
         let has = |outcome: Outcome| {
@@ -125,55 +108,10 @@ impl Verdicts {
                 .any(|answer| answer.question.disqualifies() && answer.outcome == outcome)
         };
         match () {
-            () if has(Outcome::Fail) || self.answer(Question::Paths).outcome == Outcome::Fail => {
-                "no"
-            }
+            () if has(Outcome::Fail) => "no",
             () if has(Outcome::NotTested) => "?",
             () => "yes",
         }
-    }
-}
-
-/// The evidence if the clock was not compared with the same clock on another path.
-const NO_OTHER_PATH: &str = "there is no other path to the same clock, or none was compared";
-
-/// Verdict on the order of readings of one clock on several paths.
-#[apply(wire)]
-pub struct Paths {
-    /// The outcome.
-    pub outcome: Outcome,
-    /// The evidence in a sentence.
-    pub evidence: String,
-    /// The comparisons with other paths.
-    #[serde(alias = "beside")]
-    pub compared: Vec<ComparedPath>,
-}
-
-/// A comparison of two paths: readings on one path between two readings of the same clock on
-/// another path.
-#[apply(wire)]
-pub struct ComparedPath {
-    /// The id of the timer on the other path.
-    pub within: String,
-    /// Whether another CPU was busy at the same time.
-    pub busy: bool,
-    /// The number of readings.
-    pub readings: u32,
-    /// The largest lead of a reading over the following one, in nanoseconds; 0 if there is none.
-    pub ahead_ns: f64,
-    /// The largest lag of a reading behind the preceding one, in nanoseconds, in excess of the unit
-    /// and the tick of the clock; 0 if there is none.
-    pub behind_ns: f64,
-    /// The smallest lead or lag that this comparison detects, in nanoseconds.
-    #[serde(alias = "sees_ns")]
-    pub min_detected_ns: f64,
-}
-
-impl ComparedPath {
-    /// Returns the larger of lead and lag, in nanoseconds; 0 if the paths agree.
-    #[must_use]
-    pub fn difference(&self) -> f64 {
-        self.ahead_ns.max(self.behind_ns)
     }
 }
 
@@ -283,8 +221,6 @@ pub struct Stable {
     pub rate_processes: Option<u32>,
     /// The longest window, in seconds.
     pub longest_window_s: Option<f64>,
-    /// Allan deviation by window length.
-    pub allan: Vec<AllanPoint>,
     /// Windows in which it gained more time than its resolution and the cost of reads explain.
     pub jumps: u32,
     /// Windows in which it lost more time than its resolution and the cost of reads explain.

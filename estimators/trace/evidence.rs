@@ -45,9 +45,6 @@ pub struct Evidence {
     pub edges: Vec<Vec<u32>>,
     /// The advance of the timer during various activities of the thread.
     pub advances: Vec<Advance>,
-    /// Readings of the timer that two readings of the same clock by other calls enclose.
-    #[serde(default, alias = "beside", skip_serializing_if = "Vec::is_empty")]
-    pub other_paths: Vec<OtherPath>,
     /// The reasons why the host did not answer questions, by question of the protocol.
     pub refusals: BTreeMap<String, String>,
 }
@@ -146,55 +143,6 @@ impl Pair {
             *least = Some(least.map_or(difference, |least| least.min(difference)));
         }
         pair
-    }
-}
-
-/// Readings of a timer that two readings of the same clock by another call (another *path*)
-/// enclose.
-#[apply(recorded)]
-#[derive(Default)]
-pub struct OtherPath {
-    /// The id of the timer that takes the two enclosing readings.
-    #[serde(alias = "within")]
-    pub outer_id: String,
-    /// Nanoseconds in a unit of the reading; truncation to this unit delays a reading by less.
-    pub unit_ns: i64,
-    /// The time by which the clock declares that it may lag, in nanoseconds.
-    pub lag_ns: i64,
-    /// Whether another CPU was busy at the same time.
-    pub busy: bool,
-    /// The number of readings.
-    pub readings: u32,
-    /// The largest lead of a reading over the enclosing reading that follows it, in nanoseconds;
-    /// negative if no reading leads.
-    pub ahead_ns: i64,
-    /// The largest lag of a reading behind the enclosing reading that precedes it, in nanoseconds;
-    /// negative if no reading lags.
-    pub behind_ns: i64,
-    /// The least time between the two enclosing readings, in nanoseconds.
-    #[serde(alias = "narrowest_ns")]
-    pub min_width_ns: i64,
-}
-
-impl OtherPath {
-    /// Summarises triples of readings in nanoseconds: other path, this timer, other path.
-    pub fn from_readings(
-        outer_id: &str,
-        [unit_ns, lag_ns]: [i64; 2],
-        busy: bool,
-        readings: &[[i64; 3]],
-    ) -> Self {
-        let largest = |value: fn(&[i64; 3]) -> i64| readings.iter().map(value).max().unwrap_or(0);
-        Self {
-            outer_id: outer_id.to_owned(),
-            unit_ns,
-            lag_ns,
-            busy,
-            readings: readings.len() as u32,
-            ahead_ns: largest(|[_, own, after]| own.saturating_sub(*after)),
-            behind_ns: largest(|[before, own, _]| before.saturating_sub(*own)),
-            min_width_ns: -largest(|[before, _, after]| before.saturating_sub(*after)),
-        }
     }
 }
 

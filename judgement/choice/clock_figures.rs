@@ -182,7 +182,7 @@ fn refusal(row: &TimerRow) -> Option<String> {
         Status::Ok | Status::Unresolved => {}
     }
     let failed = row.verdicts.as_ref().and_then(|verdicts| {
-        [Question::Monotonic, Question::Stable, Question::Paths]
+        [Question::Monotonic, Question::Stable]
             .map(|question| verdicts.answer(question))
             .into_iter()
             .find(|answer| answer.outcome == Outcome::Fail)

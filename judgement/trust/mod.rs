@@ -8,7 +8,7 @@ mod reference;
 mod stability;
 mod threads;
 
-pub use path::{PathComparison, ReadPathBaselines, SyscallVariant};
+pub use path::{ReadPathBaselines, SyscallVariant};
 
 use crate::model::{Counted, Device, Properties, Verdicts};
 use crate::numbers::{significant, time};
@@ -42,17 +42,14 @@ pub struct MachineCase<'a> {
     pub baselines: &'a ReadPathBaselines,
     /// The correction of the rate of the kernel's clocks, if it is large.
     pub correction: Option<LargeCorrection>,
-    /// The comparisons of all paths to the clocks of the machine.
-    pub paths: &'a [PathComparison<'a>],
 }
 
 impl<'a> MachineCase<'a> {
-    /// The case of a machine without a large correction, of whose timers no two paths were compared.
+    /// The case of a machine without a large correction.
     pub fn of_baselines(baselines: &'a ReadPathBaselines) -> Self {
         Self {
             baselines,
             correction: None,
-            paths: &[],
         }
     }
 }
@@ -66,7 +63,6 @@ pub fn judge(case: &Case) -> Verdicts {
         counts: nature::judge_counted(case),
         declared: nature::compare_with_declared(case, &stable),
         read_path: path::judge(case),
-        paths: path::compare_paths(case),
         stable,
     }
 }

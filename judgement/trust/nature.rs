@@ -96,7 +96,7 @@ pub(super) const MAX_STILL_SHARE: f64 = 0.1;
 /// Share of the elapsed time below which a clock that does not claim wall time counts as standing
 /// still during sleep: such a clock includes the time of other threads of a runtime, and time that
 /// was charged late. *Judgement*.
-pub(super) const MAX_STILL_SHARE_ASLEEP: f64 = 0.3;
+const MAX_STILL_SHARE_ASLEEP: f64 = 0.3;
 
 /// Returns whether a clock that advanced by this share of the elapsed time moves (`true`), or
 /// stands still because the share is below `max_still` (`false`). `None` between the limits.

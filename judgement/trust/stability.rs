@@ -7,7 +7,6 @@
 //! truncation by their steps and a difference of 1000 ppm: twice the most that the kernel slews a
 //! clock (adjtimex(2)), and more than the error of any quartz.
 
-mod advances;
 mod rates;
 mod windows;
 
@@ -15,9 +14,8 @@ use self::rates::{KnownRate, LONGEST_TICK_NS};
 use self::windows::{Expected, FoundInWindows, longest_run, to_readings, usual_rate, watched_ns};
 use super::nature::MAX_STILL_SHARE;
 use super::{Case, faster_by, reference, times};
-use crate::model::{AllanPoint, Counted, Family, MAX_SLEW, Outcome, Stable};
+use crate::model::{Counted, Family, MAX_SLEW, Outcome, Stable};
 use crate::numbers::{significant, time};
-use crate::rate::allan_deviations;
 use crate::rate::line::{Reading, Slope};
 use crate::resolution::Resolution;
 use timers::clock_sources;
@@ -30,7 +28,7 @@ const MAX_UNCERTAINTY_PPM: f64 = 200_000.0;
 /// interrupt updates is late if the CPU that handles the interrupt does not run; the clock then
 /// catches up, and no time is lost.
 /// *Judgement*: ten ticks of 4 ms are as long as hypervisors that share CPUs keep one from running.
-pub(super) const MAX_LATE_STEPS: f64 = 10.0;
+const MAX_LATE_STEPS: f64 = 10.0;
 
 /// Judges the stability of the timer of `case`.
 pub(super) fn judge(case: &Case) -> Stable {
@@ -69,7 +67,6 @@ pub(super) fn judge(case: &Case) -> Stable {
         offset_ppm: known.map(|known| 1e6 * known.typical),
         offset_uncertainty_ppm: known.map(|known| 1e6 * known.half_width),
         longest_window_s: longest_run(&runs).and_then(|run| Some(1e-9 * watched_ns(run)?)),
-        allan: allan_points(&runs),
         jumps: found.jumps,
         freezes: found.freezes,
         largest_ns: Some(found.largest_ns()).filter(|&largest| largest > 0.0),
@@ -101,7 +98,12 @@ pub(super) fn judge(case: &Case) -> Stable {
             );
             with_verdict(without_rate(stable), Outcome::NotTested, evidence)
         }
-        (_, None) => advances::judge(case, stable),
+        (_, None) => {
+            let why = case.refusal("comparisons");
+            let why = why.unwrap_or("it moves too slowly for the time that it was watched");
+            let evidence = format!("its rate could not be watched: {why}");
+            with_verdict(stable, Outcome::NotTested, evidence)
+        }
         (_, Some(known)) => judge_wall_time(case, stable, &known, &found),
     }
 }
@@ -124,7 +126,6 @@ fn without_rate(stable: Stable) -> Stable {
     Stable {
         offset_ppm: None,
         offset_uncertainty_ppm: None,
-        allan: Vec::new(),
         jumps: 0,
         freezes: 0,
         largest_ns: None,
@@ -353,7 +354,6 @@ fn judge_by_deviating_reference(case: &Case, stable: Stable) -> Stable {
     let stable = Stable {
         offset_ppm: None,
         offset_uncertainty_ppm: None,
-        allan: Vec::new(),
         ..stable
     };
     if case.trace.declared {
@@ -365,28 +365,6 @@ fn judge_by_deviating_reference(case: &Case, stable: Stable) -> Stable {
     }
     let evidence = format!("counters of its kind {deviated} during the campaign");
     with_verdict(stable, Outcome::Fail, evidence)
-}
-
-/// Returns the Allan deviations: how much the rate differs between two successive windows, for each
-/// length of windows. The shortest windows come from the first run; the comparisons of each next
-/// run are farther apart and add only longer windows.
-fn allan_points(runs: &[&Vec<Reading>]) -> Vec<AllanPoint> {
-    let deviations = |run: &Vec<Reading>| {
-        let samples: Vec<(f64, f64)> = run.iter().map(|c| (c.time, c.clock - c.time)).collect();
-        allan_deviations(&samples)
-    };
-    let mut points: Vec<AllanPoint> = Vec::new();
-    for (window, deviation) in runs.iter().flat_map(|run| deviations(run)) {
-        let window_s = window * 1e-9;
-        let is_next = points.last().is_none_or(|last| window_s > last.window_s);
-        if is_next && (window_s + deviation).is_finite() {
-            points.push(AllanPoint {
-                window_s,
-                deviation,
-            });
-        }
-    }
-    points
 }
 
 /// Returns whether timer and reference share an oscillator: `Some(true)` if the kernel builds its

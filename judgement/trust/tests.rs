@@ -1,7 +1,5 @@
 //! Tests all verdicts on clocks with given evidence, and the verdicts other than stability.
 
-mod advances;
-mod paths;
 mod reference;
 mod stability;
 
@@ -14,7 +12,7 @@ use crate::model::{Interval, Outcome, Question};
 use crate::profile::profile;
 use crate::resolution::{Resolution, StepRule};
 use crate::trace::{
-    Advance, Claims, Intervals, Order, OtherPath, Pair, Reference, ThreadActivity, Threads,
+    Advance, Claims, Intervals, Order, Pair, Reference, ThreadActivity, Threads,
 };
 
 /// A clock of 1 ns that is compared with a reference of 1 ns. It claims to count wall time unless the
@@ -77,7 +75,7 @@ fn resolved_profile(trace: &Trace, step_ns: f64, rule: StepRule) -> Profile {
 
 static UNDECLARED: LazyLock<Properties> = LazyLock::new(Properties::default);
 
-/// The case of a timer that declares no properties and has no other path.
+/// The case of a timer that declares no properties.
 fn case<'a>(trace: &'a Trace, profile: &'a Profile, baselines: &'a ReadPathBaselines) -> Case<'a> {
     Case {
         id: "monotonic-coarse",
@@ -96,23 +94,8 @@ fn verdicts_on(
     baselines: &ReadPathBaselines,
     syscall_variant: Option<SyscallVariant>,
 ) -> Verdicts {
-    let comparison = |inner_id, found| PathComparison {
-        inner_id,
-        step_ns: None,
-        went_back: [false, false],
-        found,
-    };
-    let others = &trace.evidence.other_paths;
-    // A third path vouches for the enclosing one.
-    let third = OtherPath::from_readings("monotonic", [1, 0], false, &[[0, 1, 2]]);
-    let mut paths: Vec<_> = others
-        .iter()
-        .map(|found| comparison("monotonic-coarse", found))
-        .collect();
-    paths.push(comparison("monotonic-syscall", &third));
     let mut case = case(trace, profile, baselines);
     case.syscall_variant = syscall_variant;
-    case.machine.paths = &paths;
     judge(&case)
 }
 

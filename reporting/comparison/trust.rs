@@ -69,7 +69,7 @@ pub fn both_answered(old: &[&TimerRow], new: &[&TimerRow]) -> bool {
 fn majority_answer<'a>(rows: &[&'a TimerRow], question: Question) -> Option<VerdictAnswer<'a>> {
     let asked = || {
         let verdicts = rows.iter().filter_map(|row| row.verdicts.as_ref());
-        verdicts.filter_map(|verdicts| verdicts.asked(question))
+        verdicts.map(|verdicts| verdicts.answer(question))
     };
     let count = |outcome: &Outcome| asked().filter(|answer| answer.outcome == *outcome).count();
     let tested = [Outcome::NotApplicable, Outcome::Pass, Outcome::Fail];

@@ -133,8 +133,7 @@ fn quality_fields() -> Vec<Field> {
 /// Verdicts on whether the clock can be trusted, with their numbers.
 fn trust_fields() -> Vec<Field> {
     field_table! { Read::Row, CLOCKS, |verdicts| verdicts.clock()?.verdicts.as_ref()?;
-        trust: Text = verdicts.summary(), "Monotonic, thread-safe and stable: `yes`, as far as that applies; `no`: it fails one of these, or differs from the same \
-             clock read on another path, and a note says how; `?`: one of these could not be tested on this machine",
+        trust: Text = verdicts.summary(), "Monotonic, thread-safe and stable: `yes`, as far as that applies; `no`: it fails one of these, and a note says how; `?`: one of these could not be tested on this machine",
             in_tables(Visibility::Always);
         monotonic: Text = verdicts.monotonic.outcome.name(),
             "Whether it is monotonic: `pass`, `fail`, `not applicable`, `not tested`";
@@ -144,8 +143,6 @@ fn trust_fields() -> Vec<Field> {
         counts: Text = verdicts.counts.outcome.name(), "Whether it counts the claimed quantity";
         declared: Text = verdicts.declared.outcome.name(), "Whether it conforms to the declarations of its platform";
         read_path: Text = verdicts.read_path.outcome.name(), "Whether its reads take the expected path";
-        paths: Text = verdicts.paths.as_ref()?.outcome.name(),
-            "Whether it agrees with the same clock read on another path";
         answered_by: Text = verdicts.read_path.path?.name(),
             "The component that answers a read: `user-mode`, `system-call`, `trapped`";
         offset_max: Nanoseconds = verdicts.thread_safe.largest_offset()?.ns.abs(),

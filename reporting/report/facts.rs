@@ -79,7 +79,7 @@ pub fn facts(row: Row, detail: Detail) -> Vec<Fact> {
             (answer.question.name(), text)
         })
     }));
-    let evidence = verdicts.flat_map(|verdicts| evidence(verdicts, clock.place()));
+    let evidence = verdicts.map(|verdicts| evidence(verdicts, clock.place()));
     facts.extend(evidence.filter(|(_, parts)| !parts.is_empty()));
     facts
 }
@@ -103,24 +103,13 @@ fn disturbances(row: &TimerRow) -> Option<String> {
 }
 
 /// Evidence that needs more than one sentence.
-fn evidence(verdicts: &Verdicts, place: &str) -> [Fact; 2] {
+fn evidence(verdicts: &Verdicts, place: &str) -> Fact {
     let offsets = verdicts.thread_safe.offsets.iter().map(|offset| {
         let [ns, within] = [(offset.ns, 3), (offset.uncertainty_ns, 2)]
             .map(|(ns, digits)| significant(ns, digits));
         format!("{place} {}: {ns} ± {within} ns", offset.cpu)
     });
-    let allan = verdicts.stable.allan.iter().map(|point| {
-        format!(
-            "{:.1e} at {}",
-            point.deviation,
-            time(Some(point.window_s * 1e9))
-        )
-    });
-    let joined = |parts: Vec<String>| parts.join(" · ");
-    [
-        ("offsets", joined(offsets.collect())),
-        ("Allan deviation", joined(allan.collect())),
-    ]
+    ("offsets", offsets.collect::<Vec<_>>().join(" · "))
 }
 
 /// Lists the first modes of the cost of single reads with their shares, and counts the other modes.

@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use super::printed::finding_text;
 use super::{CommandResult, date, emit, failed, machine_document, prepare_outputs};
-use crate::campaign::other_paths::compare_with_syscalls;
+use crate::campaign::library_clocks::compare_with_syscalls;
 use crate::cli::CheckArgs;
 use crate::document::FindingText;
 use crate::findings::apply_rules;

@@ -21,7 +21,7 @@ use crate::rate::tick;
 use crate::scoring::scatter;
 use crate::text::by_text;
 use crate::trace::{PeriodTrace, StoredTrace, WaitTrace};
-use crate::trust::{self, Case, MachineCase, PathComparison, ReadPathBaselines, SyscallVariant};
+use crate::trust::{self, Case, MachineCase, ReadPathBaselines, SyscallVariant};
 
 use row::{add_verdicts, fill_row, warn_if_imprecise};
 
@@ -177,9 +177,7 @@ impl Recording {
             })
             .into_iter()
             .unzip();
-        let paths = self.path_comparisons(&profiles);
         let mut machine = MachineCase::of_baselines(&self.baselines);
-        machine.paths = &paths;
         machine.correction = match &self.platform.ntp {
             Some(ntp) => LargeCorrection::of(ntp),
             None => self.measured_correction(&profiles, machine),
@@ -220,32 +218,6 @@ impl Recording {
         };
         let offset_ppm = self.timers.iter().zip(profiles).find_map(offset_ppm)?;
         LargeCorrection::measured(1.0 / (1.0 + 1e-6 * offset_ppm) - 1.0, None)
-    }
-
-    /// Returns the comparisons of the paths to the clocks of the machine.
-    fn path_comparisons(&self, profiles: &[Option<Profile>]) -> Vec<PathComparison<'_>> {
-        let went_back = |id: &str| {
-            let observed = self.timers.iter().find(|observed| observed.timer.id == id);
-            let order =
-                observed.and_then(|observed| observed.outcome.as_ref().ok()?.evidence.order);
-            order.is_some_and(|order| order.backward > 0)
-        };
-        let mut all = Vec::new();
-        for (observed, profile) in self.timers.iter().zip(profiles) {
-            let Ok(stored) = &observed.outcome else {
-                continue;
-            };
-            for found in &stored.evidence.other_paths {
-                let inner_id = observed.timer.id.as_str();
-                all.push(PathComparison {
-                    inner_id,
-                    step_ns: profile.as_ref().and_then(Profile::step_at_most_ns),
-                    went_back: [inner_id, &found.outer_id].map(went_back),
-                    found,
-                });
-            }
-        }
-        all
     }
 
     /// Returns the cost of the variant through the system call, if there is one and it was

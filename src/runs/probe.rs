@@ -3,8 +3,7 @@
 use super::context::{RunContext, choose_cpu, measuring_cpus};
 use super::{FinishedRun, RunError};
 use crate::campaign::clocks::{self, ClockSubject};
-use crate::campaign::other_paths::compare_paths;
-use crate::campaign::sampling::{CampaignPlan, CampaignSettings};
+use crate::campaign::sampling::CampaignSettings;
 use crate::campaign::subject::Conditions;
 use crate::hosts::host::TimerHost;
 use crate::messages::Progress;
@@ -36,7 +35,6 @@ pub fn probe(request: &ProbeRequest) -> Result<FinishedRun, RunError> {
         .collect();
     let cpus = measuring_cpus(request.cpu, cpu);
     let during = measure(&selection.hosts, &mut subjects, &settings, &cpus)?;
-    read_side_by_side(&selection.names, &mut subjects, &settings.plan);
     let is_complete = !selection.failed_by_name();
     let described = describe_settings(&settings, &selection.hosts);
     let observed = take_observations(&selection.names, subjects);
@@ -85,27 +83,6 @@ fn measure(
         }
     };
     Ok(clocks::run(hosts, subjects, settings, cpus, &progress)?)
-}
-
-/// Reads the native clocks that can be read in several ways (for example with and without the vDSO)
-/// next to each other, and adds the comparisons to their evidence.
-fn read_side_by_side(names: &[HostName], subjects: &mut [ClockSubject], plan: &CampaignPlan) {
-    let is_native =
-        |subject: &ClockSubject| names[subject.host].prefix.is_none() && subject.outcome.is_ok();
-    let ids: Vec<String> = subjects
-        .iter()
-        .filter(|subject| is_native(subject))
-        .map(|subject| subject.timer.id.clone())
-        .collect();
-    let ids: Vec<&str> = ids.iter().map(String::as_str).collect();
-    for (id, comparison) in compare_paths(&ids, plan) {
-        let subject = subjects
-            .iter_mut()
-            .find(|subject| is_native(subject) && subject.timer.id == id);
-        if let Some(Ok(measured)) = subject.map(|subject| &mut subject.outcome) {
-            measured.stored.evidence.other_paths.push(comparison);
-        }
-    }
 }
 
 /// The observations of the timers, with their ids in reports.

@@ -26,13 +26,12 @@ fn build_wrapper() -> Option<(TempDir, String, RwLockReadGuard<'static, ()>)> {
     Some((folder, library, lock))
 }
 
-/// The rows of `monotonic` and of its system call with this fault, if a third path is probed as well;
-/// `None` if the test is skipped.
+/// The rows of `monotonic` and of its system call with this fault; `None` if the test is skipped.
 fn probe_wrapped(fault: &str, by: &str) -> Option<[Value; 2]> {
     let (_folder, library, _lock) = build_wrapper()?;
     let (report, _) = probe_quickly(
         &[],
-        &["monotonic", "monotonic-syscall", "monotonic-coarse-syscall"],
+        &["monotonic", "monotonic-syscall"],
         &[("LD_PRELOAD", &library), ("FAULT", fault), ("BY", by)],
     );
     Some(["monotonic", "monotonic-syscall"].map(|id| row(&report, id).clone()))
@@ -166,7 +165,7 @@ fn deadlines_by_clock_ahead_are_unavailable() {
 #[test]
 #[ignore = "takes some seconds"]
 fn quantised_clock_has_its_step() {
-    let Some([row, call]) = probe_wrapped("quantise", "100000") else {
+    let Some([row, _]) = probe_wrapped("quantise", "100000") else {
         return;
     };
     let step = row["resolution_ns"]["value"]
@@ -175,24 +174,17 @@ fn quantised_clock_has_its_step() {
     assert!((step / 1e5 - 1.0).abs() < 0.01, "{row}");
     assert_eq!(outcome(&row, "monotonic"), "pass", "{row}");
     assert_eq!(outcome(&row, "stable"), "pass", "{row}");
-    // A reading of the system call lies after the next reading of the quantised clock.
-    assert_eq!(outcome(&call, "paths"), "not tested", "{call}");
 }
 
 #[test]
 #[ignore = "takes some seconds"]
 fn offset_clock_keeps_its_durations() {
-    let Some([row, call]) = probe_wrapped("offset", "86400000000000") else {
+    let Some([row, _]) = probe_wrapped("offset", "86400000000000") else {
         return;
     };
     for verdict in ["monotonic", "stable", "counts"] {
         assert_ne!(outcome(&row, verdict), "fail", "{verdict}: {row}");
     }
-    // The system call of the coarse clock contradicts the wrapped clock too, and not the sound path.
-    assert_eq!(outcome(&row, "paths"), "fail", "{row}");
-    assert_eq!(outcome(&call, "paths"), "not tested", "{call}");
-    let evidence = row["verdicts"]["paths"]["evidence"].to_string();
-    assert!(evidence.contains("by up to 86400 s"), "{evidence}");
 }
 
 #[test]

@@ -24,7 +24,7 @@ pub use counter::{CounterFault, CounterModel};
 use draw::{exponential, gamma, normal};
 pub use model::{
     Interruptions, Jitter, Model, Neighbours, Outliers, Processes, Surroundings, Updates,
-    code_duration_ns, paired_reads,
+    code_duration_ns,
 };
 use sharing::Sharing;
 pub use waits::{Delays, Missed, TickModel, VirtualTicks, VirtualWaits, WaitModel};

@@ -23,16 +23,9 @@ const MAX_BUSY_ATTEMPTS: u32 = 3;
 const MIN_BUSY_MS: u32 = 30;
 /// Fewest steps of a timer in the time that it is observed.
 const MIN_STEPS: f64 = 6.0;
-/// Time that timer and reference are observed during sleep if the host cannot compare them, in
-/// milliseconds. The host reads them one after the other, and the delay between the two reads may
-/// differ from start to end (`MAX_COLD_DELAY_NS` of `trust/stability/advances.rs`). This is the
-/// shortest time in which that difference hides no error of the rate that matters. *Computed*.
-const RATE_OBSERVATION_MS: u32 = 250;
-
 impl Session {
     /// Observes how far the timers move while their thread computes, sleeps, and sleeps next to a
-    /// busy thread. If the host cannot compare them with the reference, the advance during sleep
-    /// also has to show the rate.
+    /// busy thread.
     pub(super) fn find_counted_quantity(&self, examined: &mut [Examined]) -> Answer<()> {
         // The time that a timer has to be observed, in milliseconds; `None` if it is too long.
         let observation_ms = |one: &Examined| {
@@ -71,19 +64,6 @@ impl Session {
                 }
                 busy_ms *= 2;
             }
-        } else {
-            return Ok(());
-        }
-        if self.offers(Op::Comparisons) {
-            return Ok(());
-        }
-        let counts = |at: usize| examined[at].trace.evidence.claims.counts;
-        let wall_timers: Vec<usize> = all
-            .filter(|&at| matches!(counts(at), None | Some(Counted::Wall)))
-            .collect();
-        // They are observed twice, because a single answer does not disqualify a timer.
-        for _ in 0..2 {
-            self.observe(Activity::Sleep, RATE_OBSERVATION_MS, examined, &wall_timers)?;
         }
         Ok(())
     }

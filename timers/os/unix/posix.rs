@@ -136,12 +136,6 @@ pub mod by_type {
     };
 }
 
-/// Returns nothing: Windows has none of these clocks.
-#[cfg(windows)]
-pub fn paired_reads(_: &[&str], _: u32, _: bool) -> Vec<crate::PairedReads> {
-    Vec::new()
-}
-
 #[cfg(not(windows))]
 pub use here::*;
 #[cfg(not(windows))]
@@ -175,89 +169,6 @@ mod here {
     /// `CLOCK_REALTIME`, by libc.
     pub type Realtime = PosixClock<Libc, CLOCK_REALTIME>;
     type RealtimeCoarse = PosixClock<Libc, CLOCK_REALTIME_COARSE>;
-
-    /// See [`paired_reads`](crate::paired_reads): the readings of each given timer whose clock
-    /// can be read in another way. `busy` is copied to the result.
-    pub fn paired_reads(ids: &[&str], count: u32, busy: bool) -> Vec<PairedReads> {
-        macro_rules! each {
-            ($($clock:ty, $within:ty;)*) => {
-                [$(ids.contains(&<$clock>::INFO.id).then(|| read_pair::<$within, $clock>(count, busy)).flatten()),*]
-            };
-        }
-        let all = each! {
-            PosixClock<SystemCall, CLOCK_MONOTONIC>, Monotonic;
-            PosixClock<SystemCall, CLOCK_MONOTONIC_RAW>, MonotonicRaw;
-            PosixClock<SystemCall, CLOCK_BOOTTIME>, PosixClock<Libc, CLOCK_BOOTTIME>;
-            PosixClock<SystemCall, CLOCK_REALTIME>, Realtime;
-            MonotonicCoarse, Monotonic;
-            PosixClock<SystemCall, CLOCK_MONOTONIC_COARSE>, Monotonic;
-            RealtimeCoarse, Realtime;
-            PosixClock<SystemCall, CLOCK_REALTIME_COARSE>, Realtime;
-            Gettimeofday, Realtime;
-            Time, Realtime;
-        };
-        all.into_iter().flatten().collect()
-    }
-
-    /// Reads clock `T` between readings of clock `R`. `None` if one of them is unreadable, also
-    /// later, or its unit is not a whole number of nanoseconds.
-    fn read_pair<R: Timer, T: Timer>(count: u32, busy: bool) -> Option<PairedReads> {
-        let (within, clock) = (R::open().ok()?, T::open().ok()?);
-        let whole_ns = |ns: Option<f64>| {
-            let whole = ns.filter(|ns| *ns >= 1.0 && ns.fract() == 0.0);
-            whole.map(|ns| ns as i64)
-        };
-        let (unit_within, unit_ns) = (whole_ns(R::ns_per_tick())?, whole_ns(T::ns_per_tick())?);
-        let lag_ns = if T::INFO.id == "time" {
-            // `time` declares no resolution; it returns the seconds of the coarse clock.
-            (find("realtime-coarse")?.declared_resolution)().unwrap_or(0.0) as i64
-        } else {
-            let declared = T::declared_resolution().filter(|ns| *ns > unit_ns as f64);
-            declared.unwrap_or(0.0) as i64
-        };
-        let readings = read_between(&within, &clock, count);
-        let ns = |before: R::Reading, own: T::Reading, after: R::Reading| {
-            let [before, after] = [before, after].map(|reading| within.ticks(reading).0 as i64);
-            [
-                before.wrapping_mul(unit_within),
-                (clock.ticks(own).0 as i64).wrapping_mul(unit_ns),
-                after.wrapping_mul(unit_within),
-            ]
-        };
-        let readings = readings
-            .into_iter()
-            .map(|(before, own, after)| ns(before, own, after))
-            .collect();
-        let has_failed = [R::INFO.id, T::INFO.id]
-            .iter()
-            .any(|id| failure(id).is_some());
-        (!has_failed).then_some(PairedReads {
-            id: T::INFO.id,
-            within: R::INFO.id,
-            unit_ns,
-            lag_ns,
-            busy,
-            readings,
-        })
-    }
-
-    /// Reads `within`, `clock`, `within`, `count` times.
-    #[inline(never)]
-    fn read_between<R: Timer, T: Timer>(
-        within: &R,
-        clock: &T,
-        count: u32,
-    ) -> Vec<(R::Reading, T::Reading, R::Reading)> {
-        let mut all = vec![(within.read(), clock.read(), within.read()); count as usize];
-        for readings in &mut all {
-            *readings = (
-                opaque_reference(within).read(),
-                opaque_reference(clock).read(),
-                opaque_reference(within).read(),
-            );
-        }
-        all
-    }
 
     /// Widens a number of a kernel structure, whose width depends on the target.
     #[inline(always)]

@@ -1,34 +1,10 @@
-//! Compares two ways to read the same clock of this program, such as with and without a system
-//! call.
+//! Compares clocks as the C library reads them with their system calls.
 
 use std::time::Duration;
 
 use timers::Unavailable;
 
-use crate::campaign::sampling::CampaignPlan;
 use crate::model::LibraryClocks;
-use crate::trace::OtherPath;
-
-/// Each comparison takes the readings of the order test (`Plan::order_readings`) divided by this
-/// number; there is one comparison on an idle machine and one next to a busy thread.
-/// *Judgement*: some ten milliseconds of a default run.
-const READINGS_DIVISOR: u32 = 10;
-
-/// Compares the two ways for each of the given timers whose clock can be read in two ways. Returns
-/// the id of the timer with each comparison.
-pub fn compare_paths(ids: &[&str], plan: &CampaignPlan) -> Vec<(&'static str, OtherPath)> {
-    let compare = |read: timers::PairedReads| {
-        let bounds_ns = [read.unit_ns, read.lag_ns];
-        (
-            read.id,
-            OtherPath::from_readings(read.within, bounds_ns, read.busy, &read.readings),
-        )
-    };
-    timers::paired_reads(ids, plan.order_readings / READINGS_DIVISOR)
-        .into_iter()
-        .map(compare)
-        .collect()
-}
 
 /// Clocks that the C library reads, and their system calls, which no preloaded library distorts.
 const BY_LIBRARY: [[&str; 2]; 4] = [
