@@ -389,8 +389,9 @@ pub struct PeriodRun {
     /// For each wake-up, the reading of the reference, in its ticks, and the number of expirations
     /// that the timer reports.
     pub wakeups: Vec<(i64, u64)>,
-    /// The indices of the wake-ups, from 0, after which the program did not wait for the timer for
-    /// 3.5 periods, on purpose (a *stall*).
+    /// The indices of the wake-ups, from 0, after which an earlier version did not wait for the timer
+    /// for 3.5 periods, on purpose (a *stall*).
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub stalls: Vec<u32>,
 }
 

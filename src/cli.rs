@@ -236,7 +236,7 @@ pub enum Verb {
     ///   timermeter wait 100us                             waits of one length
     ///   timermeter wait nanosleep 'timerfd*' 50us,1ms..10ms
     ///   timermeter wait nanosleep --slack default,1ns     the default slack, and 1 ns
-    ///   timermeter wait --policy other,fifo:80 --load none,same-cpu
+    ///   timermeter wait --policy other,fifo:80
     ///   timermeter wait nanosleep 1ms --budget 60s --cpu all -o waits.json
     ///   timermeter wait nanosleep 1ms --budget 1h --policy fifo:80
     ///   timermeter wait --runtime java,python

@@ -8,7 +8,6 @@ use timers::os::Policy;
 
 use crate::campaign::sampling::CampaignPlan;
 use crate::campaign::waits::RequestedWaits;
-use crate::model::BackgroundLoad;
 use crate::platform::frequency::CyclesFrom;
 
 /// What all runs have.
@@ -151,8 +150,6 @@ pub struct ConditionsRequest {
     pub slacks_ns: Vec<Option<u64>>,
     /// The scheduling policies. None: the one that this program has.
     pub policies: Vec<Policy>,
-    /// The background loads. None: no load.
-    pub loads: Vec<BackgroundLoad>,
 }
 
 /// The CPUs to wait on.
@@ -198,7 +195,6 @@ impl WaitRequest {
         lengths_ns.sort_unstable();
         lengths_ns.dedup();
         self.waits.lengths_ns = lengths_ns;
-        self.plan.waits.long_rounds = 0;
         if !with_random {
             self.plan.waits.scan = 0;
         }

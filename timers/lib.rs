@@ -46,7 +46,6 @@ mod affinity;
 pub mod agents;
 pub mod allocations;
 pub mod arch;
-mod busy;
 mod chain;
 pub mod clock_sources;
 mod context;
@@ -71,7 +70,6 @@ mod failures;
 
 pub use affinity::{Pinned, allowed_cpus, move_process, move_thread, pin_to, unpin};
 pub use arch::fence;
-pub use busy::BusyThread;
 pub use catalogue::{ClockReader, FLOOR_ID, catalogue, find, floor, reader, visit};
 pub use chain::{CoreFrequencyMeter, CoreSpeed, time_additions, time_multiplications};
 pub use context::Context;

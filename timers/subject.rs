@@ -215,8 +215,7 @@ pub trait Subject {
         unsupported()
     }
 
-    /// Runs the timer with the given period for `count` wake-ups. After each wake-up whose number
-    /// (from 0) is in `stalls`, the thread computes for 3.5 periods before it waits again.
+    /// Runs the timer with the given period for `count` wake-ups.
     ///
     /// # Errors
     /// When the method is not periodic, or the reference clock is unknown.
@@ -225,7 +224,6 @@ pub trait Subject {
         _reference: &str,
         _period_ns: u64,
         _count: u32,
-        _stalls: &[u32],
     ) -> Answer<Vec<Expiration>> {
         unsupported()
     }

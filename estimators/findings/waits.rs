@@ -41,14 +41,6 @@ rules! {
                 })
             };
     }
-    "after-stall-unknown" {
-        Note "what it does after a stall is not known: its {stalls} stalls do not agree, or its period is longer than a stall"
-            => "measure on a quieter machine, or with a longer period",
-            |case| {
-                let period = case.period.filter(|found| found.policy.is_none())?;
-                (period.stalls > 0).then(|| values! { stalls: period.stalls })
-            };
-    }
     "clock-steps-back" {
         Problem "the clock that times it, {clock}, is at fault: {count} waits ended before they began, by steps back of up to {step:short}"
             => "trust no lateness below that; bind the process to one CPU (--cpu)",
@@ -117,19 +109,6 @@ rules! {
         Note "the median lateness of waits of {requests} has no interval: {cause}"
             => "measure longer (--thorough, --budget): an interval needs six waits, from several processes",
             no_interval;
-    }
-    "awake-below" {
-        Note "below {length:short} it does not sleep: it <returns after {returns:short}><{computes}>; the shortest sleep takes {shortest:short}"
-            => "expect that a shorter wait does not release the CPU",
-            |case| {
-                let awake = case.figures?.awake?;
-                Some(values! {
-                    length: ns(awake.below_ns),
-                    returns: awake.returns_after_ns.map(ns),
-                    computes: awake.returns_after_ns.is_none().then_some("computes"),
-                    shortest: ns(awake.shortest_sleep_ns),
-                })
-            };
     }
     "requests-rounded" {
         Note "requests are rounded to steps of {step:short}"

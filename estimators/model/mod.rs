@@ -30,7 +30,7 @@ pub use device::Device;
 pub use figure::{Cycles, Hertz, Interval, Nanos, value_of};
 pub use finding::{Finding, Severity, Unit, Value, Values};
 pub use machine::{Frequency, LibraryClocks};
-pub use period::{MissedPolicy, PeriodFigures, PeriodRow};
+pub use period::{PeriodFigures, PeriodRow};
 pub use platform::{
     ClockSource, ClockStatus, CoreKind, Cpu, CpuQuota, ExpectedDisruption, IdleState,
     InvariantCounter, Kernel, Limits, Load, MemoryLimit, Ntp, Os, Platform, Tickless,
@@ -43,12 +43,12 @@ pub use timer::{Observations, Resolution, ResolutionKind, Timer, TimerRow};
 pub use timers::waits::WaitActivity;
 pub use timers::{Context, Counted, Family, ReadsBy};
 pub use verdict::{
-    AllanPoint, CpuOffset, Declared, Monotonic, Nature, Outcome, Path,
-    Question, ReadPath, Stable, ThreadSafe, VerdictAnswer, Verdicts,
+    CpuOffset, Declared, Monotonic, Nature, Outcome, Path, Question, ReadPath, Stable, ThreadSafe,
+    VerdictAnswer, Verdicts,
 };
 pub use wait::{
-    AwakeWaits, BackgroundLoad, Granularity, Lateness, LatenessHistogram, MAX_FINE_STEP_NS,
-    MAX_RATE_PPM, Steps, USUAL_WAIT_NS, WaitConditions, WaitFigures, WaitRow, is_better_wait,
+    Granularity, Lateness, MAX_FINE_STEP_NS, MAX_RATE_PPM, Steps, USUAL_WAIT_NS, WaitConditions,
+    WaitFigures, WaitRow, is_better_wait,
 };
 
 /// The largest rate at which the kernel slews a clock, as a share.

@@ -1,4 +1,4 @@
-//! A periodic timer in a report: its rate, its jitter, and its policy for missed expirations.
+//! A periodic timer in a report: its rate and its jitter.
 //!
 //! The grid of a periodic timer is the series of times, one period apart, at which it expires. A
 //! timer that starts a new period after each wake-up has no grid.
@@ -7,18 +7,6 @@ use timers::waits::WaitActivity;
 
 use super::row::deref_to_head;
 use super::{Interval, RowHead, WaitConditions};
-
-/// The policy of a periodic timer for expirations that its thread was too busy for.
-#[apply(names)]
-pub enum MissedPolicy {
-    /// It delivers the missed expirations immediately, one after the other, and returns to its
-    /// grid.
-    Burst = "burst",
-    /// It drops the expirations and continues with the next point of its grid.
-    Skip = "skip",
-    /// It continues one period after the late expiration: its grid has moved.
-    Delay = "delay",
-}
 
 /// All results for a periodic timer.
 #[apply(wire)]
@@ -35,7 +23,7 @@ pub struct PeriodFigures {
     pub lateness_p50_ns: Option<Interval>,
     /// 99th percentile of this lateness, in nanoseconds; requires 500 wake-ups.
     pub lateness_p99_ns: Option<Interval>,
-    /// The largest lateness of wake-ups without a preceding injected stall, in nanoseconds.
+    /// The largest lateness, in nanoseconds.
     pub max_ns: Option<f64>,
     /// The number of expirations; expirations that are reported together count separately.
     pub expirations: u64,
@@ -45,13 +33,9 @@ pub struct PeriodFigures {
     pub missed_reported: u64,
     /// Points of its grid without a wake-up.
     pub missed: u64,
-    /// The part of them that the timer does not report and no injected stall explains.
+    /// The part of them that the timer does not report.
     #[serde(default)]
     pub lost: u64,
-    /// Stalls that were injected, of 3.5 periods each.
-    pub stalls: u32,
-    /// The policy after a stall; null if unknown.
-    pub policy: Option<MissedPolicy>,
     /// The number of fresh processes.
     pub processes: u32,
 }
@@ -74,23 +58,3 @@ pub struct PeriodRow {
 }
 
 deref_to_head!(PeriodRow);
-
-#[cfg(test)]
-mod tests {
-    use super::MissedPolicy;
-    use crate::model::BackgroundLoad;
-
-    #[test]
-    fn names_equal_serialised_names() {
-        for policy in [MissedPolicy::Burst, MissedPolicy::Skip, MissedPolicy::Delay] {
-            assert_eq!(serde_json::to_value(policy).unwrap(), policy.name());
-        }
-        for load in [
-            BackgroundLoad::None,
-            BackgroundLoad::SameCpu,
-            BackgroundLoad::OtherCpu,
-        ] {
-            assert_eq!(serde_json::to_value(load).unwrap(), load.name());
-        }
-    }
-}

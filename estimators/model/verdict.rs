@@ -236,16 +236,6 @@ pub struct Stable {
     pub shares_oscillator: Option<bool>,
 }
 
-/// The Allan deviation at one length of the window.
-#[apply(wire)]
-#[derive(Copy)]
-pub struct AllanPoint {
-    /// The length of the window, in seconds.
-    pub window_s: f64,
-    /// The deviation, a pure number.
-    pub deviation: f64,
-}
-
 /// Verdict on the quantity that a timer counts, for example wall time or CPU time.
 #[apply(wire)]
 pub struct Nature {

@@ -1,24 +1,9 @@
 //! A sleep primitive in a report: its granularity, its lateness and its cost.
 
-use std::collections::BTreeMap;
-
 use timers::waits::WaitActivity;
 
 use super::row::deref_to_head;
 use super::{Interval, RowHead};
-
-/// Background load during the measurement.
-#[apply(names)]
-#[derive(Default, Hash, PartialOrd, Ord)]
-pub enum BackgroundLoad {
-    /// No load from this program.
-    #[default]
-    None = "none",
-    /// A thread computed on the same CPU.
-    SameCpu = "same-cpu",
-    /// A thread computed on another CPU.
-    OtherCpu = "other-cpu",
-}
 
 /// Conditions under which a sleep primitive was measured.
 #[apply(wire)]
@@ -29,10 +14,23 @@ pub struct WaitConditions {
     /// `other`, `fifo:PRIORITY` or `rr:PRIORITY`; by default the policy that the process was
     /// started with.
     pub policy: String,
-    /// The background load.
-    pub load: BackgroundLoad,
+    /// Whether an earlier version made the CPUs busy; such rows are not read.
+    #[serde(
+        default,
+        rename = "load",
+        skip_serializing,
+        deserialize_with = "is_loaded"
+    )]
+    #[cfg_attr(feature = "schema", schemars(skip))]
+    pub loaded: bool,
     /// The CPU the process was pinned to; null if it was not pinned.
     pub cpu: Option<u32>,
+}
+
+/// Returns whether a name of a background load is not `none`.
+#[cfg(feature = "serde")]
+fn is_loaded<'de, D: serde::Deserializer<'de>>(load: D) -> Result<bool, D::Error> {
+    Ok(<String as serde::Deserialize>::deserialize(load)? != "none")
 }
 
 /// A granularity: the step between the possible lengths of waits, or between the possible times of
@@ -124,36 +122,6 @@ pub struct Lateness {
     /// Formula (1) with resolution := median of |observed − requested|, cost := cycles per wait,
     /// and that spread, in [0, 1]; not comparable with the Quality of clocks.
     pub quality: Option<f64>,
-    /// Histogram of lateness.
-    pub histogram: LatenessHistogram,
-}
-
-/// Histogram of lateness with logarithmic bins, so that microseconds and seconds fit one histogram.
-#[apply(wire)]
-#[derive(Default)]
-pub struct LatenessHistogram {
-    /// Waits by bin. Bin 0 holds values below 1 ns, including early waits; bin k > 0 holds values
-    /// from 10^((k−1)/20) ns to 10^(k/20) ns.
-    pub bins: BTreeMap<u32, u64>,
-}
-
-impl LatenessHistogram {
-    /// The number of bins per decade.
-    pub const BINS_PER_DECADE: f64 = 20.0;
-
-    /// The index of the bin that holds a lateness in nanoseconds.
-    pub fn bin(late_ns: f64) -> u32 {
-        if late_ns < 1.0 {
-            0
-        } else {
-            (Self::BINS_PER_DECADE * late_ns.log10()).floor() as u32 + 1
-        }
-    }
-
-    /// The upper end of a bin, as the decimal logarithm of nanoseconds.
-    pub fn end(bin: u32) -> f64 {
-        f64::from(bin) / Self::BINS_PER_DECADE
-    }
 }
 
 /// The longest step of the clock that times waits, in nanoseconds, that counts as fine. *Judgement*:
@@ -190,29 +158,12 @@ pub fn is_better_wait(one: [f64; 2], other: [f64; 2]) -> bool {
     (is_better(0) || is_better(1)) && !is_worse(0) && !is_worse(1)
 }
 
-/// Short waits of a primitive that blocks during which the thread does not sleep.
-#[apply(wire)]
-#[derive(Copy)]
-pub struct AwakeWaits {
-    /// The shortest request that sleeps, in nanoseconds.
-    pub below_ns: f64,
-    /// The time after which a shorter one returns, in nanoseconds; null if it computes until its
-    /// time is over.
-    pub returns_after_ns: Option<f64>,
-    /// Duration of the shortest wait that sleeps, in nanoseconds.
-    pub shortest_sleep_ns: f64,
-}
-
 /// All results for a sleep primitive.
 #[apply(wire)]
 #[derive(Default)]
 pub struct WaitFigures {
-    /// Granularity at each scale of lengths, because it may grow with the length. Waits that do not
-    /// sleep are left out.
+    /// Granularity at each scale of lengths, because it may grow with the length.
     pub steps: Vec<Steps>,
-    /// Short waits that do not sleep; null if the length does not decide whether a wait sleeps.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub awake: Option<AwakeWaits>,
     /// Duration of the shortest wait, in nanoseconds: the median of waits with a request of 1 ns.
     pub floor_ns: Option<Interval>,
     /// Duration of a wait with a request of 0, in nanoseconds.
@@ -227,8 +178,6 @@ pub struct WaitFigures {
     pub cpu_slope: Option<Interval>,
     /// Duration of arming and cancelling together, in nanoseconds.
     pub arm_cancel_ns: Option<Interval>,
-    /// A sample of points (requested, observed), in nanoseconds.
-    pub staircase: Vec<[f64; 2]>,
     /// The number of fresh processes.
     pub processes: u32,
     /// The total number of waits.

@@ -3,7 +3,7 @@ use simulated::{Delays, Missed, TickModel, VirtualTicks};
 use timers::Subject;
 
 use super::*;
-use crate::trace::Reference;
+use crate::trace::{PeriodRun, Reference};
 
 const PERIOD: u64 = 1_000_000;
 
@@ -26,13 +26,15 @@ fn analyse(model: &TickModel, period_ns: u64, seed: u64) -> (PeriodFigures, [u64
     let mut missed = [0, 0];
     for process in 0..3 {
         let mut ticks = VirtualTicks::new(model, seed * 100 + process);
-        let stalls = vec![130, 200, 270];
-        let wakeups = ticks.periods("reference", period_ns, 400, &stalls).unwrap();
+        let wakeups = ticks.periods("reference", period_ns, 400).unwrap();
         let wakeups = wakeups
             .iter()
             .map(|wakeup| (wakeup.at, wakeup.expirations))
             .collect();
-        trace.runs.push(PeriodRun { wakeups, stalls });
+        trace.runs.push(PeriodRun {
+            wakeups,
+            ..PeriodRun::default()
+        });
         let reported = &ticks.missed()[..ticks.missed().len() - SETTLING_WAKEUPS];
         missed = [0, 1]
             .map(|which| missed[which] + reported.iter().map(|missed| missed[which]).sum::<u64>());
@@ -56,30 +58,15 @@ fn model(missed: Missed, deviation: f64) -> TickModel {
 }
 
 #[test]
-fn policies_and_missed_expirations_are_exact() {
-    let skips = |at_once, counted| Missed::Skip { at_once, counted };
-    let policies = [
-        (Missed::Burst, MissedPolicy::Burst),
-        (skips(true, true), MissedPolicy::Skip),
-        (skips(true, false), MissedPolicy::Skip),
-        (skips(false, true), MissedPolicy::Skip),
-        (skips(false, false), MissedPolicy::Skip),
-        (Missed::Delay, MissedPolicy::Delay),
-        (Missed::Relative, MissedPolicy::Delay),
-    ];
-    for (missed, policy) in policies {
+fn missed_expirations_are_exact() {
+    let skip = |counted| Missed::Skip { counted };
+    for missed in [Missed::Burst, skip(true), skip(false), Missed::Relative] {
         for (seed, deviation) in [(1, 0.1), (2, 0.5), (3, 1.2)] {
-            let lost = if policy == MissedPolicy::Delay {
-                0.0
-            } else {
-                0.01
-            };
             let model = TickModel {
-                lost,
+                lost: if missed.keeps_its_grid() { 0.01 } else { 0.0 },
                 ..model(missed, deviation)
             };
             let (found, truth) = analyse(&model, PERIOD, seed);
-            assert_eq!(found.policy, Some(policy), "{model:?} {found:?}");
             assert_eq!(
                 [found.missed_reported, found.missed],
                 truth,
@@ -151,30 +138,41 @@ fn jitter_causes_no_missed_expirations() {
     }
 }
 
+/// Stalls of earlier versions, of 3.5 periods, skip three expirations each, which are no losses.
 #[test]
 fn losses_are_told_from_stalls() {
-    let skip = Missed::Skip {
-        at_once: false,
-        counted: false,
+    let stalls = [130, 200, 270];
+    let run = |process: i64| {
+        let mut due = process;
+        let wakeups = (0..400).map(|number: u32| {
+            due += 1_000_000;
+            let after = |stall: &u32| stall + 1 == number;
+            due += if stalls.iter().any(after) {
+                3_000_000
+            } else {
+                0
+            };
+            (due + i64::from(number * 7_919 % 1_000), 1)
+        });
+        PeriodRun {
+            wakeups: wakeups.collect(),
+            stalls: stalls.into(),
+        }
     };
-    let lossy = TickModel {
-        lost: 0.02,
-        ..model(skip, 0.1)
-    };
-    let (found, truth) = analyse(&lossy, PERIOD, 1);
-    // A stall of 3.5 periods skips three expirations.
-    assert_eq!((found.missed, found.lost), (truth[1], truth[1] - 27));
-    let (found, truth) = analyse(&model(skip, 0.1), PERIOD, 1);
-    assert_eq!((found.missed, found.lost), (truth[1], 0));
+    let found = figures(&PeriodTrace {
+        reference: reference(),
+        period_ns: PERIOD,
+        runs: (0..3).map(run).collect(),
+    });
+    assert_eq!((found.missed, found.lost), (27, 0), "{found:?}");
 }
 
 #[test]
-fn slow_loop_has_delay_policy() {
+fn slow_loop_has_its_rate() {
     for late in [0.05, 0.1, 0.14, 1.0 / 6.0] {
         let mut model = model(Missed::Relative, 0.3);
         model.delays.median = late * PERIOD as f64;
         let (found, _) = analyse(&model, PERIOD, 4);
-        assert_eq!(found.policy, Some(MissedPolicy::Delay), "{late}");
         let rate = found.rate_error_ppm.unwrap().value;
         assert!(
             (rate / (late * 1e6) - 1.0).abs() < 0.1,
@@ -187,13 +185,7 @@ fn slow_loop_has_delay_policy() {
 fn lost_expirations_do_not_change_rate() {
     let model = TickModel {
         lost: 0.005,
-        ..model(
-            Missed::Skip {
-                at_once: true,
-                counted: false,
-            },
-            0.1,
-        )
+        ..model(Missed::Skip { counted: false }, 0.1)
     };
     let (found, truth) = analyse(&model, PERIOD, 5);
     assert!(truth[1] > 0);
@@ -215,13 +207,8 @@ fn stuck_timer_has_no_figures() {
     };
     let found = figures(&trace);
     assert_eq!(
-        (
-            found.wakeups,
-            found.expirations,
-            found.policy,
-            found.rate_error_ppm
-        ),
-        (20, 20, None, None)
+        (found.wakeups, found.expirations, found.rate_error_ppm),
+        (20, 20, None)
     );
 }
 
@@ -254,15 +241,14 @@ proptest! {
     }
 
     /// A loop that waits for the multiples of 100 µs, on a CPU that other threads take for a while
-    /// now and then. However long, it misses nothing, is never early, and no other policy is found.
+    /// now and then. However long, it misses nothing, and is never early.
     #[test]
-    fn load_changes_no_policy(
+    fn load_misses_nothing(
         preemptions in prop::collection::vec((1_i64..40, 1_i64..60), 60),
         seed in 0_i64..50,
     ) {
         const SHORT: i64 = 100_000;
         let run = |process: i64| {
-            let stalls = [130, 200, 270];
             let mut taken = preemptions.iter().cycle().skip(process as usize);
             let (mut now, mut free) = (0, 0);
             let wake = |point: i64| {
@@ -276,19 +262,12 @@ proptest! {
                         now = free;
                     }
                 }
-                let wakeup = (now, 1);
-                if stalls.contains(&(point as u32 - 1)) {
-                    now += 7 * SHORT / 2;
-                }
-                wakeup
+                (now, 1)
             };
-            let wakeups = (1..=400).map(wake).collect();
-            PeriodRun { wakeups, stalls: stalls.into() }
+            PeriodRun { wakeups: (1..=400).map(wake).collect(), ..PeriodRun::default() }
         };
         let runs = (0..3).map(run).collect();
         let found = figures(&PeriodTrace { reference: reference(), period_ns: SHORT as u64, runs });
-        let policies = [None, Some(MissedPolicy::Burst)];
-        prop_assert!(policies.contains(&found.policy), "{found:?}");
         prop_assert!(ascends(&found) && found.lateness_p50_ns.unwrap().value >= 0.0);
         prop_assert_eq!(found.missed, 0);
     }

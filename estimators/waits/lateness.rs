@@ -8,7 +8,7 @@ use super::{
     MAX_POINTS, MIN_REQUEST_NS, hides_variation, late_ns, observed_ns, timed_median, with_step,
     zero_if_not_finite,
 };
-use crate::model::{Interval, Lateness, LatenessHistogram};
+use crate::model::{Interval, Lateness};
 use crate::statistics::quantiles::{consistent_quantiles, quantile_over_processes};
 use crate::statistics::{mean_over_processes, median, quantile, sorted};
 use crate::trace::{Wait, WaitRun, WaitTrace};
@@ -117,7 +117,6 @@ impl LengthRow<'_> {
             error_ns,
             spread: quantile(&all, 0.5).filter(|_| !is_hidden).map(spread),
             quality: None,
-            histogram: histogram(&all),
         }
     }
 
@@ -160,15 +159,6 @@ impl LengthRow<'_> {
         mean_over_processes(by_process.filter_map(|(waits, run)| Some(median(waits)? - empty(run))))
             .map(|cpu| cpu.within(0.0, f64::INFINITY))
     }
-}
-
-fn histogram(late: &[f64]) -> LatenessHistogram {
-    let mut histogram = LatenessHistogram::default();
-    for late in late {
-        let bin = LatenessHistogram::bin(*late);
-        *histogram.bins.entry(bin).or_default() += 1;
-    }
-    histogram
 }
 
 /// The lengths of waits that the slope of lateness is computed from, in nanoseconds. In shorter

@@ -3,7 +3,6 @@
 
 mod lateness;
 mod lattice;
-mod regimes;
 mod steps;
 
 use crate::model::{Granularity, Interval, Steps, WaitFigures};
@@ -14,8 +13,7 @@ use crate::trace::{Reference, Wait, WaitRun, WaitTrace};
 /// The shortest positive request, in nanoseconds. The median duration of such waits is the *floor*:
 /// the shortest possible wait. *Definition*.
 const MIN_REQUEST_NS: u64 = 1;
-/// The largest number of points of the staircase, the plot of observed over requested lengths, and
-/// of waits of a process that a slope is computed from; the number of pairs grows with its square.
+/// The largest number of waits of a process that a slope is computed from; the number of pairs grows with its square.
 /// *Numerical*.
 const MAX_POINTS: usize = 400;
 
@@ -35,9 +33,6 @@ pub fn figures(trace: &WaitTrace, hertz: Option<f64>) -> WaitFigures {
         widened
     });
     let trace = widened.as_ref().unwrap_or(trace);
-    let awake = regimes::awake_waits(trace);
-    let sleeping = awake.map(|awake| regimes::without_shorter(trace.clone(), awake.below_ns));
-    let sleeping = sleeping.as_ref().unwrap_or(trace);
     let runs = || trace.runs.iter();
     let length_of = |by_process: Vec<Vec<f64>>| {
         let length = timed_median(&by_process, &trace.reference)?;
@@ -60,15 +55,13 @@ pub fn figures(trace: &WaitTrace, hertz: Option<f64>) -> WaitFigures {
     let wait_count =
         |run: &WaitRun| run.lengths.len() + run.long.len() + run.scans.iter().flatten().count();
     WaitFigures {
-        steps: steps::granularity_by_scale(&sleeping.runs, &trace.reference),
-        awake,
+        steps: steps::granularity_by_scale(&trace.runs, &trace.reference),
         floor_ns: median_length(MIN_REQUEST_NS),
         zero_ns: median_length(0),
         lateness: lateness::lateness_by_length(trace, hertz),
         proportional_ppm: lateness::lateness_slope(trace).map(|slope| slope.scaled(1e6)),
-        cpu_slope: lateness::cpu_slope(sleeping),
+        cpu_slope: lateness::cpu_slope(trace),
         arm_cancel_ns: length_of(runs().map(arms_ns).collect()),
-        staircase: staircase(trace),
         processes: trace.runs.len() as u32,
         waits: runs().map(wait_count).sum::<usize>() as u64,
     }
@@ -147,26 +140,6 @@ fn with_step(found: Interval, step_ns: f64) -> Interval {
         high: found.high + step_ns,
         ..found
     }
-}
-
-/// Returns points of requested and observed length, in nanoseconds: about the same number from each
-/// scan, at equal distances in the order of execution.
-fn staircase(trace: &WaitTrace) -> Vec<[f64; 2]> {
-    let scans: Vec<&Vec<Wait>> = trace
-        .runs
-        .iter()
-        .flat_map(|run| &run.scans)
-        .filter(|scan| !scan.is_empty())
-        .collect();
-    let points_per_scan = (MAX_POINTS / scans.len().max(1)).max(1);
-    let point = |wait: &Wait| [wait.request_ns as f64, observed_ns(wait, &trace.reference)];
-    let stride = |scan: &&Vec<Wait>| scan.len().div_ceil(points_per_scan);
-    scans
-        .iter()
-        .take(MAX_POINTS)
-        .flat_map(|scan| scan.iter().step_by(stride(scan)))
-        .map(point)
-        .collect()
 }
 
 #[cfg(test)]

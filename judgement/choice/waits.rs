@@ -10,7 +10,7 @@ use super::plan::percent;
 use super::runtime::why_unavailable;
 use super::wait_snippet::{code_position, first_way};
 use crate::model::{
-    Granularity, Interval, Lateness, MissedPolicy, PeriodFigures, Platform, Report, USUAL_WAIT_NS,
+    Granularity, Interval, Lateness, MAX_RATE_PPM, PeriodFigures, Platform, Report, USUAL_WAIT_NS,
     WaitActivity, WaitRow, value_of,
 };
 use crate::numbers::{short_time, significant, time};
@@ -155,7 +155,7 @@ fn choose_at(report: &Report, asked: &WaitRequirement, length_ns: u64) -> WaitCh
         let Some(new) = candidate(row, asked, length_ns) else {
             continue;
         };
-        // A timer that waited on several CPUs or under several loads counts with its worst result.
+        // A timer that waited on several CPUs counts with its worst result.
         let has_same_key = |other: &&mut RankedWait| {
             let [new, other] = [&new.figures, &other.figures];
             (new.slack_ns, &new.policy) == (other.slack_ns, &other.policy)
@@ -184,20 +184,12 @@ fn candidate(row: &WaitRow, asked: &WaitRequirement, length_ns: u64) -> Option<R
         .lateness
         .iter()
         .find(|late| late.request_ns == length_ns)?;
-    let awake = figures
-        .awake
-        .filter(|awake| awake.returns_after_ns.is_some() && awake.below_ns > length_ns as f64);
-    let unfit = match (figures.other_clock_ppm(), awake) {
-        (Some(ppm), _) => Some(format!(
+    let unfit = figures.other_clock_ppm().map(|ppm| {
+        format!(
             "it is timed by another clock than it waits by: they differ by {} ppm",
             significant(ppm.value.abs(), 3)
-        )),
-        (_, Some(awake)) => Some(format!(
-            "it returns at once from waits below {}",
-            short_time(awake.below_ns)
-        )),
-        _ => None,
-    };
+        )
+    });
     let cpu_ns = value_of(late.cpu_ns);
     let distance = |late: Interval| Interval::around(late.value.abs(), late.half_width());
     let has_code = asked.has_code(&row.id);
@@ -441,7 +433,9 @@ pub fn summarize_periods(report: &Report) -> Option<String> {
     let by_lateness = |spins: bool| {
         let rows = report.periods.iter().filter_map(|row| {
             let figures = row.figures.as_ref()?;
-            let keeps_rate = figures.policy != Some(MissedPolicy::Delay);
+            // A loop of relative waits is slow by its lateness.
+            let rate = figures.rate_error_ppm;
+            let keeps_rate = rate.is_none_or(|ppm| ppm.low().unwrap_or(ppm.value) < MAX_RATE_PPM);
             let may_spin = row.means != WaitActivity::Blocks;
             (keeps_rate && may_spin == spins).then_some((
                 figures.lateness_p50_ns?.value,

@@ -19,8 +19,6 @@ use crate::trace::{Evidence, Trace};
 /// The input of the verdicts on one timer.
 #[derive(Clone, Copy, Debug)]
 pub struct Case<'a> {
-    /// The id of the timer.
-    pub id: &'a str,
     /// The declared properties of the timer.
     pub properties: &'a Properties,
     /// The device that reads the timer; `None` if a CPU does.

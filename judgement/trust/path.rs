@@ -181,4 +181,3 @@ fn find_trap(case: &Case, cost: f64) -> Option<&'static str> {
         _ => None,
     }
 }
-

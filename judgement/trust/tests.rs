@@ -11,9 +11,7 @@ use super::*;
 use crate::model::{Interval, Outcome, Question};
 use crate::profile::profile;
 use crate::resolution::{Resolution, StepRule};
-use crate::trace::{
-    Advance, Claims, Intervals, Order, Pair, Reference, ThreadActivity, Threads,
-};
+use crate::trace::{Advance, Claims, Intervals, Order, Pair, Reference, ThreadActivity, Threads};
 
 /// A clock of 1 ns that is compared with a reference of 1 ns. It claims to count wall time unless the
 /// evidence has another claim.
@@ -78,7 +76,6 @@ static UNDECLARED: LazyLock<Properties> = LazyLock::new(Properties::default);
 /// The case of a timer that declares no properties.
 fn case<'a>(trace: &'a Trace, profile: &'a Profile, baselines: &'a ReadPathBaselines) -> Case<'a> {
     Case {
-        id: "monotonic-coarse",
         properties: &UNDECLARED,
         device: None,
         trace,

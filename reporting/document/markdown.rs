@@ -3,9 +3,6 @@
 use super::Section;
 use crate::table::{Format, escape_markdown as escape};
 
-/// The width of a plot in columns.
-const PLOT_COLUMNS: usize = 80;
-
 /// Renders the sections as Markdown blocks.
 pub(super) fn render(sections: &[Section<'_>]) -> String {
     let blocks: Vec<String> = sections
@@ -42,7 +39,6 @@ fn block(section: &Section<'_>) -> String {
                 )
             })
             .collect(),
-        Section::Plot(plot) => format!("```\n{}```\n", plot.terminal(PLOT_COLUMNS)),
         Section::Code(text) => format!("```\n{}\n```\n", text.trim_end()),
     }
 }

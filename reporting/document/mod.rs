@@ -37,7 +37,6 @@ use serde::Serialize;
 
 pub use self::terminal::repeated_answer;
 use crate::model::Severity;
-use crate::plot::Plot;
 use crate::table::{Format, Style, Table};
 
 /// A value that can be written in several formats.
@@ -77,8 +76,6 @@ enum Section<'a> {
     Data(Table<'a>),
     /// Findings with their severity and advice.
     Findings(Vec<FindingText>),
-    /// A plot, drawn with characters.
-    Plot(Plot),
     /// Source code.
     Code(String),
 }
@@ -208,12 +205,6 @@ impl<'a, T: Serialize> Document<'a, T> {
             return self;
         }
         self.with(Section::Findings(findings))
-    }
-
-    /// Adds a plot.
-    #[must_use]
-    pub fn plot(self, plot: Plot) -> Self {
-        self.with(Section::Plot(plot))
     }
 
     /// Adds source code.

@@ -73,7 +73,6 @@ fn render_section(section: &Section<'_>, indent: &str, style: Style) -> String {
                 out += &finding_lines(finding, width, style);
             }
         }
-        Section::Plot(plot) => out += &plot.terminal(columns),
         Section::Code(text) => {
             for line in text.lines() {
                 out += format!("    {line}").trim_end();

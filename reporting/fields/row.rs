@@ -5,8 +5,8 @@ use std::array;
 use clap::ValueEnum;
 
 use crate::model::{
-    BackgroundLoad, Finding, Interval, Lateness, PeriodFigures, PeriodRow, Report, RowHead, Status,
-    TimerRow, WaitConditions, WaitRow,
+    Finding, Interval, Lateness, PeriodFigures, PeriodRow, Report, RowHead, Status, TimerRow,
+    WaitConditions, WaitRow,
 };
 use crate::text::numbers::short_time;
 
@@ -55,7 +55,7 @@ impl Kind {
 pub struct Row<'a> {
     /// The part of the report that the row shows.
     pub source: RowSource<'a>,
-    /// Whether slack, policy, load and CPU, in this order, differ among the rows of the same kind.
+    /// Whether slack, policy and CPU, in this order, differ among the rows of the same kind.
     varied: [bool; CONDITION_COUNT],
 }
 
@@ -269,16 +269,11 @@ impl<'a> Row<'a> {
     }
 }
 
-/// The number of conditions of a wait: slack, policy, load and CPU.
-const CONDITION_COUNT: usize = 4;
+/// The number of conditions of a wait: slack, policy and CPU.
+const CONDITION_COUNT: usize = 3;
 
-/// Describes slack, policy, load and CPU, in this order.
+/// Describes slack, policy and CPU, in this order.
 fn conditions_in_words(conditions: &WaitConditions) -> [String; CONDITION_COUNT] {
-    let load = match conditions.load {
-        BackgroundLoad::None => "no load added",
-        BackgroundLoad::SameCpu => "busy CPU",
-        BackgroundLoad::OtherCpu => "other CPU busy",
-    };
     let slack = conditions
         .slack_ns
         .map(|ns| format!("slack {}", short_time(ns as f64)));
@@ -286,7 +281,6 @@ fn conditions_in_words(conditions: &WaitConditions) -> [String; CONDITION_COUNT]
     [
         slack.unwrap_or_else(|| "no slack".into()),
         format!("policy {}", conditions.policy),
-        load.into(),
         cpu.unwrap_or_else(|| "any CPU".into()),
     ]
 }

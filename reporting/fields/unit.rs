@@ -197,11 +197,6 @@ impl Range {
         max: 1e6,
         ..Self::LENGTH
     };
-    /// The number of a bin of a histogram of latenesses, of which 20 are a decade.
-    pub const BIN: Self = Self {
-        max: 400.0,
-        ..Self::LENGTH
-    };
     /// Any integer that the kernel reports.
     pub const INTEGER: Self = Self {
         min: -(u64::MAX as f64),

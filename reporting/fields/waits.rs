@@ -1,7 +1,7 @@
 //! Defines the fields of sleep primitives and of periodic timers.
 
 use super::{Field, Kind, Range, Read, Scatter, Visibility, field_table};
-use crate::model::{Granularity, MissedPolicy};
+use crate::model::Granularity;
 use crate::table::CellValue;
 
 /// The kind of the rows that have the fields of sleep primitives only.
@@ -28,7 +28,6 @@ fn condition_fields() -> Vec<Field> {
             "The conditions in which the rows of a report differ", in_tables(Visibility::Always);
         slack: Nanoseconds = row.conditions()?.slack_ns? as f64, "Delay that the kernel may add to a wake-up to combine it with others (timer slack)", range(Range::INTEGER);
         policy: Text = &row.conditions()?.policy, "Scheduling policy of the waiting thread";
-        load: Text = row.conditions()?.load.name(), "Background load";
         on_cpu: Count = row.conditions()?.cpu, "The CPU that the process was pinned to", column("on-cpu", "on CPU");
     }
 }
@@ -127,9 +126,6 @@ fn expiration_fields() -> Vec<Field> {
             column("due", "of due"), in_tables(Visibility::Wide);
         missed_reported: Count = row.missed_reported, "Missed expirations that the timer reports",
             column("missed-reported", "of which reported");
-        stalls: Count = row.stalls, "Number of injected stalls";
-        after_stall: Text = row.policy.map_or("?", MissedPolicy::name), "Policy for the expirations missed in a stall: `burst`, `skip`, `delay`; `?` is unknown",
-            column("after-stall", "after a stall"), in_tables(Visibility::Always);
     }
 }
 

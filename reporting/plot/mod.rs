@@ -1,11 +1,8 @@
-//! Builds plots of a timer, and a plot of all clocks of a report. `svg.rs` draws plots for papers
-//! and pages, `terminal.rs` draws them with characters.
+//! Builds plots of a clock, and a plot of all clocks of a report. `svg.rs` draws them.
 
 mod clock;
 mod ranking;
 mod svg;
-mod terminal;
-mod wait;
 
 use crate::fields::{Row, RowSource};
 use crate::text::numbers::{count, short_time, significant, trimmed};
@@ -158,12 +155,11 @@ impl Plot {
         }
     }
 
-    /// All plots of a timer; none for a periodic timer.
+    /// All plots of a clock; none for other timers.
     pub fn for_row(row: Row) -> Vec<Self> {
         let mut all = match row.source {
             RowSource::Clock(row) => clock::plots(row),
-            RowSource::Wait(row, _) => wait::plots(row),
-            RowSource::Period(_) => Vec::new(),
+            _ => Vec::new(),
         };
         // Reports from other programs may contain any values, so axes may be infinite or empty.
         let is_valid = |axis: &Axis| {

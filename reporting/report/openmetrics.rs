@@ -205,7 +205,6 @@ fn add_row(metrics: &mut Metrics, row: Row) {
             "{row_labels},{}",
             labels(&[
                 ("policy", &conditions.policy),
-                ("load", conditions.load.name()),
                 (
                     "slack_seconds",
                     &conditions.slack_ns.map(seconds).unwrap_or_default()

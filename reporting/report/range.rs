@@ -15,7 +15,7 @@ use crate::text::json_error;
 /// The ranges of all numbers of a report, and of a log of `watch`, by their key or a word of it, as in
 /// `steal_share`; those with other keys are in [`Range::INTEGER`]. The range of a
 /// [field](crate::fields) may be narrower.
-const RANGES: [(&str, Range); 13] = [
+const RANGES: [(&str, Range); 12] = [
     ("at_s", Range::CLOCK),
     ("size", Range::CLOCK),
     // In CPUs, of which a process may use several.
@@ -29,7 +29,6 @@ const RANGES: [(&str, Range); 13] = [
     ("early", Range::SHARE),
     ("hz", Range::RATE),
     ("processes", Range::PROCESSES),
-    ("bin number", Range::BIN),
 ];
 
 /// The reason why a text is not a report, with the remedy.
@@ -178,11 +177,7 @@ struct NumberWalk {
 
 impl NumberWalk {
     fn number(&mut self, number: f64) -> io::Result<()> {
-        // Of the keys, only those of a histogram are numbers: those of its bins.
-        let key = match self.name {
-            Some(_) => "bin number",
-            None => &self.key,
-        };
+        let key = &self.key;
         let mut checked = check_number(key, number);
         if let Some(part) = self.part {
             if part == 0 {
@@ -242,9 +237,12 @@ impl Formatter for NumberWalk {
         let outer = self.outer.last().cloned().unwrap_or_default();
         self.part = FIGURE.iter().position(|part| *part == name);
         let is_part = self.part.is_some() || ["step", "at-most"].contains(&name.as_str());
-        // The keys in a histogram are numbers, those in a finding are names.
-        let has_names = ["bins", "values"].contains(&outer.as_str());
-        self.key = if is_part || has_names { outer } else { name };
+        // The keys in a finding are names.
+        self.key = if is_part || outer == "values" {
+            outer
+        } else {
+            name
+        };
         Ok(())
     }
 }
@@ -303,14 +301,6 @@ mod tests {
     fn refuses_numbers_out_of_range() {
         let platform =
             |more: &str| SMALL.replace(r#""kernel":{}"#, &format!(r#""kernel":{{}},{more}"#));
-        let bins = |bins: &str| {
-            let row = format!(
-                r#"{{"id":"a","label":"","runtime":"native","status":"ok","means":"blocks","conditions":{{"policy":"other","load":"none"}},
-                "figures":{{"steps":[],"staircase":[],"processes":1,"waits":9,"lateness":[{{"request_ns":9,"waits":9,"max_ns":1,"early":0,
-                "earliest_ns":0,"error_ns":1,"histogram":{{"bins":{bins}}}}}]}}}}"#
-            );
-            SMALL.replace("\"timers\":[]", &format!("\"timers\":[],\"waits\":[{row}]"))
-        };
         let counts = |more: &str| {
             format!(
                 r#"{{"intervals":1,"batched_calls":1,"single_calls":1,"backward_steps":0,{more}}}"#
@@ -350,10 +340,6 @@ mod tests {
                 "disturbed_processes is 4294967295.0; it has to be from 0 to 1e6",
             ),
             (
-                bins(r#"{"4294967295":1}"#),
-                "bin number is 4294967295.0; it has to be from 0 to 400",
-            ),
-            (
                 SMALL.replace(
                     "\"frequency\":{",
                     "\"frequency\":{\"effective_hz_after\":1e300,",
@@ -369,7 +355,6 @@ mod tests {
             observed(
                 r#""processes":300,"disturbed_processes":0,"dropped_windows":{"shared-core":14}"#,
             ),
-            bins(r#"{"0":1,"361":2}"#),
         ];
         for text in all_valid {
             parse(&text, "r.json").expect("it is valid");

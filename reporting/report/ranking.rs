@@ -132,15 +132,9 @@ impl<'a> RankedWaits<'a> {
         let late = |row: &Row| value_of(row.lateness().and_then(quantile));
         // The two values of a comparison. Returning early is as inaccurate as returning late.
         let lateness_and_cpu = |row: &Row| Some([late(row)?.abs(), row.lateness()?.cpu_ns?.value]);
-        // Waits next to a busy thread do not compete with waits on an idle CPU.
-        let load_and_cpu = |row: &Row| {
-            row.conditions()
-                .map(|conditions| (conditions.load, conditions.cpu))
-        };
+        let cpu = |row: &Row| row.conditions().map(|conditions| conditions.cpu);
         let is_optimal = |row: &Row| {
-            let rivals = measured
-                .iter()
-                .filter(|other| load_and_cpu(other) == load_and_cpu(row));
+            let rivals = measured.iter().filter(|other| cpu(other) == cpu(row));
             lateness_and_cpu(row).is_some_and(|own| {
                 !rivals
                     .filter_map(lateness_and_cpu)

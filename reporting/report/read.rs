@@ -85,6 +85,8 @@ fn parse_checked(text: &str) -> Result<Report, InvalidReport> {
             });
         }
     };
+    report.waits.retain(|row| !row.conditions.loaded);
+    report.periods.retain(|row| !row.conditions.loaded);
     check(&report)?;
     report.timers.iter_mut().for_each(TimerRow::adopt_costs);
     Ok(report)

@@ -165,8 +165,7 @@ fn kind_sections<'a>(report: &'a Report, kind: Kind, notes: &Notes) -> Vec<Timer
         }
         Kind::Periods => {
             let caption = format!(
-                "A period of {}{shared}: jitter is |interval − period|, lateness is to the time when it was due, \
-                 a stall takes 3.5 periods",
+                "A period of {}{shared}: jitter is |interval − period|, lateness is to the time when it was due",
                 length(&measured[0])
             );
             vec![section(

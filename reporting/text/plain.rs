@@ -54,7 +54,7 @@ pub fn date_time(since_1970_s: i64) -> String {
 }
 
 /// The ASCII notation of the other characters that this program writes.
-const IN_ASCII: [(char, &str); 18] = [
+const IN_ASCII: [(char, &str); 17] = [
     ('µ', "u"),
     ('±', "+-"),
     ('≤', "<="),
@@ -72,22 +72,17 @@ const IN_ASCII: [(char, &str); 18] = [
     ('»', ">"),
     ('²', "^2"),
     ('√', "sqrt "),
-    ('\u{2800}', " "),
 ];
 
 /// Converts text for a terminal that shows ASCII only: characters that this program writes get their
-/// ASCII notation (`us`, `+-`), dots of plots become `*`, and all others `?`.
+/// ASCII notation (`us`, `+-`), all others `?`.
 pub fn ascii(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
         match IN_ASCII.iter().find(|(known, _)| *known == c) {
             Some((_, notation)) => out += notation,
             None if c.is_ascii() => out.push(c),
-            None => out.push(if ('\u{2800}'..='\u{28ff}').contains(&c) {
-                '*'
-            } else {
-                '?'
-            }),
+            None => out.push('?'),
         }
     }
     out

@@ -87,10 +87,7 @@ impl<'a, T> Rounds<'a, T> {
         // Keeps the runner and its threads off the measuring CPU, if there is another CPU.
         let _runner_pin = subject.conditions.cpu.and_then(Pinned::off);
         let seed = self.random.random();
-        let answer = (subject.conditions.start_load())
-            .map_err(|error| Fault::Refused(error.to_string()))
-            .and_then(|_load| measure(subject, seed));
-        match unless_interrupted(answer)? {
+        match unless_interrupted(measure(subject, seed))? {
             Ok(result) => {
                 subject.has_run = true;
                 Ok(Some(result))

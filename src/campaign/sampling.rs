@@ -111,18 +111,16 @@ impl CampaignPlan {
         before(round)..before(round + 1)
     }
 
-    /// Returns the plan that makes all waits in the first rounds, without further rounds or long
-    /// waits.
+    /// Returns the plan that makes all waits in the first rounds, without further rounds.
     #[must_use]
     pub fn without_further_rounds(mut self) -> Self {
         self.waits.further = 0;
         self.waits.first_share = 1.0;
-        self.waits.long_rounds = 0;
         self
     }
 
     /// Returns the plan with `waits` waits of each length, unless they take longer than half a
-    /// minute. There are no further rounds or long waits.
+    /// minute. There are no further rounds.
     #[must_use]
     pub fn with_waits(self, waits: u32) -> Self {
         /// Nanoseconds that the waits of a length may take in all processes: more than is needed to
@@ -145,7 +143,6 @@ impl CampaignPlan {
             scan: 16,
             scan_ns: 0.0,
             wide_scan: (16, 0.0),
-            long_rounds: 0,
             arms: 4,
             ..Self::QUICK.waits
         },
@@ -186,9 +183,6 @@ impl CampaignPlan {
             scan: 24,
             scan_ns: 2.8e7,
             wide_scan: (40, 1e8),
-            long_rounds: 3,
-            long_ns: &[10 * MS, 85 * MS, 170 * MS],
-            long_scans: &[(30 * MS, 18)],
             arms: 50,
             ticking_ns: 1.2e8,
         },
@@ -228,9 +222,6 @@ impl CampaignPlan {
             scan: 60,
             scan_ns: 1.2e8,
             wide_scan: (60, 1.2e8),
-            long_rounds: 3,
-            long_ns: &[50 * MS, 100 * MS, 300 * MS, 1_000 * MS],
-            long_scans: &[(30 * MS, 24), (300 * MS, 6)],
             arms: 100,
             ticking_ns: 5e8,
         },
@@ -269,8 +260,6 @@ impl CampaignPlan {
             scan: 120,
             scan_ns: 4e8,
             wide_scan: (120, 4e8),
-            long_rounds: 5,
-            long_scans: &[(30 * MS, 48), (300 * MS, 16)],
             arms: 400,
             ticking_ns: 4e9,
             ..Self::DEFAULT.waits
@@ -280,7 +269,7 @@ impl CampaignPlan {
 
 const MS: u64 = 1_000_000;
 
-/// Fewest wake-ups of a periodic timer in a process, so that stalls fit between them.
+/// Fewest wake-ups of a periodic timer in a process. *Judgement*: their median has an interval.
 pub const MIN_WAKEUPS: u32 = 40;
 
 /// Fewest waits of one length in a process. With three processes, they give an interval for the
@@ -313,13 +302,6 @@ pub struct WaitPlan {
     pub scan_ns: f64,
     /// `scan` and `scan_ns` if the lateness varies so much that wake-up times may lie on a grid.
     pub wide_scan: (u32, f64),
-    /// Number of rounds in which all primitives that block also make long waits, at the same time.
-    pub long_rounds: u32,
-    /// The lengths of the long waits of a round, in nanoseconds.
-    pub long_ns: &'static [u64],
-    /// The scans of long waits of a round: the shortest length in nanoseconds, and the number of
-    /// waits.
-    pub long_scans: &'static [(u64, u32)],
     /// How often a process arms and cancels the primitive.
     pub arms: u32,
     /// Nanoseconds for which a periodic timer runs in a process.
@@ -334,16 +316,7 @@ impl WaitPlan {
             self.length_ns
                 .max(f64::from(MIN_WAITS_PER_LENGTH) * *length as f64)
         };
-        let long = u64::from(MIN_WAITS_PER_LENGTH) * self.long_ns.iter().sum::<u64>();
-        let scans: f64 = self
-            .long_scans
-            .iter()
-            .map(|(length, count)| *length as f64 * f64::from(*count))
-            .sum();
-        2.0 * (lengths_ns.iter().map(time_of_length).sum::<f64>()
-            + 4.0 * self.wide_scan.1
-            + long as f64
-            + scans)
+        2.0 * (lengths_ns.iter().map(time_of_length).sum::<f64>() + 4.0 * self.wide_scan.1)
     }
 
     /// Returns the expected time of a process that runs a periodic timer with this period, in

@@ -1,14 +1,13 @@
 //! A timer of a campaign, the conditions that it is measured under, and its outcome.
 
 use timers::os::Policy;
-use timers::{AffinityError, Answer, BusyThread, Fault, allowed_cpus};
+use timers::{Answer, Fault};
 
 use super::sampling::CampaignSettings;
 use crate::hosts::children::Placement;
 use crate::hosts::connection::SharedConnection;
 use crate::hosts::host::{TimerHost, connect};
 use crate::hosts::protocol::HostedTimer;
-use crate::model::BackgroundLoad;
 
 /// The conditions under which a timer is measured. `None` for the default of the system.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -19,32 +18,6 @@ pub struct Conditions {
     pub slack_ns: Option<u64>,
     /// The scheduling policy of its threads.
     pub policy: Option<Policy>,
-    /// The background load.
-    pub load: BackgroundLoad,
-}
-
-impl Conditions {
-    /// Starts the background load, which runs until the result is dropped. `None` if the conditions
-    /// have none.
-    ///
-    /// # Errors
-    /// When this process may not use the CPU that the load has to run on.
-    pub(super) fn start_load(&self) -> Result<Option<BusyThread>, AffinityError> {
-        let own_cpu = self.cpu.unwrap_or(0);
-        match self.load {
-            BackgroundLoad::None => Ok(None),
-            BackgroundLoad::SameCpu => BusyThread::on(own_cpu).map(Some),
-            BackgroundLoad::OtherCpu => {
-                let cpus = allowed_cpus()?;
-                // CPUs with distant numbers belong to different cores on most machines.
-                let other_cpu = cpus
-                    .into_iter()
-                    .filter(|cpu| *cpu != own_cpu)
-                    .max_by_key(|cpu| cpu.abs_diff(own_cpu));
-                BusyThread::on(other_cpu.ok_or(AffinityError::Absent(own_cpu + 1))?).map(Some)
-            }
-        }
-    }
 }
 
 /// A clock, sleep primitive or periodic timer under one set of conditions, and its outcome.

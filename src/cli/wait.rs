@@ -2,14 +2,13 @@
 
 use std::time::Duration;
 
-use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::error::ErrorKind;
 use clap::{Args, Error};
 use timers::os::Policy;
 
 use super::RunArgs;
 use super::values::{self, InvalidValue};
-use crate::model::{BackgroundLoad, Nanos};
+use crate::model::Nanos;
 use crate::quantity;
 use crate::requests::{ConditionsRequest, Cpus, PeriodRequest, WaitRequest};
 
@@ -21,8 +20,7 @@ pub struct WaitArgs {
     pub lengths: Vec<Lengths>,
     /// Measure for this time, as in 5m
     ///
-    /// A number without a unit is in seconds. Waits of 30 ms to 1 s are left out unless they are
-    /// given.
+    /// A number without a unit is in seconds.
     #[arg(long, value_name = "TIME", value_parser = values::parse_seconds, allow_hyphen_values = true)]
     pub budget: Option<f64>,
     /// The flags that `wait` and `period` share.
@@ -59,11 +57,6 @@ pub struct WaitingArgs {
     /// The default priority is 80 (repeatable, or with commas).
     #[arg(long, value_name = "POLICY", value_delimiter = ',', value_parser = parse_policy)]
     pub policy: Vec<Policy>,
-    /// Background load: none, or a computing thread on the same or on another CPU
-    ///
-    /// Repeatable, or with commas.
-    #[arg(long, value_name = "LOAD", value_parser = load_parser(), value_delimiter = ',')]
-    pub load: Vec<BackgroundLoad>,
     /// Wait on this CPU, or on each CPU in turn (all) [default: the quietest]
     #[arg(long, value_name = "N|all", value_parser = parse_cpus, allow_negative_numbers = true)]
     pub cpu: Option<Cpus>,
@@ -158,18 +151,8 @@ impl WaitingArgs {
             cpus: self.cpu,
             slacks_ns: self.slack.iter().map(|slack| slack.0).collect(),
             policies: self.policy.clone(),
-            loads: self.load.clone(),
         }
     }
-}
-
-/// A parser for background loads.
-fn load_parser() -> impl TypedValueParser<Value = BackgroundLoad> {
-    PossibleValuesParser::new(["none", "same-cpu", "other-cpu"]).map(|name| match name.as_str() {
-        "same-cpu" => BackgroundLoad::SameCpu,
-        "other-cpu" => BackgroundLoad::OtherCpu,
-        _ => BackgroundLoad::None,
-    })
 }
 
 /// The longest accepted wait in nanoseconds: one minute.

@@ -270,19 +270,12 @@ impl Subject for Hosted {
         })
     }
 
-    fn periods(
-        &mut self,
-        reference: &str,
-        period_ns: u64,
-        count: u32,
-        stalls: &[u32],
-    ) -> Answer<Vec<Expiration>> {
+    fn periods(&mut self, reference: &str, period_ns: u64, count: u32) -> Answer<Vec<Expiration>> {
         let values = self.ask(&AgentQuestion::Periods {
             timer: self.id.clone(),
             reference: reference.into(),
             period_ns,
             count,
-            stalls: stalls.into(),
         })?;
         let expiration = |&[at, expirations]: &[i64; 2]| Expiration {
             at,

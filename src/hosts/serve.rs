@@ -249,10 +249,9 @@ impl NativeAgent {
                 reference,
                 period_ns,
                 count,
-                stalls,
             } => {
                 let subject = self.subject(&timer)?;
-                let periods = subject.periods(&reference, period_ns, count, &stalls)?;
+                let periods = subject.periods(&reference, period_ns, count)?;
                 let values = periods
                     .into_iter()
                     .flat_map(|wake_up| [wake_up.at, wake_up.expirations as i64]);

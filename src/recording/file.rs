@@ -12,6 +12,7 @@ use flate2::write::GzEncoder;
 use serde::Deserialize;
 
 use super::{Recording, SCHEMA};
+use crate::model::WaitConditions;
 use crate::text::{CleanStrings, json_error};
 use crate::trace::Reference;
 
@@ -112,7 +113,10 @@ impl Recording {
                 return Err(RecordingError::Version(name.into(), found));
             }
         }
-        let recording = read.map_err(describe_error)?;
+        let mut recording = read.map_err(describe_error)?;
+        let is_loaded = |one: &Option<WaitConditions>| one.as_ref().is_some_and(|it| it.loaded);
+        recording.waits.retain(|one| !is_loaded(&one.conditions));
+        (recording.periods).retain(|one| !is_loaded(&one.conditions));
         match recording.inconsistency() {
             Some(what) => Err(RecordingError::Inconsistent(name.into(), what)),
             None => Ok(recording),

@@ -269,7 +269,6 @@ impl Observation {
     ) -> Option<Verdicts> {
         let stored = self.outcome.as_ref().ok()?;
         Some(trust::judge(&Case {
-            id: &self.timer.id,
             properties: &self.timer.properties,
             device: self.timer.device.as_ref(),
             trace: &stored.open(),

@@ -1,5 +1,5 @@
 //! Carries out requests of `wait` and `period`: combines the timers with the conditions (CPU, timer
-//! slack, scheduling policy, background load).
+//! slack, scheduling policy).
 
 use std::collections::HashSet;
 use std::thread;
@@ -250,7 +250,7 @@ fn usable_cpus(requested: Option<Cpus>) -> Result<Vec<Option<u32>>, RunError> {
     }
 }
 
-/// All combinations of slack, policy, load and CPU. Combinations that are the same in a report
+/// All combinations of slack, policy and CPU. Combinations that are the same in a report
 /// occur only once.
 fn combine_conditions(request: &ConditionsRequest, cpus: &[Option<u32>]) -> Vec<Conditions> {
     let policies: Vec<Option<Policy>> = request.policies.iter().copied().map(Some).collect();
@@ -258,14 +258,11 @@ fn combine_conditions(request: &ConditionsRequest, cpus: &[Option<u32>]) -> Vec<
     for &cpu in cpus {
         for policy in or_default(&policies) {
             for slack_ns in or_default(&request.slacks_ns) {
-                for load in or_default(&request.loads) {
-                    all.push(Conditions {
-                        cpu,
-                        slack_ns,
-                        policy,
-                        load,
-                    });
-                }
+                all.push(Conditions {
+                    cpu,
+                    slack_ns,
+                    policy,
+                });
             }
         }
     }
@@ -298,7 +295,7 @@ fn report_conditions(conditions: &Conditions) -> WaitConditions {
             Some(Policy::RoundRobin(priority)) => format!("rr:{priority}"),
             None => "unknown".into(),
         },
-        load: conditions.load,
+        loaded: false,
         cpu: conditions.cpu,
     }
 }

@@ -57,20 +57,14 @@ fn measures_periods_and_loops() {
             (&"ok".into(), &2_000_000.into()),
             "{row}"
         );
-        assert!(
-            row["figures"]["wakeups"].as_u64() > Some(40) && row["figures"]["stalls"] != 0,
-            "{row}"
-        );
-        // Each stall takes longer than three periods. A loop of waits cannot report missed periods.
-        let reports = row["figures"]["missed_reported"] != 0;
-        assert_eq!(reports, row["id"] == "timerfd", "{row}");
+        assert!(row["figures"]["wakeups"].as_u64() > Some(40), "{row}");
     }
 }
 
 #[test]
 fn each_condition_set_has_row() {
     // Conditions that are given twice, or are equal, are measured once.
-    let same = ["nanosleep", "--slack=default,1ns,1ns", "--load=none,none"];
+    let same = ["nanosleep", "--slack=default,1ns,1ns"];
     let (found, run) = run_wait(&same, 0);
     assert!(run.get_output().stderr.is_empty());
     let slacks = list(&found, "waits")
@@ -81,16 +75,13 @@ fn each_condition_set_has_row() {
         slacks.contains(&Some(1)) && slacks.len() == 2 - usize::from(slacks == [Some(1)]),
         "{slacks:?}"
     );
-    let (found, _) = run_wait(&["nanosleep", "--load=none,same-cpu", "--cpu=all"], 0);
+    let (found, _) = run_wait(&["nanosleep", "--cpu=all"], 0);
     let rows = list(&found, "waits");
     let cpus: std::collections::BTreeSet<_> = rows
         .iter()
         .map(|row| row["conditions"]["cpu"].as_u64())
         .collect();
-    assert!(
-        !cpus.contains(&None) && rows.len() == 2 * cpus.len(),
-        "{found}"
-    );
+    assert!(!cpus.contains(&None) && rows.len() == cpus.len(), "{found}");
     assert!(
         found["settings"]["cpu"].is_null(),
         "several CPUs were measured"

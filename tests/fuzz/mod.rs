@@ -143,7 +143,6 @@ fn show(report: &Report) {
             steers_nothing(&plain(&value));
         }
         for plot in Plot::for_row(row) {
-            steers_nothing(&plot.terminal(80));
             steers_nothing(&plot.marks((400, 280)));
         }
     }

@@ -8,7 +8,6 @@ use rand::{RngExt, SeedableRng};
 
 use super::method::WaitMethod;
 use super::{Expiration, Wait, WaitActivity, WaitEntry, WaitList};
-use crate::deadline::spin;
 use crate::failures::unless_failed;
 use crate::native::visit_reference;
 use crate::os::CommonClock;
@@ -54,13 +53,7 @@ impl Subject for MeasuredMethod {
         )
     }
 
-    fn periods(
-        &mut self,
-        reference: &str,
-        period_ns: u64,
-        count: u32,
-        stalls: &[u32],
-    ) -> Answer<Vec<Expiration>> {
+    fn periods(&mut self, reference: &str, period_ns: u64, count: u32) -> Answer<Vec<Expiration>> {
         if period_ns == 0 {
             return Err(Fault::Refused(
                 "a period of 0 ns is not possible; use at least 1 ns".into(),
@@ -71,7 +64,6 @@ impl Subject for MeasuredMethod {
             method: &mut *self.method,
             period_ns,
             count,
-            stalls,
         };
         let expirations = visit_reference(reference, periods)??;
         unless_failed(&[reference, CommonClock::INFO.id], expirations)
@@ -199,29 +191,21 @@ struct Periods<'a> {
     method: &'a mut dyn WaitMethod,
     period_ns: u64,
     count: u32,
-    stalls: &'a [u32],
 }
 
 impl Visitor for Periods<'_> {
     type Output = Answer<Vec<Expiration>>;
 
     fn visit<R: Timer>(self, reference: R) -> Self::Output {
-        /// The length of a stall in half periods. 3.5 periods make the thread miss three
-        /// expirations and end between two, which shows when the next expiration occurs.
-        const STALL_HALF_PERIODS: u64 = 7;
-        let stall = Duration::from_nanos((self.period_ns / 2).saturating_mul(STALL_HALF_PERIODS));
         let mut expirations = Vec::new();
         self.method.start(self.period_ns)?;
-        for number in 0..self.count {
+        for _ in 0..self.count {
             self.method.tick(self.period_ns);
             let at = reference.read();
             expirations.push(Expiration {
                 at: reference.ticks(at).0 as i64,
                 expirations: self.method.expirations(),
             });
-            if self.stalls.contains(&number) {
-                spin(stall);
-            }
         }
         self.method.stop();
         Ok(expirations)

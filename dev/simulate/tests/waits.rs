@@ -1,5 +1,5 @@
-//! Tests the findings about simulated sleep primitives: references that step back, waits by another
-//! clock than the one that times them, and short waits that do not sleep.
+//! Tests the findings about simulated sleep primitives: references that step back, and waits by
+//! another clock than the one that times them.
 
 use simulate::waits::{WaitCase, population};
 use simulated::{Delays, WaitModel};
@@ -44,12 +44,7 @@ fn message(findings: &[Finding], code: &str) -> Option<String> {
 }
 
 /// Codes that blame the clock or the primitive for what the tests simulate.
-const CODES: [&str; 4] = [
-    "clock-steps-back",
-    "other-clock",
-    "returns-early",
-    "awake-below",
-];
+const CODES: [&str; 3] = ["clock-steps-back", "other-clock", "returns-early"];
 
 #[test]
 fn jumping_reference_is_blamed() {
@@ -120,34 +115,6 @@ fn constant_deviation_is_no_other_clock() {
         );
         let late = message(&findings, "late-in-proportion");
         assert_eq!(late.is_some(), model.ppm > 0.0, "{late:?}");
-    }
-}
-
-#[test]
-fn short_waits_that_do_not_sleep_are_found() {
-    for (seed, below, computes) in [
-        (1, 1e6, false),
-        (2, 1e6, true),
-        (3, 2e6, true),
-        (4, 5e5, false),
-        (5, 5e6, false),
-        (6, 6e4, true),
-    ] {
-        let model = WaitModel {
-            awake_below: Some((below, computes)),
-            ..sleep()
-        };
-        let (figures, findings) = found(&model, seed);
-        let text = message(&findings, "awake-below");
-        let text = text.unwrap_or_else(|| panic!("{below}, {computes}: {findings:?}"));
-        let awake = figures.awake.expect("it has a figure");
-        assert!(
-            (1.0..1.7).contains(&(awake.below_ns / below)),
-            "{below}: {awake:?}"
-        );
-        assert_eq!(awake.returns_after_ns.is_none(), computes, "{text}");
-        assert!(awake.shortest_sleep_ns > below, "{awake:?}");
-        assert!(figures.cpu_slope.is_none_or(|slope| slope.value < 0.01));
     }
 }
 

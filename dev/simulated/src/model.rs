@@ -1,9 +1,6 @@
 //! Declares the properties of simulated timers and machines, from which their true figures follow.
 //! Simulates also a clock that is read on two paths, and code around a read on a simple core.
 
-use rand::rngs::StdRng;
-use rand::{RngExt, SeedableRng};
-
 use timers::Context;
 
 /// The distribution of the cost of single calls around the base cost.

@@ -1,4 +1,4 @@
-//! Simulates sleep primitives and periodic timers in virtual time. Only waits, pauses and stalls
+//! Simulates sleep primitives and periodic timers in virtual time. Only waits and pauses
 //! advance the virtual time, and each timer behaves exactly as its model declares.
 
 use std::f64::consts::TAU;
@@ -71,9 +71,6 @@ pub struct WaitModel {
     /// How far the reference of one CPU is ahead of that of the other, in nanoseconds, and the share
     /// of waits after which the thread runs on the other.
     pub clock_jumps: Option<(f64, f64)>,
-    /// The length in nanoseconds below which a wait does not sleep, and whether it computes until its
-    /// time is over; otherwise it returns at once.
-    pub awake_below: Option<(f64, bool)>,
 }
 
 /// The cost of a read of the reference in nanoseconds.
@@ -102,7 +99,6 @@ impl WaitModel {
             spins: 0.0,
             clock_step: 1.0,
             clock_jumps: None,
-            awake_below: None,
         }
     }
 
@@ -205,16 +201,10 @@ impl VirtualWaits {
         let before = self.now;
         let (late, waited) = self.model.draw_lateness(&mut self.random);
         let due = self.model.due(before, request_ns as f64, self.phase);
-        let mut after = (due + self.base + late).max(before) + READ_NS;
-        let mut cpu = self
+        let after = (due + self.base + late).max(before) + READ_NS;
+        let cpu = self
             .model
             .cpu_time(after - before - READ_NS, waited, &mut self.random);
-        if let Some((length, computes)) = self.model.awake_below
-            && (request_ns as f64) < length
-        {
-            cpu = if computes { request_ns as f64 } else { READ_NS };
-            after = before + cpu + READ_NS;
-        }
         self.now = after;
         let before = self.reading(before);
         if let Some((ahead, share)) = self.model.clock_jumps
@@ -253,29 +243,25 @@ impl Subject for VirtualWaits {
     }
 }
 
-/// The reaction of a periodic timer to expirations during which its thread was busy.
+/// The reaction of a periodic timer to expirations at which its thread was busy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Missed {
     /// It delivers all of them immediately.
     Burst,
     /// It wakes up once for all of them.
     Skip {
-        /// Whether it wakes up immediately, not at the next multiple of the period.
-        at_once: bool,
         /// Whether it reports their number.
         counted: bool,
     },
-    /// It wakes up immediately and continues one period later.
-    Delay,
     /// Each period begins at the previous wake-up, so that lateness accumulates.
     Relative,
 }
 
 impl Missed {
-    /// Whether wake-ups stay at multiples of the period after missed expirations.
+    /// Whether wake-ups stay at multiples of the period.
     #[must_use]
     pub fn keeps_its_grid(self) -> bool {
-        matches!(self, Self::Burst | Self::Skip { .. })
+        self != Self::Relative
     }
 }
 
@@ -334,16 +320,10 @@ impl VirtualTicks {
 }
 
 impl Subject for VirtualTicks {
-    fn periods(
-        &mut self,
-        reference: &str,
-        period_ns: u64,
-        count: u32,
-        stalls: &[u32],
-    ) -> Answer<Vec<Expiration>> {
+    fn periods(&mut self, reference: &str, period_ns: u64, count: u32) -> Answer<Vec<Expiration>> {
         check_reference(reference)?;
         let period = period_ns as f64 * (1.0 + self.model.ppm * 1e-6);
-        let counts = !matches!(self.model.missed, Missed::Skip { counted: false, .. });
+        let counts = !matches!(self.model.missed, Missed::Skip { counted: false });
         // The time of the next expiration.
         let mut next = self.now + period;
         self.missed.clear();
@@ -354,15 +334,9 @@ impl Subject for VirtualTicks {
             while self.model.lost > 0.0 && self.random.random_bool(self.model.lost) {
                 (next, missed) = (next + period, missed + 1);
             }
-            if next <= self.now {
-                match self.model.missed {
-                    Missed::Burst | Missed::Delay | Missed::Relative => {}
-                    Missed::Skip { at_once, .. } => {
-                        let passed = ((self.now - next) / period).floor();
-                        let passed = if at_once { passed } else { passed + 1.0 };
-                        (next, missed) = (next + passed * period, missed + passed as u64);
-                    }
-                }
+            if next <= self.now && matches!(self.model.missed, Missed::Skip { .. }) {
+                let passed = ((self.now - next) / period).floor();
+                (next, missed) = (next + passed * period, missed + passed as u64);
             }
             self.now = next.max(self.now) + self.model.delays.draw(&mut self.random);
             // No expiration is missed before the first wake-up.
@@ -377,15 +351,8 @@ impl Subject for VirtualTicks {
             self.late.push(late);
             next = match self.model.missed {
                 Missed::Relative => self.now + period,
-                Missed::Delay if late > period => self.now + period,
                 _ => next + period,
             };
-            if stalls.contains(&number) {
-                self.now += 3.5 * period_ns as f64;
-                if self.model.missed == Missed::Relative {
-                    next = self.now + period;
-                }
-            }
         }
         Ok(answer)
     }

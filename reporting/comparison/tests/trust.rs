@@ -31,7 +31,7 @@ const ALL_PASS: &str = r#"{
     "monotonic":{"outcome":"pass","evidence":"","readings":9,"backward_steps":0,"moves":1},
     "thread_safe":{"outcome":"pass","evidence":"","handoffs":9,"backward_steps":0,"rounds":1,"pairs":1,
         "pairs_possible":1,"offsets":[]},
-    "stable":{"outcome":"pass","evidence":"","allan":[],"jumps":0,"freezes":0},
+    "stable":{"outcome":"pass","evidence":"","jumps":0,"freezes":0},
     "counts":{"outcome":"pass","evidence":""},
     "declared":{"outcome":"pass","evidence":""},
     "read_path":{"outcome":"pass","evidence":""}}"#;

@@ -277,31 +277,3 @@ fn choose_requests(
         })
         .collect()
 }
-
-/// Makes the long waits of the plan in one process, while processes of other primitives do the
-/// same: waits of the planned lengths, and scans.
-///
-/// # Errors
-/// The errors of the subject.
-pub fn explore_long(
-    bench: &mut WaitBench,
-    plan: &WaitPlan,
-    random: &mut StdRng,
-) -> Answer<WaitRun> {
-    let mut requests = plan.long_ns.repeat(MIN_WAITS_PER_LENGTH as usize);
-    requests.shuffle(random);
-    let mut run = WaitRun {
-        long: bench.make_waits(&requests, MAX_PAUSE_NS)?,
-        ..WaitRun::default()
-    };
-    for &(length, count) in plan.long_scans {
-        // If long waits have a longer step than short ones, their lateness is spread more widely,
-        // and the scan has to be longer.
-        let length = length as f64;
-        let width_ns = bench.rough_lateness(&run.long)?.width_ns;
-        let span = (STEPS_PER_SCAN * width_ns).clamp(FIRST_SCAN_NS, length);
-        run.scans
-            .push(bench.scan([length, length + span], count, random)?);
-    }
-    Ok(run)
-}

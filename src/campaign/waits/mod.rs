@@ -4,14 +4,12 @@
 pub mod explore;
 mod pareto;
 mod possible;
-mod side_by_side;
 pub mod ticking;
 
-use std::thread;
 use std::time::Duration;
 
+use rand::SeedableRng;
 use rand::rngs::StdRng;
-use rand::{RngExt, SeedableRng};
 use timers::{Answer, Fault};
 
 use self::explore::{WaitBench, explore};
@@ -66,28 +64,8 @@ pub fn measure_waits(
         }
     };
     let measure_first = with_plan(plan.first_rounds());
-    let seed: u64 = rounds.random.random();
-    rounds.repeat(plan.processes, waits.span, |rounds, round| {
-        if round >= plan.long_rounds {
-            return rounds.run_round(rounds.all(), &measure_first);
-        }
-        // Long waits run in parallel to the rounds, because the lateness of both depends on how
-        // deeply the CPUs sleep, which varies over time.
-        let long = side_by_side::select(rounds.subjects);
-        thread::scope(|scope| {
-            let seed = seed.wrapping_add(round.into());
-            let long = &long;
-            let observe = move || side_by_side::observe(long, hosts, settings, seed);
-            let parallel = thread::Builder::new().spawn_scoped(scope, observe);
-            rounds.run_round(rounds.all(), &measure_first)?;
-            progress("long waits of all primitives");
-            let observed = parallel
-                .ok()
-                .and_then(|parallel| parallel.join().ok())
-                .unwrap_or_default();
-            side_by_side::store(rounds.subjects, observed, round as usize)?;
-            Ok(())
-        })
+    rounds.repeat(plan.processes, waits.span, |rounds, _| {
+        rounds.run_round(rounds.all(), &measure_first)
     })?;
     let measure_further = with_plan(plan);
     for _ in 0..plan.further {

@@ -7,21 +7,18 @@ use crate::parallel;
 use crate::trace::WaitTrace;
 use crate::waits::figures;
 
-/// Returns the indices of the Pareto-optimal subjects. A subject is compared with those under the
-/// same load and on the same CPU, at the length `USUAL_WAIT_NS` or the nearest measured one.
+/// Returns the indices of the Pareto-optimal subjects. A subject is compared with those on the same
+/// CPU, at the length `USUAL_WAIT_NS` or the nearest measured one.
 /// Includes subjects with too few observations for the comparison; leaves out those that failed.
 pub(super) fn pareto_optimal(subjects: &[WaitSubject]) -> Vec<usize> {
     let traces: Vec<Option<&WaitTrace>> = (subjects.iter())
         .map(|subject| subject.outcome.as_ref().ok())
         .collect();
     let known = parallel::map(&traces, |trace| lateness_and_cost((*trace)?));
-    let load_and_cpu = |index: usize| {
-        let conditions = &subjects[index].conditions;
-        (conditions.load, conditions.cpu)
-    };
+    let cpu = |index: usize| subjects[index].conditions.cpu;
     let is_beaten = |index: usize, own: [f64; 2]| {
         (known.iter().enumerate())
-            .filter(|(other, _)| load_and_cpu(*other) == load_and_cpu(index))
+            .filter(|(other, _)| cpu(*other) == cpu(index))
             .filter_map(|(_, other)| *other)
             .any(|other| is_better_wait(other, own))
     };

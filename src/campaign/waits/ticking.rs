@@ -1,5 +1,4 @@
-//! Runs a periodic timer in one process, with stalls: at some wake-ups the thread computes for
-//! longer than a period, so that the timer misses expirations.
+//! Runs a periodic timer in one process.
 
 use timers::waits::Expiration;
 use timers::{Answer, Fault, Subject};
@@ -8,8 +7,7 @@ use super::possible;
 use crate::campaign::sampling::MIN_WAKEUPS;
 use crate::trace::{PeriodRun, Reference};
 
-/// Runs a timer with this period for about `ticking_ns` nanoseconds. Returns its wake-ups, and the
-/// indices of those with a stall.
+/// Runs a timer with this period for about `ticking_ns` nanoseconds. Returns its wake-ups.
 ///
 /// # Errors
 /// The errors of the subject.
@@ -21,7 +19,7 @@ pub fn run_periodic_timer(
 ) -> Answer<PeriodRun> {
     // The actual period is measured first, because periods that are made of single waits are longer
     // than requested.
-    let sample = timer.periods(&reference.id, period_ns, SAMPLED_WAKEUPS, &[])?;
+    let sample = timer.periods(&reference.id, period_ns, SAMPLED_WAKEUPS)?;
     let [first, .., last] = sample.as_slice() else {
         return Err(Fault::Refused("the host reported no wake-ups".into()));
     };
@@ -30,28 +28,19 @@ pub fn run_periodic_timer(
     let actual_period_ns = (ticks as f64 * reference.ns_per_tick / f64::from(SAMPLED_WAKEUPS - 1))
         .max(period_ns as f64);
     let count = ((ticking_ns / actual_period_ns) as u32).clamp(MIN_WAKEUPS, MAX_WAKEUPS);
-    // The first third of the wake-ups has no stalls, so that it shows when undisturbed wake-ups
-    // happen. The stalls are so far from each other and from the end that the timer is regular
-    // again after each.
-    let distance = (count / (3 * STALLS)).max(RECOVERY_WAKEUPS);
-    let stalls: Vec<u32> = (0..STALLS)
-        .map(|number| count / 3 + number * 2 * distance)
-        .filter(|stall| stall + RECOVERY_WAKEUPS < count)
-        .collect();
-    let expirations = timer.periods(&reference.id, period_ns, count, &stalls)?;
+    let expirations = timer.periods(&reference.id, period_ns, count)?;
     possible::check_wakeups(&expirations, last.at, period_ns, reference)?;
     let wakeups = expirations
         .into_iter()
         .map(|Expiration { at, expirations }| (at, expirations))
         .collect();
-    Ok(PeriodRun { wakeups, stalls })
+    Ok(PeriodRun {
+        wakeups,
+        ..PeriodRun::default()
+    })
 }
 
 /// Number of wake-ups from which the actual period is measured.
 const SAMPLED_WAKEUPS: u32 = 6;
 /// Largest number of wake-ups in a process.
 const MAX_WAKEUPS: u32 = 100_000;
-/// Number of stalls in a process.
-const STALLS: u32 = 3;
-/// Number of wake-ups after a stall until the timer is regular again.
-const RECOVERY_WAKEUPS: u32 = 8;

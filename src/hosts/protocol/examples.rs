@@ -49,7 +49,7 @@ pub const EXAMPLES: [(Op, &str); 12] = [
     ),
     (
         Op::Periods,
-        r#"{"op":"periods","timer":TIMER,"reference":REFERENCE,"period_ns":2000000,"count":5,"stalls":[1]}"#,
+        r#"{"op":"periods","timer":TIMER,"reference":REFERENCE,"period_ns":2000000,"count":5}"#,
     ),
 ];
 

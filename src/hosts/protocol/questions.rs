@@ -250,8 +250,6 @@ questions! {
         period_ns: u64,
         /// Number of wake-ups.
         count: u32,
-        /// Indices of the wake-ups, from 0, after which the thread computes for 3.5 periods.
-        stalls: Vec<u32>,
     } => [*count as usize, 2];
 }
 

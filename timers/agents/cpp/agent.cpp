@@ -221,16 +221,11 @@ template <class Waiter> Ticks waits(std::int64_t late, std::int64_t pause, std::
     return values;
 }
 
-template <class Waiter> Ticks periods(std::int64_t period, std::size_t count, const Ticks &stalls) {
+template <class Waiter> Ticks periods(std::int64_t period, std::size_t count) {
     Ticks values;
-    std::size_t stalled = 0;
     for (std::size_t at = 0; at < count; at++) {
         Waiter::wait(period);
         values.insert(values.end(), {now(), 1});
-        if (stalled < stalls.size() && std::size_t(stalls[stalled]) == at) {
-            stalled++;
-            compute(period * 7 / 2);
-        }
     }
     return values;
 }
@@ -259,7 +254,7 @@ static Ticks dispatch(const std::string &op, const std::string &id, const Ticks 
 // each waiter:
     if (id == "«id»" && (is_waits || op == "periods"))
         return is_waits ? waits<Waiter<«n»>>(amounts.at(0), amounts.at(1), amounts.at(2), Ticks(amounts.begin() + 3, amounts.end()))
-                        : periods<Waiter<«n»>>(amounts.at(0), amounts.at(1), Ticks(amounts.begin() + 2, amounts.end()));
+                        : periods<Waiter<«n»>>(amounts.at(0), amounts.at(1));
 // end each
 // each clock:
 #if «if»

@@ -107,7 +107,7 @@ static class Agent
         var reference = Questions.Of(timedBy);
         if (op == "arms") return Waits.Arms(waiter, reference, Count(request, "repeat"));
         if (op == "periods")
-            return Waits.Periods(waiter, reference, Number(request, "period_ns"), CheckedCount(2, request, "count"), Amounts(request, "stalls"));
+            return Waits.Periods(waiter, reference, Number(request, "period_ns"), CheckedCount(2, request, "count"));
         long[] lengths = Amounts(request, "request_ns");
         return Waits.MeasureWaits(waiter, reference, lengths, CheckedCount(5 * lengths.Length, request, "repeat"),
             Number(request, "pause_ns"));

@@ -186,7 +186,7 @@ static class Waits
         var reference = Questions.Of(Entry.Reference);
         if (waiter.Ops.Contains("waits")) MeasureWaits(waiter, reference, double.NaN, new long[] { 0, 1 }, 20, 0, double.PositiveInfinity);
         if (waiter.Ops.Contains("arms")) Arms(waiter, reference, 20);
-        if (waiter.Ops.Contains("periods")) Periods(waiter, reference, Ms, 20, new long[] { 0 });
+        if (waiter.Ops.Contains("periods")) Periods(waiter, reference, Ms, 20);
     }
 
     /// <summary>Returns five values per wait.</summary>
@@ -228,13 +228,12 @@ static class Waits
     }
 
     /// <summary>Returns two values per tick: the reading of the reference, and the number of expirations, always 1.</summary>
-    public static long[] Periods(Waiter waiter, Questions reference, long periodNs, int count, long[] stalls)
+    public static long[] Periods(Waiter waiter, Questions reference, long periodNs, int count)
     {
         if (periodNs == 0) throw new Refusal("the period must not be 0");
-        CheckLength(periodNs * (count + 4.0 * stalls.Length));
+        CheckLength((double)periodNs * count);
         var told = new long[2 * count];
         if (count == 0) return told;
-        var stalled = new HashSet<long>(stalls);
         var over = new ManualResetEvent(false);
         int ticks = 0;
         waiter.Every(RoundedUp(periodNs), () =>
@@ -249,7 +248,6 @@ static class Waits
                 told[2 * at + 1] = 1;
             }
             if (at == count - 1) over.Set();
-            else if (stalled.Contains(at)) Compute(3.5 * periodNs);
             return at < count - 1;
         });
         over.WaitOne();

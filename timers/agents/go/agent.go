@@ -224,14 +224,10 @@ func waits(wait func(int64), late, most, repeat int64, lengths []int64) (values 
 	return
 }
 
-func periods(wait func(int64), period, count int64, stalls []int64) (values []int64) {
+func periods(wait func(int64), period, count int64) (values []int64) {
 	for at := int64(0); at < count; at++ {
 		wait(period)
 		values = append(values, nanotime(), 1)
-		if len(stalls) > 0 && stalls[0] == at {
-			stalls = stalls[1:]
-			compute(period * 7 / 2)
-		}
 	}
 	return
 }
@@ -241,7 +237,7 @@ func answer(op, id string, amounts []int64) ([]int64, error) {
 	if wait := waiters[id]; wait != nil && op == "waits" {
 		return waits(wait, amounts[0], amounts[1], amounts[2], amounts[3:]), nil
 	} else if wait != nil && op == "periods" {
-		return periods(wait, amounts[0], amounts[1], amounts[2:]), nil
+		return periods(wait, amounts[0], amounts[1]), nil
 	}
 	asked := clocks[id]
 	if asked == nil {

@@ -106,7 +106,7 @@ public final class Agent {
             }
             case "arms": return Waits.arms(waiter(text(request, "timer")), reference, count(request, "repeat"));
             case "periods": return Waits.periods(waiter(text(request, "timer")), reference, number(request, "period_ns"),
-                product(2, number(request, "count")) / 2, amounts(request, "stalls"));
+                product(2, number(request, "count")) / 2);
             default: throw new IllegalArgumentException("this agent does not know `" + op + '`');
         }
     }

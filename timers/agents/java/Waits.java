@@ -1,9 +1,7 @@
 import java.util.Arrays;
 import java.util.Random;
-import java.util.Set;
 import java.util.concurrent.Future;
 import java.util.concurrent.Semaphore;
-import java.util.stream.Collectors;
 
 /** Answers questions about sleep primitives and periodic timers. */
 final class Waits {
@@ -48,7 +46,7 @@ final class Waits {
     /** Runs waits of length 0, or short periods, until the compilers have compiled the code. */
     static void warm(Waiter waiter, Clock reference) throws InterruptedException {
         if (waiter.ops.contains("periods")) {
-            periods(waiter, reference, WARM_NS / 2_000, 2_000, new long[] {0});
+            periods(waiter, reference, WARM_NS / 2_000, 2_000);
             return;
         }
         Watch watch = new Watch(waiter, reference);
@@ -90,12 +88,11 @@ final class Waits {
     }
 
     /** Returns two values per tick: the reading of the reference, and the number of expirations, which is always 1. */
-    static long[] periods(Waiter waiter, Clock reference, long periodNs, int count, long[] stalls) throws InterruptedException {
+    static long[] periods(Waiter waiter, Clock reference, long periodNs, int count) throws InterruptedException {
         if (periodNs == 0) {
             throw new IllegalArgumentException("the period must not be 0");
         }
-        checkLength((double) periodNs * (count + 4.0 * stalls.length));
-        Set<Long> stalled = Arrays.stream(stalls).boxed().collect(Collectors.toSet());
+        checkLength((double) periodNs * count);
         long[] told = new long[2 * count];
         Semaphore over = new Semaphore(count == 0 ? 1 : 0);
         int[] ticks = {0};
@@ -106,8 +103,6 @@ final class Waits {
                 told[2 * at + 1] = 1;
                 if (at == count - 1) {
                     over.release();
-                } else if (stalled.contains((long) at)) {
-                    compute((long) (3.5 * periodNs));
                 }
             }
         });

@@ -118,12 +118,11 @@ async function waits(id, late, most, repeat, lengths) {
   return values;
 }
 
-async function periods(id, period, count, stalls) {
+async function periods(id, period, count) {
   const values = [];
   for (let at = 0; at < count; at++) {
     await wait(id, period);
     values.push(reference.ticks(reference.read()), 1);
-    if (stalls.includes(at)) compute(3.5 * period);
   }
   return values;
 }
@@ -131,7 +130,7 @@ async function periods(id, period, count, stalls) {
 async function values(op, id, amounts) {
   const known = Object.hasOwn(waiters, id);
   if (known && op === 'waits') return waits(id, amounts[0], amounts[1], amounts[2], amounts.slice(3));
-  if (known && op === 'periods') return periods(id, amounts[0], amounts[1], amounts.slice(2));
+  if (known && op === 'periods') return periods(id, amounts[0], amounts[1]);
   const clock = clocks.find((one) => one.id === id);
   if (!clock || amounts.length === 0) throw new Error('this agent does not know the question');
   if (op === 'advance') return advance(clock, ...amounts);

@@ -62,8 +62,8 @@ async function waitEach({ wait }, read, lengths, repeat, pauseNs) {
   return waits;
 }
 
-function tick(read, periodNs, count, stalls) {
-  const [wakeups, stalled] = [[], new Set(stalls)];
+function tick(read, periodNs, count) {
+  const wakeups = [];
   return new Promise((resolve) => {
     if (count === 0) return resolve(wakeups);
     const timer = setInterval(() => {
@@ -71,7 +71,7 @@ function tick(read, periodNs, count, stalls) {
       if (wakeups.length === count) {
         clearInterval(timer);
         resolve(wakeups);
-      } else if (stalled.has(wakeups.length - 1)) compute(3.5 * periodNs / 1e6);
+      }
     }, periodNs / 1e6);
   });
 }
@@ -137,11 +137,11 @@ function answers({ Refusal, clock, reader, amount, amounts, checkCount }) {
 
     async periods(request) {
       await waiter(request.timer, request.op);
-      const [period, stalls] = [amount(request, 'period_ns'), amounts(request, 'stalls')];
+      const period = amount(request, 'period_ns');
       const count = checkCount(amount(request, 'count'));
       if (period === 0) throw new Refusal('the period must not be 0');
-      checkLength(period * (count + 4 * stalls.length));
-      const wakeups = await tick(reader(request.reference), period, count, stalls);
+      checkLength(period * count);
+      const wakeups = await tick(reader(request.reference), period, count);
       return { values: wakeups.flatMap((at) => [clock(request.reference).ticks(at), 1]) };
     },
   };

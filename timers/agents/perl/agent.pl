@@ -118,15 +118,11 @@ sub waits {
 }
 
 sub periods {
-    my ($wait, $period, $count, @stalls) = @_;
+    my ($wait, $period, $count) = @_;
     my @values;
-    for my $at (0 .. $count - 1) {
+    for (1 .. $count) {
         $wait->($period);
         push @values, now(), 1;
-        if (@stalls && $stalls[0] == $at) {
-            shift @stalls;
-            compute(3.5 * $period);
-        }
     }
     return @values;
 }

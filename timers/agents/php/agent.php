@@ -140,15 +140,12 @@ function waits(callable $wait, int $late, int $most, int $repeat, array $lengths
     return $values;
 }
 
-function periods(callable $wait, int $period, int $count, array $stalls): array
+function periods(callable $wait, int $period, int $count): array
 {
     $values = [];
     for ($at = 0; $at < $count; $at++) {
         $wait($period);
         array_push($values, hrtime(true), 1);
-        if (in_array($at, $stalls, true)) {
-            compute(3.5 * $period);
-        }
     }
     return $values;
 }
@@ -160,7 +157,7 @@ function answer(string $op, string $id, array $amounts): array
         return waits($waiters[$id], $amounts[0], $amounts[1], $amounts[2], array_slice($amounts, 3));
     }
     if ($op === 'periods' && isset($waiters[$id])) {
-        return periods($waiters[$id], $amounts[0], $amounts[1], array_slice($amounts, 2));
+        return periods($waiters[$id], $amounts[0], $amounts[1]);
     }
     $clock = $clocks[$id];
     if ($op === 'advance') {

@@ -285,8 +285,8 @@ def answer(request):
         check_count(5 * len(lengths) * count)
         return waits.waits(name, clock(request["reference"]), lengths, count, check_amount(request["pause_ns"]))
     if op == "periods":
-        count, stalls = check_count(check_amount(request["count"])), [check_amount(at) for at in request["stalls"]]
-        return waits.periods(name, clock(request["reference"]), check_amount(request["period_ns"]), count, stalls)
+        count = check_count(check_amount(request["count"]))
+        return waits.periods(name, clock(request["reference"]), check_amount(request["period_ns"]), count)
     asked = clock(name)
     if op == "intervals":
         work, count = [check_amount(units) for units in request["work"]], check_amount(request["repeat"])

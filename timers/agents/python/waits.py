@@ -16,13 +16,11 @@ async def waits(lengths, kept, pause_ns, reference, cpu_time):
         after = reference()
         kept.append((before, after, cpu_time() - cpu))
 
-async def periods(period_ns, count, stalls, reference):
+async def periods(period_ns, count, reference):
     seconds, wakeups = period_ns / 1e9, []
-    for at in range(count):
+    for _ in range(count):
         WAIT
         wakeups.append(reference())
-        if at in stalls:
-            compute(3.5 * period_ns)
     return wakeups
 """
 # The id of the entry that does not wait, which measures the overhead of the loop.
@@ -60,7 +58,7 @@ def loop(name):
         raise ValueError(f"this agent has no sleep primitive `{name}`")
     if name not in loops:
         _, prepare, wait = WAITERS[name]
-        loops[name] = {"pause": pause, "compute": compute}
+        loops[name] = {"pause": pause}
         exec(prepare + LOOPS.replace("WAIT", wait), loops[name])
         run(loops[name]["waits"]([0, 1] * 10, [], 0, time.perf_counter_ns, time.perf_counter_ns))
     return loops[name]
@@ -82,13 +80,13 @@ def waits(name, reference, lengths, count, pause_ns):
     return {"values": values}
 
 
-def periods(name, reference, period_ns, count, stalls):
+def periods(name, reference, period_ns, count):
     if name == FLOOR:
         raise ValueError("an entry that does not wait has no period")
     if period_ns == 0:
         raise ValueError("the period must not be 0")
-    check_length(period_ns * (count + 4 * len(stalls)))
-    wakeups = run(loop(name)["periods"](period_ns, count, set(stalls), reference.call))
+    check_length(period_ns * count)
+    wakeups = run(loop(name)["periods"](period_ns, count, reference.call))
     return {"values": [value for at in wakeups for value in (reference.ticks(at), 1)]}
 
 

@@ -135,19 +135,17 @@ def waits(wait, late, most, repeat, lengths)
   values
 end
 
-def periods(wait, period, count, stalls)
-  (0...count).flat_map do |at|
+def periods(wait, period, count)
+  (0...count).flat_map do
     wait.(period)
-    wakeup = now
-    compute(period * 7 / 2) if stalls.include?(at)
-    [wakeup, 1]
+    [now, 1]
   end
 end
 
 def answer(op, id, amounts)
   amounts[1] *= amounts[2] if op == "comparisons"
   return waits(WAITERS.fetch(id), *amounts[0, 3], amounts[3..]) if op == "waits"
-  return periods(WAITERS.fetch(id), *amounts[0, 2], amounts[2..]) if op == "periods"
+  return periods(WAITERS.fetch(id), *amounts[0, 2]) if op == "periods"
   clock, count = CLOCKS.fetch(id), amounts.fetch(op == "intervals" || op == "readings" ? 0 : 1)
   first, second, third = blank(count), blank(count), blank(count) unless op == "advance"
   case op

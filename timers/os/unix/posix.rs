@@ -147,13 +147,10 @@ mod here {
 
     use libc::{c_int, c_long, clock_t, clockid_t, timespec, timeval};
 
-    use super::seconds::Time;
-    use crate::arch::{opaque, opaque_reference};
+    use crate::arch::opaque;
     use crate::failures::{checked, record_value, wrong_value};
     use crate::os::clocks::*;
-    use crate::{
-        Available, Described, PairedReads, Ticks, Timer, Unavailable, failure, find, record_failure,
-    };
+    use crate::{Available, Described, Ticks, Timer, Unavailable, record_failure};
 
     /// `CLOCK_MONOTONIC`, by libc.
     pub type Monotonic = PosixClock<Libc, CLOCK_MONOTONIC>;
@@ -168,7 +165,6 @@ mod here {
 
     /// `CLOCK_REALTIME`, by libc.
     pub type Realtime = PosixClock<Libc, CLOCK_REALTIME>;
-    type RealtimeCoarse = PosixClock<Libc, CLOCK_REALTIME_COARSE>;
 
     /// Widens a number of a kernel structure, whose width depends on the target.
     #[inline(always)]
@@ -515,11 +511,11 @@ mod here {
             type Clock = PosixClock<Refused, CLOCK_MONOTONIC>;
             let why = Clock::open().map(drop).expect_err("the call fails");
             assert!(why.reason.starts_with("refused(): "), "{why}");
-            assert_eq!(failure("refused"), None);
+            assert_eq!(crate::failure("refused"), None);
             let clock: Clock = PosixClock(PhantomData);
             let [first, second] = [clock.read(), clock.read()];
             assert!(latest_time().tv_sec <= first.tv_sec && first.tv_sec < second.tv_sec);
-            assert!(failure("refused").is_some());
+            assert!(crate::failure("refused").is_some());
         }
     }
 }

@@ -13,11 +13,14 @@ use timers::waits::WaitActivity;
 
 use timermeter::campaign::sampling::CampaignPlan;
 use timermeter::campaign::waits::RequestedWaits;
-use timermeter::campaign::waits::explore::{WaitBench, explore, explore_long};
+use timermeter::campaign::waits::explore::{WaitBench, explore};
 use timermeter::campaign::waits::ticking::run_periodic_timer;
 use timermeter::model::{PeriodFigures, WaitFigures};
 use timermeter::periods;
 use timermeter::trace::{PeriodTrace, Reference, WaitTrace};
+
+/// The lengths besides those of the plan, which show the proportional error, in nanoseconds.
+const LONG_NS: [u64; 2] = [100_000_000, 1_000_000_000];
 
 /// A simulated sleep primitive and the seed of its simulation.
 #[derive(Clone, Debug, PartialEq)]
@@ -65,7 +68,7 @@ impl WaitCase {
     pub fn probe(&self, plan: &CampaignPlan) -> Answer<WaitTrace> {
         let plan = &plan.waits;
         let waits = RequestedWaits {
-            lengths_ns: plan.lengths_ns.to_vec(),
+            lengths_ns: [plan.lengths_ns, &LONG_NS].concat(),
             ..RequestedWaits::default()
         };
         let mut random = StdRng::seed_from_u64(self.seed);
@@ -85,13 +88,6 @@ impl WaitCase {
                 &mut random,
             )?);
         }
-        // A primitive that spins is not measured next to other waits, because it occupies its CPU.
-        let rounds = if blocks { plan.long_rounds } else { 0 };
-        for (round, run) in (0..rounds).zip(&mut trace.runs) {
-            let long = explore_long(&mut self.bench(plan.processes + round), plan, &mut random)?;
-            run.long = long.long;
-            run.scans.extend(long.scans);
-        }
         // A campaign adds processes to some timers only; here to those with an even seed.
         let further = if self.seed.is_multiple_of(2) {
             plan.further
@@ -99,7 +95,7 @@ impl WaitCase {
             0
         };
         for process in 0..further {
-            let mut bench = self.bench(plan.processes + rounds + process);
+            let mut bench = self.bench(plan.processes + process);
             trace
                 .runs
                 .push(explore(&mut bench, &trace.runs, &waits, plan, &mut random)?);

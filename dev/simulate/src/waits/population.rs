@@ -197,13 +197,11 @@ fn periodic_timer(random: &mut StdRng) -> TickCase {
         [250_000, 1_000_000, 1_300_000, 4_000_000, 10_000_000][random.random_range(0..5)];
     let period = period_ns as f64;
     let skip = |random: &mut StdRng| Missed::Skip {
-        at_once: random.random(),
         counted: random.random(),
     };
     let (name, missed) = match random.random_range(0..8) {
         0 | 1 => ("burst", Missed::Burst),
-        2..5 => ("skip", skip(random)),
-        5 => ("delay", Missed::Delay),
+        2..6 => ("skip", skip(random)),
         _ => ("relative loop", Missed::Relative),
     };
     let relative = missed == Missed::Relative;

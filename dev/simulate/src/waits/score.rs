@@ -1,10 +1,10 @@
 //! Compares the estimates for simulated sleep primitives and periodic timers with the truth, and
-//! counts right granularities, right policies, and intervals that contain the true value.
+//! counts right granularities, and intervals that contain the true value.
 
 use std::collections::BTreeMap;
 
 use serde::Serialize;
-use simulated::{Missed, WaitModel};
+use simulated::WaitModel;
 use timers::Answer;
 use timers::waits::WaitActivity;
 
@@ -12,7 +12,7 @@ use super::truth::{TruePeriods, TrueWaits, cpu_slope, is_proportional};
 use super::{TickCase, WaitCase};
 use crate::figure::{FigureScore, FigureSummary, FoundFigure};
 use timermeter::model::{
-    Granularity, Interval, Lateness, MissedPolicy, PeriodFigures, Steps, WaitFigures, value_of,
+    Granularity, Interval, Lateness, PeriodFigures, Steps, WaitFigures, value_of,
 };
 
 /// The largest relative error of a right granularity.
@@ -23,23 +23,22 @@ const MAX_SAME_ERROR: f64 = 0.05;
 const MAX_NOISE: f64 = 0.1;
 
 /// The verdict on a timer: for a sleep primitive on its granularities over all ranges of lengths,
-/// for a periodic timer on its policy after a stall and its numbers of missed expirations.
+/// for a periodic timer on its numbers of missed expirations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Judgement {
     /// Sleep primitive: all identifiable granularities were found, and no others. Periodic timer:
-    /// the policy and both numbers are exact.
+    /// both numbers are exact.
     Right,
-    /// Sleep primitive: an identifiable granularity was not found. Periodic timer: no policy was
-    /// found.
+    /// Sleep primitive: an identifiable granularity was not found.
     Missed,
     /// Sleep primitive: a granularity was reported that the timer does not have, or an upper limit
     /// below the true one; or its waits seem to end early because the reference is coarse. Periodic
-    /// timer: a policy was found, but it or a number is wrong.
+    /// timer: a number is wrong.
     False,
 }
 
-/// Counts of timers by verdict: on the granularity of sleep primitives, or on the policy and missed
+/// Counts of timers by verdict: on the granularity of sleep primitives, or on the missed
 /// expirations of periodic timers.
 #[derive(Clone, Copy, Debug, Default, Serialize)]
 pub struct Counts {
@@ -71,8 +70,8 @@ impl Counts {
 pub struct Score {
     /// Granularity, by kind of timer.
     pub steps: BTreeMap<String, Counts>,
-    /// Policy after a stall and missed expirations, by kind of timer.
-    pub policies: BTreeMap<String, Counts>,
+    /// Missed expirations, by kind of timer.
+    pub expirations: BTreeMap<String, Counts>,
     figures: BTreeMap<&'static str, FigureScore>,
 }
 
@@ -89,7 +88,7 @@ impl Score {
     /// Adds the verdict on one timer.
     pub fn add(&mut self, judged: &Judged) {
         let counts = if judged.periodic {
-            &mut self.policies
+            &mut self.expirations
         } else {
             &mut self.steps
         };
@@ -113,7 +112,7 @@ impl Score {
 /// The verdict on one timer and its figures, estimated and true.
 #[derive(Clone, Debug)]
 pub struct Judged {
-    /// The verdict on the granularities, or on the policy and the missed expirations.
+    /// The verdict on the granularities, or on the missed expirations.
     pub judgement: Judgement,
     kind: String,
     periodic: bool,
@@ -274,17 +273,9 @@ impl Judged {
     /// # Errors
     /// If the simulated timer does not answer.
     pub fn ticks(case: &TickCase, figures: &PeriodFigures, missed: [u64; 2]) -> Answer<Self> {
-        let policy = match case.model.missed {
-            Missed::Burst => MissedPolicy::Burst,
-            Missed::Skip { .. } => MissedPolicy::Skip,
-            Missed::Delay | Missed::Relative => MissedPolicy::Delay,
-        };
-        let exact =
-            figures.policy == Some(policy) && [figures.missed_reported, figures.missed] == missed;
-        let judgement = match figures.policy {
-            _ if exact => Judgement::Right,
-            None => Judgement::Missed,
-            Some(_) => Judgement::False,
+        let judgement = match [figures.missed_reported, figures.missed] == missed {
+            true => Judgement::Right,
+            false => Judgement::False,
         };
         let mut judged = Self::new(&case.model.name, true, judgement);
         let truth = TruePeriods::draw(&case.model, case.period_ns, case.seed)?;

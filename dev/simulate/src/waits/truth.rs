@@ -100,10 +100,10 @@ pub(super) struct TruePeriods {
 }
 
 impl TruePeriods {
-    /// Draws many expirations without a stall.
+    /// Draws many expirations.
     pub fn draw(model: &TickModel, period_ns: u64, seed: u64) -> Answer<Self> {
         let mut timer = VirtualTicks::new(model, seed);
-        let wakeups = timer.periods(REFERENCE_ID, period_ns, DRAWS as u32, &[])?;
+        let wakeups = timer.periods(REFERENCE_ID, period_ns, DRAWS as u32)?;
         let period = period_ns as f64;
         let own = period * (1.0 + model.ppm * 1e-6);
         let pairs = || wakeups.windows(2).zip(timer.late().windows(2));

@@ -13,16 +13,6 @@ fn steady_clock_is_stable() {
         found.offset_ppm.is_some_and(|ppm| ppm.abs() < 1.0),
         "{found:?}"
     );
-    assert!(
-        found.allan.iter().all(|point| point.deviation < 1e-5),
-        "{found:?}"
-    );
-    let windows: Vec<f64> = found
-        .allan
-        .iter()
-        .map(|point| (point.window_s * 1e3).round())
-        .collect();
-    assert_eq!(windows, [1.0, 2.0, 4.0, 8.0, 16.0]);
 }
 
 #[test]
@@ -82,32 +72,6 @@ fn interrupted_comparison_proves_nothing() {
     all[8] = [10_100_000, 10_100_030, 10_100_060];
     all.drain(9..12);
     assert_eq!(stable(all).outcome, Outcome::Pass);
-}
-
-#[test]
-fn all_windows_are_reported() {
-    let every = |count: i64, apart: i64| -> Vec<[i64; 3]> {
-        (0..count)
-            .map(|k| [apart * k, apart * k + 30, apart * k + 60])
-            .collect()
-    };
-    let evidence = Evidence {
-        series: every(17, 1_000_000),
-        close_comparisons: every(60, 14_000_000),
-        sparse_comparisons: every(10, 450_000_000),
-        ..Evidence::default()
-    };
-    let found = verdicts(evidence).stable;
-    assert_eq!(found.outcome, Outcome::Pass, "{}", found.evidence);
-    let windows: Vec<f64> = found
-        .allan
-        .iter()
-        .map(|point| (point.window_s * 1e3).round())
-        .collect();
-    assert_eq!(
-        windows,
-        [1.0, 2.0, 4.0, 14.0, 28.0, 56.0, 112.0, 224.0, 450.0, 900.0]
-    );
 }
 
 #[test]

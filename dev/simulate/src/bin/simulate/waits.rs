@@ -24,7 +24,7 @@ struct WaitsOutcome {
     profile: &'static str,
     /// Verdicts on the granularity, by kind of timer.
     granularity: BTreeMap<String, Counts>,
-    /// Verdicts on the policy after a stall and on missed expirations, by kind of timer.
+    /// Verdicts on missed expirations, by kind of timer.
     missed_expirations: BTreeMap<String, Counts>,
     figures: BTreeMap<&'static str, FigureSummary>,
     required: Required,
@@ -41,8 +41,7 @@ struct Required {
     granularity: f64,
     /// The largest share of timers with a granularity that they do not have.
     false_granularity: f64,
-    /// The smallest share of periodic timers whose policy and numbers of missed expirations are
-    /// exact.
+    /// The smallest share of periodic timers whose numbers of missed expirations are exact.
     exact: f64,
     /// The smallest coverage of intervals, and the largest coverage of those for quantiles.
     covered: [f64; 2],
@@ -89,7 +88,7 @@ pub fn run(args: &Args, output: &mut dyn Write) -> Result<(), CommandError> {
         seed,
         profile: plan.name,
         granularity: score.steps,
-        missed_expirations: score.policies,
+        missed_expirations: score.expirations,
         figures,
         required,
         passed: failures.is_empty(),
@@ -135,7 +134,7 @@ fn failures(
     let chance = |share: f64, count: u32| {
         MAX_STANDARD_ERRORS * (share * (1.0 - share) / f64::from(count.max(1))).sqrt()
     };
-    let (steps, policies) = (Counts::sum(&score.steps), Counts::sum(&score.policies));
+    let (steps, expirations) = (Counts::sum(&score.steps), Counts::sum(&score.expirations));
     let share = |part: u32, counts: &Counts| f64::from(part) / f64::from(counts.timers.max(1));
     let mut failures = Vec::new();
     let mut at_least = |what: &str, right: u32, counts: &Counts, wanted: f64| {
@@ -155,8 +154,8 @@ fn failures(
     );
     at_least(
         "missed expirations exact",
-        policies.right,
-        &policies,
+        expirations.right,
+        &expirations,
         required.exact,
     );
     let most = required.false_granularity;
@@ -214,15 +213,19 @@ fn as_table(outcome: &WaitsOutcome, output: &mut dyn Write) -> Result<(), Comman
         "not found",
         "false",
     ];
-    let policies = [
-        "policy, missed expirations",
+    let expirations = [
+        "missed expirations",
         "timers",
         "exact",
         "not determined",
         "wrong",
     ];
     writeln!(output, "{}", counted(steps, &outcome.granularity))?;
-    writeln!(output, "{}", counted(policies, &outcome.missed_expirations))?;
+    writeln!(
+        output,
+        "{}",
+        counted(expirations, &outcome.missed_expirations)
+    )?;
     let mut figures = table(&["figure", "intervals", "covered %", "±half-width (error)"]);
     for (name, figure) in &outcome.figures {
         let Some(covered) = figure.covered else {
