@@ -508,9 +508,7 @@ pub struct PublishArgs {
     /// The folder of reports
     #[arg(value_name = "DIR")]
     pub reports: PathBuf,
-    /// The folder of the site
-    ///
-    /// Files that `publish` wrote there before are replaced; others are kept.
+    /// A new folder for the site
     #[arg(short, long, value_name = "SITE")]
     pub output: PathBuf,
 }

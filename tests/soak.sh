@@ -5,7 +5,7 @@
 #
 #   tests/soak.sh [PROBES [PROGRAM [SEED [MOMENTS [WRITER...]]]]]
 #
-# Defaults: 200 PROBES, PROGRAM target/release/timermeter, 200 MOMENTS for each command, all WRITERs: output, save, baseline, watch, publish.
+# Defaults: 200 PROBES, PROGRAM target/release/timermeter, 200 MOMENTS for each command, all WRITERs: output, save, baseline, watch.
 # The script prints a table of disturbances and exit statuses and a table of killed commands, and exits with 1 if a check failed.
 # The full disk is a small tmpfs, which needs root; without root it is left out.
 set -uo pipefail
@@ -15,7 +15,7 @@ probes=${1:-200}
 program=$(realpath "${2:-target/release/timermeter}")
 RANDOM=${3:-1}
 moments=${4:-200}
-writers=(output save baseline watch publish)
+writers=(output save baseline watch)
 [ $# -lt 5 ] || writers=("${@:5}")
 timers=(monotonic monotonic-raw realtime boottime rdtsc rdtsc-lfence instant system-time thread-cputime gettimeofday)
 
@@ -157,7 +157,6 @@ write_files() {
     save) set -- probe --quick --save=saved monotonic ;;
     baseline) set -- probe --quick --baseline kept monotonic ;;
     watch) set -- watch 0.3s --pause 1ms --save=watch.log ;;
-    publish) set -- publish reports -o site ;;
     esac
     TIMERMETER_HOME=$work/home exec "$program" "$@" --quiet >/dev/null 2>"$place/errors"
 }
@@ -168,7 +167,6 @@ until_it_writes() {
     case $1 in
     save) files='saved/.timermeter-*.tmp/README.md' ;;
     baseline) files='home/baselines/.timermeter-*.tmp' ;;
-    publish) files='site/.timermeter-*.tmp/.timermeter-site' ;;
     *) files='.timermeter-*.tmp' ;;
     esac
     while kill -0 "$2" 2>/dev/null; do
@@ -187,23 +185,18 @@ is_whole() {
     *.md) [ "$(tail -c 1 "$file" | wc -l)" = 1 ] ;;
     # The earlier lines stay.
     watch/*) head -c "$(wc -c <"$place/watch/$2")" "$file" | cmp -s - "$place/watch/$2" ;;
-    # Until all pages are moved, the list names those of both sites.
-    */.timermeter-site)
-        cmp -s "$file" "$place/$1.1/$2" || sort "$file" | cmp -s - <(sort -u "$place/$1/$2" "$place/$1.1/$2")
-        ;;
     *) cmp -s "$file" "$place/$1.1/$2" ;;
     esac
 }
 
-# Runs the command of the kind $1 with the reports of the state $2.
+# Runs the command of the kind $1 to its end, as the run $2 of its kind.
 run_to_end() {
-    ln -sfn "$place/reports.$2" "$work/reports"
     (write_files "$1")
     local status=$?
-    [ "$status" = 0 ] || echo "the run with reports.$2 ended with status $status: $(head -c 300 "$place/errors")"
+    [ "$status" = 0 ] || echo "run $2 ended with status $status: $(head -c 300 "$place/errors")"
 }
 
-# Prints what is wrong in $work after the command of the kind $1 was killed. The next run has the reports of the state $2.
+# Prints what is wrong in $work after the command of the kind $1 was killed.
 what_is_wrong() {
     local file
     (cd "$place/$1" && find . -type f) | while IFS= read -r file; do
@@ -216,27 +209,16 @@ what_is_wrong() {
     run_to_end "$1" "$2"
     find "$work" -name '.timermeter-*.tmp*' -printf 'left unfinished: %P\n'
     case $1 in
-    publish) diff -rq "$work" "$place/$1.$2" ;;
     watch) "$program" watch --from "$work/watch.log" 2>&1 >/dev/null ;;
     *) find "$work" -empty -printf 'empty: %P\n' ;;
     esac
 }
-
-# Many reports, so that the pages of a site take a while to move. Some are in one state only.
-for state in 0 1 2; do
-    for copy in both "only-$state"/{1..3}; do
-        mkdir -p "$place/reports.$state/$copy"
-        cp -R reports/icpe2011-* reports/redis-* "$place/reports.$state/$copy"
-    done
-    find "$place/reports.$state" -name report.json -exec sed -i 's/\("created": "....-..-..T..:..:\)../\15'"$state/" {} +
-done
 
 printf '\n%-12s %6s %13s %11s\n' writer killed 'ended before' complaints
 for kind in "${writers[@]}"; do
     mkdir "$work"
     wrong=$(run_to_end "$kind" 0)
     [ -z "$wrong" ] || complain 0 "$kind" "$wrong"
-    ln -sfn "$place/reports.1" "$work/reports"
     cp -a "$work" "$place/$kind"
     # How long a run takes that is not killed, in milliseconds.
     began=$(date +%s%3N)

@@ -1,7 +1,7 @@
 //! Publishes a folder of reports as a static web site: a page for each report, and an index that
-//! has a row for each platform (the machines of the reports). The site is built in a temporary folder next to its destination and then moved.
+//! has a row for each platform (the machines of the reports). The site is built in a temporary folder next to its
+//! destination and then moved.
 
-mod destination;
 mod report_page;
 
 use std::path::Path;
@@ -11,7 +11,7 @@ use askama::Template;
 use timers::os::files::find;
 
 use super::{Extent, INDEX_TITLE, WebPage};
-use crate::report::{Collection, ReadError, files};
+use crate::report::{Collection, ReadError, files, parent};
 use crate::scratch::ScratchFolder;
 use crate::tabulation::{PlatformRun, Platforms};
 use crate::text::plain;
@@ -29,6 +29,13 @@ const INDEX: &str = "index.html";
 pub struct SiteError(String);
 
 impl SiteError {
+    fn exists(path: &Path) -> Self {
+        Self(format!(
+            "'{}' exists; name a new folder, or remove it first",
+            path.display()
+        ))
+    }
+
     fn write(path: &Path) -> impl FnOnce(io::Error) -> Self {
         |why| {
             Self(format!(
@@ -54,7 +61,7 @@ pub struct PublishedSite {
 /// each report that was read, from several threads.
 ///
 /// # Errors
-/// When `destination` contains anything other than a site, no report could be read, or a file could
+/// When `destination` exists or is within `folder`, no report could be read, or a file could
 /// not be written.
 pub fn publish(
     folder: &Path,
@@ -67,11 +74,25 @@ pub fn publish(
             folder.display()
         )));
     }
-    destination::check(folder, destination)?;
     let found = find(destination, true).map_err(SiteError::write(destination));
-    // The site itself if it exists, or the folder that will contain it.
-    let (open, name) = found?;
-    let place = open.path().join(name.unwrap_or_default());
+    let (open, Some(name)) = found? else {
+        return Err(SiteError::exists(destination));
+    };
+    let place = open.path().join(name);
+    if fs::symlink_metadata(&place).is_ok() {
+        return Err(SiteError::exists(destination));
+    }
+    // The data of its pages would be read as reports.
+    let real = |path: &Path| path.canonicalize();
+    if let (Ok(reports), Ok(parent)) = (real(folder), real(parent(destination)))
+        && parent.starts_with(reports)
+    {
+        return Err(SiteError(format!(
+            "'{}' is within '{}'; choose a destination outside the reports",
+            destination.display(),
+            folder.display()
+        )));
+    }
     // A folder on the same file system can be renamed; mode 755 lets all users read it.
     let scratch = ScratchFolder::within(&open.path(), 0o755);
     let scratch = scratch.map_err(SiteError::write(destination))?;
@@ -84,12 +105,12 @@ pub fn publish(
     let found: Collection<Result<_, SiteError>> = Collection::read(&[folder], |path, report| {
         on_report();
         let page = report_page::write(path, &report, folder, site, extent)?;
-        Ok((PlatformRun::new(&report, page.clone()), page))
+        Ok(PlatformRun::new(&report, page))
     });
     let refused = found.refused.iter().map(ReadError::to_string);
     let left_out: Vec<String> = refused.map(|error| plain(&error)).collect();
     let runs = found.reports.into_iter().map(|kept| kept.content);
-    let (runs, pages): (Vec<_>, Vec<_>) = runs.collect::<Result<_, _>>()?;
+    let runs: Vec<_> = runs.collect::<Result<_, _>>()?;
     let reports = runs.len();
     if runs.is_empty() {
         return Err(SiteError(format!(
@@ -106,10 +127,8 @@ pub fn publish(
         ..WebPage::new(INDEX_TITLE.to_owned(), lead)
     };
     write(&index, &site.join(INDEX))?;
-    let pages = pages.iter().map(Path::new);
-    let files = pages.flat_map(|page| [page.to_owned(), page.with_extension("json")]);
-    let files = files.chain([INDEX.into()]).collect();
-    destination::replace(scratch, &files, &place, destination)?;
+    let moved = scratch.persist_with(|site| fs::rename(site, &place));
+    moved.map_err(SiteError::write(destination))?;
     Ok(PublishedSite {
         reports,
         left_out,

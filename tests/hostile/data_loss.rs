@@ -5,8 +5,6 @@ use std::os::unix::fs::symlink;
 use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
 use std::process::{Command, Stdio};
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::thread;
 
 use rustix::process::Signal;
 
@@ -14,100 +12,6 @@ use super::folder::Folder;
 use super::program::program;
 use super::run::{Run, waited_for};
 use crate::stored::MBP53;
-
-/// Three reports, of which a site takes tens of milliseconds.
-const REPORTS: &str = concat!(
-    env!("CARGO_MANIFEST_DIR"),
-    "/reports/intel-xeon-emerald-rapids-kvm-debian-12"
-);
-
-fn publish(site: &str) -> std::process::Output {
-    Command::new(program())
-        .args(["publish", REPORTS, "-o", site])
-        .output()
-        .expect("the program starts")
-}
-
-#[test]
-fn new_site_keeps_foreign_files() {
-    let folder = Folder::new();
-    let site = folder.file("site");
-    assert!(publish(&folder.arg("site")).status.success());
-    fs::write(site.join("CNAME"), "clocks.example").unwrap();
-    fs::create_dir_all(site.join(".git/refs/tags")).unwrap();
-    fs::write(site.join(".git/HEAD"), "ref: refs/heads/main\n").unwrap();
-    fs::write(site.join("reports/notes.txt"), "mine").unwrap();
-    fs::write(site.join("reports/old.html"), "of an earlier site, or mine").unwrap();
-    let again = publish(&folder.arg("site"));
-    assert!(again.status.success(), "{again:?}");
-    assert_eq!(
-        fs::read_to_string(site.join("CNAME")).unwrap(),
-        "clocks.example"
-    );
-    assert_eq!(
-        fs::read_to_string(site.join(".git/HEAD")).unwrap(),
-        "ref: refs/heads/main\n"
-    );
-    assert!(
-        site.join(".git/refs/tags").is_dir(),
-        "empty folders stay, too"
-    );
-    assert_eq!(
-        fs::read_to_string(site.join("reports/notes.txt")).unwrap(),
-        "mine"
-    );
-    assert!(
-        site.join("reports/old.html").is_file(),
-        "a file that is not in the list stays"
-    );
-    assert_eq!(folder.names(), ["site"]);
-}
-
-#[test]
-fn refuses_to_replace_foreign_page() {
-    let folder = Folder::new();
-    let list = folder.file("site/.timermeter-site");
-    assert!(publish(&folder.arg("site")).status.success());
-    let index = folder.file("site/index.html");
-    fs::write(&index, "mine").unwrap();
-    let listed = fs::read_to_string(&list).unwrap();
-    fs::write(&list, listed.replace("index.html\n", "")).unwrap();
-    let again = publish(&folder.arg("site"));
-    assert_eq!(again.status.code(), Some(1));
-    let reported = String::from_utf8(again.stderr).unwrap();
-    assert!(
-        reported.contains("index.html' was not made by"),
-        "{reported}"
-    );
-    assert_eq!(fs::read_to_string(&index).unwrap(), "mine");
-    assert_eq!(folder.names(), ["site"]);
-    // A page in the list is replaced.
-    fs::write(&list, listed).unwrap();
-    assert!(publish(&folder.arg("site")).status.success());
-    assert_ne!(fs::read_to_string(&index).unwrap(), "mine");
-}
-
-#[test]
-fn site_exists_at_all_times() {
-    let folder = Folder::new();
-    assert!(publish(&folder.arg("site")).status.success());
-    let index = folder.file("site/index.html");
-    let over = AtomicBool::new(false);
-    thread::scope(|scope| {
-        let watcher = scope.spawn(|| {
-            let mut missing = 0;
-            while !over.load(Ordering::Relaxed) {
-                missing += u32::from(!index.exists());
-            }
-            missing
-        });
-        for _ in 0..8 {
-            assert!(publish(&folder.arg("site")).status.success());
-        }
-        over.store(true, Ordering::Relaxed);
-        assert_eq!(watcher.join().unwrap(), 0);
-    });
-}
 
 /// Checks that no temporary file of the program is left.
 #[track_caller]

@@ -17,7 +17,6 @@ mod namespaces;
 mod others;
 #[path = "../program/mod.rs"]
 mod program;
-mod publishing;
 mod refused;
 mod run;
 #[path = "../skipping/mod.rs"]

@@ -146,16 +146,11 @@ fn site_has_index_and_pages() {
         let data = destination.join(page).with_extension("json");
         assert!(read(&data).is_ok(), "the report is next to its page");
     }
-    // Publishing again removes the page of a removed report, and keeps files of the user.
-    fs::remove_file(reports.join("a b&c.json")).unwrap();
-    fs::write(destination.join("reports/mine.html"), "").unwrap();
-    site::publish(&reports, &destination, &|| ()).unwrap();
-    let pages: Vec<_> = fs::read_dir(destination.join("reports"))
-        .unwrap()
-        .map(|entry| entry.unwrap().file_name())
-        .collect();
-    assert_eq!(pages.len(), 2, "{pages:?}");
-    assert!(destination.join("reports/mine.html").exists());
+    // An existing folder is never replaced.
+    let again = site::publish(&reports, &destination, &|| ()).unwrap_err();
+    assert!(again.to_string().contains("name a new folder"), "{again}");
+    let within = site::publish(&reports, &reports.join("site"), &|| ()).unwrap_err();
+    assert!(within.to_string().contains("outside"), "{within}");
     let left: Vec<_> = fs::read_dir(folder.path())
         .unwrap()
         .map(|entry| entry.unwrap().file_name())
