@@ -24,7 +24,7 @@ pub struct MeasureArgs {
     /// rdtsc-lfence and monotonic on this machine.
     #[arg(long, value_name = "TIMER", value_parser = StringValueParser::new().map(|name| native_clock(&name)))]
     pub clock: Option<String>,
-    /// The method of measurement
+    /// How
     #[arg(long, value_name = "METHOD", value_enum, default_value_t)]
     pub instrument: Instrument,
     /// Largest error due to the clock
@@ -39,7 +39,7 @@ pub struct MeasureArgs {
     /// Duration of a run with --instrument throughput
     #[arg(long, value_name = "TIME", default_value = "100ms", value_parser = quantity::parse_time, allow_hyphen_values = true)]
     pub time: Nanos,
-    /// Time limit of an operation, or of one run of a command, as in 30s or 2m
+    /// Time limit of an operation or a run
     ///
     /// A number without a unit is in seconds; the limit is rounded up to whole seconds.
     #[arg(long, value_name = "TIME", default_value = "20s", allow_negative_numbers = true, value_parser = values::parse_whole_seconds)]
