@@ -3,13 +3,11 @@
 
 mod clocks;
 mod cpus;
-mod restores;
 mod sharing;
 mod timing;
 
 pub use clocks::TSC_CONFLICT;
-pub use restores::{RESTORES, RestoreCase};
-pub use timing::{DATE, DateCase, RTC, RtcCase};
+pub use timing::{DATE, DateCase};
 
 use super::{Condition, Rule, apply_rules, ns, number, values};
 use crate::model::{Finding, LibraryClocks, Platform, Severity, Unit, Values};

@@ -119,8 +119,6 @@ pub fn wordings() -> impl Iterator<Item = &'static Wording> {
         .chain(wordings_in(machine::LIBRARY_CLOCKS))
         .chain(wordings_in(machine::PRELOAD))
         .chain(wordings_in(machine::DATE))
-        .chain(wordings_in(machine::RTC))
-        .chain(wordings_in(machine::RESTORES))
         .chain(wordings_in(counter::COUNTER))
 }
 

@@ -33,8 +33,8 @@ pub use machine::{Frequency, LibraryClocks};
 pub use period::{PeriodFigures, PeriodRow};
 pub use platform::{
     ClockSource, ClockStatus, CoreKind, Cpu, CpuQuota, ExpectedDisruption, IdleState,
-    InvariantCounter, Kernel, Limits, Load, MemoryLimit, Ntp, Os, Platform, Tickless,
-    TimeNamespace, Tsc, VmClock, Waiting,
+    InvariantCounter, Kernel, Limits, Load, Ntp, Os, Platform, TimeNamespace, Tsc, VmClock,
+    Waiting,
 };
 pub use plotted::{CostHistogram, IntervalHistogram, PlotData, Staircase};
 pub use report::{Provenance, ProvenanceKind, Report, SCHEMA, Settings, Tool};

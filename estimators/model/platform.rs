@@ -14,9 +14,6 @@ pub struct Platform {
     /// The name that the hypervisor reports (CPUID leaf 0x40000000), or the emulator that executes
     /// the program (`qemu-user`); null on bare metal.
     pub hypervisor: Option<String>,
-    /// The clocks that the hypervisor offers, by their kernel names: `kvm-clock`,
-    /// `hyperv_clocksource_tsc_page`, `xen`. Empty if there are none.
-    pub hypervisor_clocks: Option<Vec<String>>,
     /// The page of a VMClock device; absent if there is none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub vmclock: Option<VmClock>,
@@ -103,8 +100,6 @@ pub struct Cpu {
     pub microcode: Option<String>,
     /// CPUs that are online.
     pub online: Option<u32>,
-    /// The CPUs that are online, as a kernel list: `0-3,8`.
-    pub online_list: Option<String>,
     /// CPUs this process may run on.
     pub allowed: Option<u32>,
     /// The CPUs this process may run on, as a kernel list.
@@ -134,8 +129,6 @@ pub struct Cpu {
     pub frequency_driver: Option<String>,
     /// Whether the CPU may run above its nominal frequency.
     pub turbo: Option<bool>,
-    /// The Windows power plan, as in `High performance`.
-    pub power_plan: Option<String>,
 }
 
 /// A group of equal cores, for example performance or efficiency cores.
@@ -164,35 +157,16 @@ pub struct Os {
     pub name: Option<String>,
 }
 
-/// When the kernel stops its timer interrupt.
-#[apply(wire)]
-#[derive(Copy, Eq)]
-#[serde(rename_all = "snake_case")]
-pub enum Tickless {
-    /// Never (CONFIG_HZ_PERIODIC).
-    Never,
-    /// On idle CPUs (CONFIG_NO_HZ_IDLE).
-    WhenIdle,
-    /// On idle CPUs, and on `nohz_full=` CPUs while one thread runs (CONFIG_NO_HZ_FULL).
-    WhenAlone,
-}
-
 /// The kernel.
 #[apply(wire)]
 #[derive(Default)]
 pub struct Kernel {
-    /// As `uname -s`.
-    pub name: Option<String>,
     /// As `uname -r`.
     pub release: Option<String>,
     /// As `uname -v`.
     pub version: Option<String>,
     /// Timer interrupts a second on a busy CPU (CONFIG_HZ).
     pub tick_hz: Option<u32>,
-    /// The source of the tick rate.
-    pub tick_source: Option<String>,
-    /// When the kernel stops its timer interrupt.
-    pub tickless: Option<Tickless>,
 }
 
 /// The clock source of the kernel (`/sys/devices/system/clocksource`).
@@ -206,7 +180,7 @@ pub struct ClockSource {
     /// Whether the kernel maps code into programs that reads clocks in user mode (vdso(7)); without
     /// it, each read is a system call.
     pub vdso: Option<bool>,
-    /// Boot parameters about clocks, as in `clocksource=hpet`, or `USEPLATFORMCLOCK` on Windows.
+    /// Boot parameters about clocks, as in `clocksource=hpet`.
     pub parameters: Option<Vec<String>>,
 }
 
@@ -219,15 +193,6 @@ pub struct Tsc {
     pub constant: Option<bool>,
     /// Whether it continues in deep idle states.
     pub nonstop: Option<bool>,
-    /// Whether writes to it can be detected and undone (IA32_TSC_ADJUST).
-    pub adjust: Option<bool>,
-    /// Whether the processor can scale it for virtual machines.
-    pub scaling: Option<bool>,
-    /// Whether its frequency is declared, so that the kernel does not measure it.
-    pub known_frequency: Option<bool>,
-    /// Whether a hypervisor guarantees it, so that the kernel does not check it against other
-    /// clocks.
-    pub reliable: Option<bool>,
 }
 
 /// Whether the counter of the processor has a constant rate in all states of the machine, on all
@@ -385,10 +350,6 @@ impl Ntp {
 pub struct Load {
     /// Mean over the last minute.
     pub one_minute: f64,
-    /// Mean over the last five minutes.
-    pub five_minutes: f64,
-    /// Mean over the last fifteen minutes.
-    pub fifteen_minutes: f64,
 }
 
 /// Properties of the machine that make waits late.
@@ -400,8 +361,6 @@ pub struct Waiting {
     pub timer_slack_ns: Option<u64>,
     /// Whether the kernel has high-resolution timers; otherwise its timers expire at ticks.
     pub high_resolution: Option<bool>,
-    /// The driver of the idle states.
-    pub idle_driver: Option<String>,
     /// The idle states (C-states) of the measuring CPU, the lightest first; null if unknown.
     pub idle_states: Option<Vec<IdleState>>,
 }
@@ -422,17 +381,8 @@ pub struct IdleState {
 #[apply(wire)]
 #[derive(Default)]
 pub struct Limits {
-    /// The kind of container, as in `docker`, by the files that it creates; null if there are none.
-    /// A container image that is started otherwise may still have these files.
-    pub container: Option<String>,
-    /// The version of control groups that limits CPU time: 1 or 2.
-    pub cgroup: Option<u32>,
     /// CPU time limit; null if unknown.
     pub cpu: Option<CpuQuota>,
-    /// The CPUs of the control group, as a kernel list.
-    pub cpuset: Option<String>,
-    /// Memory limit; null if unknown.
-    pub memory: Option<MemoryLimit>,
     /// Clock offsets of a time namespace (time_namespaces(7)); absent if there are none, or if
     /// unknown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -458,18 +408,4 @@ pub struct CpuQuota {
     /// The period in nanoseconds; absent without a limit and in reports of earlier versions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub period_ns: Option<u64>,
-    /// The unused CPU time of earlier periods that a period may use too, in nanoseconds; absent
-    /// if there is none.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub burst_ns: Option<u64>,
-    /// Periods in which the group was throttled because it had used up its time.
-    pub throttled_periods: Option<u64>,
-}
-
-/// Memory limit of a control group.
-#[apply(wire)]
-#[derive(Copy, Default)]
-pub struct MemoryLimit {
-    /// Limit in bytes; null if there is no limit.
-    pub bytes: Option<u64>,
 }

@@ -30,7 +30,7 @@ const OTHER_CPU: &str = "another CPU: differences may be due to the machines";
 const CLOCK_SOURCE: &str = "clock source";
 
 /// The keys of the fields that are compared.
-const COMPARED: [&str; 23] = [
+const COMPARED: [&str; 22] = [
     "clock_source",
     "cpu",
     "cpu_family",
@@ -46,7 +46,6 @@ const COMPARED: [&str; 23] = [
     "os",
     "clock_sources",
     "governor",
-    "power_plan",
     "cpus_online",
     "cycles_from",
     "cycles_hz",

@@ -4,7 +4,7 @@ use std::time::UNIX_EPOCH;
 
 use super::clocks::{codes, joined};
 use super::{Field, FieldUnit, Kind, Range, Read, field_table};
-use crate::model::{CpuOffset, Family, ProvenanceKind, Report, Tickless, TimerRow};
+use crate::model::{CpuOffset, Family, ProvenanceKind, Report, TimerRow};
 use crate::text::date_time;
 
 /// The fields of a report belong to no kind of row.
@@ -46,7 +46,6 @@ fn machine_fields() -> Vec<Field> {
         cpu_family: Count = machine.cpu.family, "Family of the CPU, on x86";
         cpu_model: Count = machine.cpu.model_number, "Model number of the CPU, on x86";
         core_kind: Text = &machine.cpu.core_kind, "Kind of the measuring core, if the machine has several kinds", derived();
-        power_plan: Text = &machine.cpu.power_plan, "Power plan of Windows", derived();
         kernel_build: Text = &machine.kernel.version, "Build of the kernel", derived();
         cpu_stepping: Count = machine.cpu.stepping, "Stepping of the CPU, on x86";
         architecture: Text = &machine.cpu.architecture, "Instruction set architecture";
@@ -59,13 +58,10 @@ fn machine_fields() -> Vec<Field> {
         product: Text = &machine.product, "Vendor and model of the machine (DMI); in some clouds the instance type",
             column("product", "machine");
         emulated: Truth = machine.emulator().is_some(), "Whether an emulator executed the program";
-        container: Text = &machine.limits.container, "Kind of container, found by the files that it creates";
         os: Text = &machine.os.name, "Distribution", column("os", "OS");
         os_family: Text = &machine.os.family, "`linux`, `windows`, `macos`, `freebsd`";
         kernel: Text = &machine.kernel.release, "Release of the kernel";
         tick: Hertz = f64::from(machine.kernel.tick_hz?), "Timer interrupts a second on a busy CPU";
-        tickless: Text = tickless(machine.kernel.tickless?),
-            "When the kernel stops its timer interrupt: `never`, `when_idle`, `when_alone`";
         clock_source: Text = &machine.clocksource.current, "Clock source of the kernel";
         clock_sources: Text = joined(machine.clocksource.available.iter().cloned(), " "),
             "All available clock sources, separated by blanks";
@@ -109,14 +105,6 @@ fn provenance(kind: ProvenanceKind) -> &'static str {
     match kind {
         ProvenanceKind::Measured => "measured",
         ProvenanceKind::Published => "published",
-    }
-}
-
-fn tickless(tickless: Tickless) -> &'static str {
-    match tickless {
-        Tickless::Never => "never",
-        Tickless::WhenIdle => "when_idle",
-        Tickless::WhenAlone => "when_alone",
     }
 }
 

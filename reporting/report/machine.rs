@@ -4,7 +4,7 @@ use std::fmt::Display;
 
 use super::Fact;
 use crate::model::{
-    Cpu, Device, Frequency, Limits, Platform, ProvenanceKind, Report, Tickless, VmClock, value_of,
+    Cpu, Device, Frequency, Limits, Platform, ProvenanceKind, Report, VmClock, value_of,
 };
 use crate::text::numbers::rate;
 
@@ -23,17 +23,7 @@ pub fn facts(platform: &Platform, frequency: &Frequency) -> Vec<Fact> {
         ("CPU", Some(cpu_in_words(cpu))),
         ("frequency", Some(frequencies(frequency, cpu.invariant_tsc))),
         ("hypervisor", platform.hypervisor.clone()),
-        (
-            "hypervisor's clocks",
-            platform
-                .hypervisor_clocks
-                .as_ref()
-                .map(|all| all.join(", ")),
-        ),
-        (
-            "kernel",
-            joined([kernel.name.clone(), kernel.release.clone()], " "),
-        ),
+        ("kernel", kernel.release.clone()),
         (
             "OS",
             platform
@@ -57,12 +47,11 @@ pub fn facts(platform: &Platform, frequency: &Frequency) -> Vec<Fact> {
         ("machine", platform.product.clone()),
         ("governor", cpu.governor.clone()),
         ("turbo", on_off(cpu.turbo)),
-        ("power plan", cpu.power_plan.clone()),
         (
             "CPUs",
             joined(
                 [
-                    after("online", &cpu.online_list),
+                    after("online", &cpu.online),
                     after("allowed", &cpu.allowed_list),
                     after("isolated", &cpu.isolated),
                     after("nohz_full", &cpu.nohz_full),
@@ -83,15 +72,11 @@ pub fn facts(platform: &Platform, frequency: &Frequency) -> Vec<Fact> {
         ),
         ("kinds of cores", kinds_of_cores(cpu)),
         ("TSC", tsc(platform)),
-        ("tick", tick(platform)),
+        ("tick", kernel.tick_hz.map(|hertz| format!("{hertz} Hz"))),
         ("NTP", platform.ntp.as_ref().map(ntp)),
         (
             "load",
-            platform.load.map(|load| {
-                let [one, five, fifteen] =
-                    [load.one_minute, load.five_minutes, load.fifteen_minutes];
-                format!("{one:.2} over 1 min, {five:.2} over 5 min, {fifteen:.2} over 15 min")
-            }),
+            platform.load.map(|load| format!("{:.2}", load.one_minute)),
         ),
         (
             "stolen",
@@ -139,11 +124,10 @@ pub fn caution(report: &Report) -> Option<Fact> {
 }
 
 /// The facts about the CPUs that say nothing about figures of the processor of a device.
-const OF_CPU: [&str; 11] = [
+const OF_CPU: [&str; 10] = [
     "frequency",
     "governor",
     "turbo",
-    "power plan",
     "SMT",
     "kinds of cores",
     "TSC",
@@ -265,14 +249,7 @@ fn kinds_of_cores(cpu: &Cpu) -> Option<String> {
 
 fn tsc(platform: &Platform) -> Option<String> {
     let tsc = &platform.tsc;
-    let flags = [
-        ("constant", tsc.constant),
-        ("nonstop", tsc.nonstop),
-        ("adjustable", tsc.adjust),
-        ("scalable", tsc.scaling),
-        ("of known frequency", tsc.known_frequency),
-        ("declared reliable", tsc.reliable),
-    ];
+    let flags = [("constant", tsc.constant), ("nonstop", tsc.nonstop)];
     let known = flags.map(|(name, flag)| {
         flag.map(|yes| {
             if yes {
@@ -283,21 +260,6 @@ fn tsc(platform: &Platform) -> Option<String> {
         })
     });
     joined(known, " · ")
-}
-
-fn tick(platform: &Platform) -> Option<String> {
-    let kernel = &platform.kernel;
-    let stopped = kernel.tickless.map(|tickless| match tickless {
-        Tickless::Never => "never stopped",
-        Tickless::WhenIdle => "stopped on idle CPUs",
-        Tickless::WhenAlone => "stopped on idle CPUs, and on those of nohz_full with one thread",
-    });
-    let parts = [
-        kernel.tick_hz.map(|hertz| format!("{hertz} Hz")),
-        after("by", &kernel.tick_source),
-        stopped.map(str::to_owned),
-    ];
-    joined(parts, ", ")
 }
 
 fn ntp(ntp: &crate::model::Ntp) -> String {
@@ -318,22 +280,8 @@ fn ntp(ntp: &crate::model::Ntp) -> String {
 }
 
 fn limits(limits: &Limits) -> Option<String> {
-    let quota = limits.cpu.and_then(|quota| {
-        let stopped = quota.throttled_periods.unwrap_or_default();
-        Some(format!(
-            "quota of {:.2} CPUs, stopped {stopped} times",
-            quota.cpus?
-        ))
-    });
-    let memory = limits.memory.and_then(|memory| memory.bytes);
     let parts = [
-        limits
-            .container
-            .as_ref()
-            .map(|kind| format!("marks of a container ({kind})")),
-        quota,
-        after("CPU set", &limits.cpuset),
-        memory.map(|bytes| format!("memory limit {:.0} MiB", bytes as f64 / 1_048_576.0)),
+        (limits.cpu.and_then(|quota| quota.cpus)).map(|cpus| format!("quota of {cpus:.2} CPUs")),
         limits.time_namespace.map(|_| "time namespace".to_owned()),
     ];
     joined(parts, " · ")

@@ -12,12 +12,9 @@ use crate::campaign::library_clocks::compare_with_syscalls;
 use crate::cli::CheckArgs;
 use crate::document::FindingText;
 use crate::findings::apply_rules;
-use crate::findings::machine::{
-    DATE, DateCase, LIBRARY_CLOCKS, PRELOAD, RESTORES, RTC, RestoreCase, RtcCase, is_fit, judge,
-};
+use crate::findings::machine::{DATE, DateCase, LIBRARY_CLOCKS, PRELOAD, is_fit, judge};
 use crate::hosts::children;
 use crate::model::{Finding, Frequency, LibraryClocks, Platform, Report, Severity};
-use crate::platform::activity::rtc_s;
 use crate::platform::frequency::{self, CyclesFrom, KnownFrequencies, TscWatch};
 use crate::platform::preload::preloaded;
 use crate::platform::{self, Root};
@@ -66,15 +63,12 @@ pub fn run(args: &CheckArgs, output: &mut dyn Write) -> CommandResult<bool> {
         }
     };
     let mut findings = judge(&platform);
-    let restore = RestoreCase(&platform, &platform.clocksource.available);
-    findings.extend(apply_rules(RESTORES, &restore));
     if args.from.is_none() {
         let root = args.root.as_ref().map_or_else(Root::system, Root::at);
         let found = [
             Some(apply_rules(DATE, &DateCase(&date))),
             library_clock_findings(),
             (platform.os.family == "linux").then(|| apply_rules(PRELOAD, &preloaded(&root))),
-            rtc_findings(&platform, &root),
         ];
         findings.extend(found.into_iter().flatten().flatten());
     }
@@ -143,17 +137,6 @@ fn library_clock_findings() -> Option<Vec<Finding>> {
         ..LibraryClocks::default()
     });
     Some(apply_rules(LIBRARY_CLOCKS, &clocks))
-}
-
-/// The finding about the RTC; `None` unless it and the uptime can be read, and the kernel says that no
-/// time service has synchronised the time of day.
-fn rtc_findings(platform: &Platform, root: &Root) -> Option<Vec<Finding>> {
-    let is_alone = !platform.ntp.as_ref()?.synchronised && platform.limits.time_namespace.is_none();
-    let now_s = |id| Some(timers::reader(id)?.ok()?().ok()? as i64 as f64 / 1e9);
-    // The RTC counts whole seconds.
-    let rtc_s = rtc_s(root).filter(|_| is_alone)? as f64 + 0.5;
-    let case = RtcCase(rtc_s - now_s("realtime")?, now_s("boottime")?);
-    Some(apply_rules(RTC, &case))
 }
 
 /// The codes of the findings about the clocks themselves; the other findings are about the rest of

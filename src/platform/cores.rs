@@ -256,19 +256,6 @@ mod tests {
     }
 
     #[test]
-    fn parses_isolated_cpus() {
-        let isolated_in = |text| {
-            let (_folder, root) = test_root(&[("sys/devices/system/cpu/isolated", text)]);
-            read_cpu_list(&root, "isolated")
-        };
-        assert_eq!(isolated_in("\n").as_deref(), Some(""));
-        assert_eq!(isolated_in("2-3\n").as_deref(), Some("2-3"));
-        assert_eq!(isolated_in("(null)\n").as_deref(), Some(""));
-        assert_eq!(isolated_in("").as_deref(), None);
-        assert_eq!(isolated_in("all of them\n").as_deref(), None);
-    }
-
-    #[test]
     fn turbo_by_any_driver() {
         let turbo_in = |path, text| {
             let (_folder, root) = test_root(&[(path, text)]);
@@ -368,24 +355,6 @@ mod tests {
         );
         // A CPU without any information may belong to any kind.
         assert_eq!(kinds(&root, Some("0-4"), &MachineFacts::default()), None);
-    }
-
-    #[test]
-    fn capacity_alone_identifies_kinds() {
-        let (_folder, root) = test_root(&[
-            ("sys/devices/system/cpu/cpu0/cpu_capacity", "1024\n"),
-            ("sys/devices/system/cpu/cpu1/cpu_capacity", "1024\n"),
-        ]);
-        let found =
-            kinds(&root, Some("0-1"), &MachineFacts::default()).expect("the kinds are known");
-        assert_eq!(names(&found), [("capacity 1024", "0-1")]);
-        let (_folder, nothing) = test_root(&[]);
-        assert_eq!(kinds(&nothing, Some("0-1"), &MachineFacts::default()), None);
-        assert_eq!(kinds(&nothing, None, &MachineFacts::default()), None);
-        assert_eq!(
-            cpus_of_most_capable_kind(&nothing, &[1, 5], &MachineFacts::default()),
-            [1, 5]
-        );
     }
 
     #[test]

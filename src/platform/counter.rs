@@ -6,49 +6,22 @@ use timers::clock_sources::TIME_STAMP_COUNTER;
 use crate::model::Tsc;
 
 /// The declared properties of the counter. The kernel's flags are preferred, because the kernel
-/// knows models of processors; CPUID is used if `/proc` is missing.
+/// knows models of processors; CPUID is used if `/proc` is missing. A flag counts as missing only
+/// if its list is followed by another line, because the last list may be truncated.
 pub fn identify_tsc(cpuinfo: &str) -> Tsc {
-    let (flags, cpuid) = (tsc_from_flags(cpuinfo), timers::arch::identity());
+    let mut lines = cpuinfo.lines();
+    let is_flags = |(key, _): &(&str, &str)| key.trim() == "flags";
+    let all = lines.find_map(|line| line.split_once(':').filter(is_flags));
+    let all = all.filter(|_| lines.next().is_some()).map(|(_, all)| all);
+    let has = |flag: &str| all.map(|all| all.split_whitespace().any(|word| word == flag));
+    let flag = |name| has(name).filter(|_| has(TIME_STAMP_COUNTER) == Some(true));
     // An invariant TSC is constant and does not stop; a TSC that is not invariant may still be
     // constant.
-    let invariant = cpuid.invariant_tsc.filter(|yes| *yes);
+    let invariant = timers::arch::identity().invariant_tsc.filter(|yes| *yes);
     Tsc {
-        constant: flags.constant.or(invariant),
-        nonstop: flags.nonstop.or(invariant),
-        adjust: flags.adjust.or(cpuid.tsc_adjust),
-        scaling: flags.scaling.or(cpuid.tsc_scaling),
-        ..flags
+        constant: flag("constant_tsc").or(invariant),
+        nonstop: flag("nonstop_tsc").or(invariant),
     }
-}
-
-/// The properties by the flags of the first record. A flag counts as missing only if its list is
-/// followed by another line, because the last list may be truncated.
-fn tsc_from_flags(cpuinfo: &str) -> Tsc {
-    let flags = |name: &str| {
-        let mut lines = cpuinfo.lines();
-        let (_, flags) =
-            lines.find_map(|line| line.split_once(':').filter(|(key, _)| key.trim() == name))?;
-        lines.next().map(|_| flags)
-    };
-    let Some(all) = flags("flags").filter(|all| has_flag(all, TIME_STAMP_COUNTER)) else {
-        return Tsc::default();
-    };
-    // AMD's flag is in the general list, Intel's flag in the list `vmx flags` of processors that
-    // support virtualisation.
-    let scaling = has_flag(all, "tsc_scale")
-        || flags("vmx flags").is_some_and(|vmx| has_flag(vmx, "tsc_scaling"));
-    Tsc {
-        constant: Some(has_flag(all, "constant_tsc")),
-        nonstop: Some(has_flag(all, "nonstop_tsc")),
-        adjust: Some(has_flag(all, "tsc_adjust")),
-        scaling: Some(scaling),
-        known_frequency: Some(has_flag(all, "tsc_known_freq")),
-        reliable: Some(has_flag(all, "tsc_reliable")),
-    }
-}
-
-fn has_flag(flags: &str, flag: &str) -> bool {
-    flags.split_whitespace().any(|word| word == flag)
 }
 
 #[cfg(test)]
@@ -58,54 +31,16 @@ mod tests {
     use super::*;
 
     #[test]
-    fn flags_of_a_guest_on_intel() {
-        let cpuinfo = "flags\t\t: fpu tsc msr constant_tsc nonstop_tsc tsc_known_freq tsc_deadline_timer tsc_adjust\n\
-                       bugs\t\t: spectre_v1\n";
+    fn flags_of_the_counter() {
+        let found = identify_tsc("flags\t: fpu tsc constant_tsc nonstop_tsc\nbugs\t: spectre_v1\n");
+        assert_eq!((found.constant, found.nonstop), (Some(true), Some(true)));
+        let varying = identify_tsc("flags : tsc\nbugs :\n");
         assert_eq!(
-            tsc_from_flags(cpuinfo),
-            Tsc {
-                constant: Some(true),
-                nonstop: Some(true),
-                adjust: Some(true),
-                scaling: Some(false),
-                known_frequency: Some(true),
-                reliable: Some(false),
-            }
+            (varying.constant, varying.nonstop),
+            (Some(false), Some(false))
         );
-    }
-
-    #[test]
-    fn scaling_of_either_vendor() {
-        let scaling = |cpuinfo| tsc_from_flags(cpuinfo).scaling;
-        assert_eq!(scaling("flags : tsc svm tsc_scale\nbugs :\n"), Some(true));
-        assert_eq!(
-            scaling("flags : tsc vmx\nvmx flags : tsc_offset tsc_scaling\nbugs :\n"),
-            Some(true)
-        );
-        assert_eq!(
-            scaling("flags : tsc vmx\nvmx flags : tsc_offset\nbugs :\n"),
-            Some(false)
-        );
-    }
-
-    #[test]
-    fn truncated_flags_are_unknown() {
-        for cut in [
-            "flags : tsc constant_tsc nonst",
-            "flags : tsc constant_tsc",
-            "flags",
-            "",
-            "Features : fp\n\n",
-        ] {
-            assert_eq!(tsc_from_flags(cut), Tsc::default(), "{cut:?}");
-        }
-    }
-
-    proptest! {
-        #[test]
-        fn flags_never_panic(text in any::<String>()) {
-            let _ = tsc_from_flags(&text);
-            let _ = tsc_from_flags(&format!("flags : {text}\nbugs :\n"));
+        for cut in ["flags : tsc nonst", "flags", "", "Features : fp\n\n"] {
+            assert_ne!(identify_tsc(cut).constant, Some(false), "{cut:?}");
         }
     }
 }

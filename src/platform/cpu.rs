@@ -28,7 +28,6 @@ pub fn identify(root: &Root, cpu: Option<u32>, facts: &MachineFacts) -> Cpu {
             .read_name("/sys/devices/system/cpu/cpu0/microcode/version")
             .or_else(|| field(&cpuinfo, "microcode").map(str::to_owned)),
         online: online_list.as_deref().and_then(cpu_count).or(facts.online),
-        online_list,
         allowed: allowed.map(|cpus| cpus.len() as u32),
         allowed_list,
         core_kind: core_kinds
@@ -43,7 +42,6 @@ pub fn identify(root: &Root, cpu: Option<u32>, facts: &MachineFacts) -> Cpu {
         frequency_driver: cpu
             .and_then(|cpu| cores::read_frequency_file(root, cpu, "scaling_driver")),
         turbo: cores::turbo(root, cpu),
-        power_plan: facts.power_plan.clone(),
         ..cores::core(root, cpu, facts, declared)
     }
 }

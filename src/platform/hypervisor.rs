@@ -1,11 +1,10 @@
-//! Identifies the hypervisor of this machine, and the clocks that it offers to its guests.
+//! Identifies the hypervisor of this machine.
 //!
 //! On x86 the processor reports the hypervisor (CPUID). On other architectures the firmware's
 //! description of the virtual machine identifies it: the devicetree, or the DMI tables. QEMU
 //! describes the same machine for emulation (TCG) and for virtualisation (KVM); an emulated
 //! processor has a vendor that no real processor has.
 
-use timers::clock_sources::CLOCK_SOURCES;
 use timers::os::MachineFacts;
 
 use super::root::{field, name_by_mark};
@@ -164,31 +163,6 @@ fn is_emulated(root: &Root) -> bool {
     cpu_arm::is_emulated(root, &cpuinfo) || field(&cpuinfo, "mvendorid") == Some("0x0")
 }
 
-/// The clocks that a hypervisor offers to this guest, with the kernel's names: those among the
-/// kernel's `available` clock sources, and those that CPUID reports. `None` if neither is known.
-pub fn clocks(available: &[String]) -> Option<Vec<String>> {
-    guest_clocks(
-        available,
-        timers::arch::hypervisor().map(|cpuid| cpuid.clocks),
-    )
-}
-
-fn guest_clocks(available: &[String], offered: Option<Vec<&str>>) -> Option<Vec<String>> {
-    if offered.is_none() && available.is_empty() {
-        return None;
-    }
-    let offered = offered.unwrap_or_default();
-    let is_available =
-        |clock: &&str| available.iter().any(|name| name == clock) || offered.contains(clock);
-    Some(
-        CLOCK_SOURCES
-            .iter()
-            .filter(|source| source.is_paravirtual && is_available(&source.name))
-            .map(|source| source.name.to_owned())
-            .collect(),
-    )
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -295,46 +269,5 @@ mod tests {
         );
         assert_eq!(machine("Microsoft Corporation", "Surface Pro"), None);
         assert_eq!(machine("Ampere(R)", "Mt. Jade"), None);
-    }
-
-    #[test]
-    fn product_name_from_firmware() {
-        let product = |files: &[(&str, &str)]| {
-            let (_folder, root) = test_root(files);
-            product(&root)
-        };
-        let (vendor, name) = (
-            "sys/class/dmi/id/sys_vendor",
-            "sys/class/dmi/id/product_name",
-        );
-        let reported = |text: &str| Some(text.to_owned());
-        assert_eq!(
-            product(&[(vendor, "Amazon EC2"), (name, "m7i.large")]),
-            reported("Amazon EC2 m7i.large")
-        );
-        assert_eq!(
-            product(&[(vendor, "Google"), (name, "Google Compute Engine")]),
-            reported("Google Compute Engine")
-        );
-        assert_eq!(
-            product(&[(vendor, "To Be Filled By O.E.M."), (name, "Default string")]),
-            None
-        );
-        assert_eq!(product(&[]), None);
-    }
-
-    #[test]
-    fn clocks_listed_by_kernel_or_processor() {
-        let listed = ["tsc", "hyperv_clocksource_tsc_page", "acpi_pm"].map(str::to_owned);
-        assert_eq!(
-            guest_clocks(&listed, None),
-            Some(vec!["hyperv_clocksource_tsc_page".to_owned()])
-        );
-        assert_eq!(
-            guest_clocks(&[], Some(vec!["kvm-clock"])),
-            Some(vec!["kvm-clock".to_owned()])
-        );
-        assert_eq!(guest_clocks(&[], Some(Vec::new())), Some(Vec::new()));
-        assert_eq!(guest_clocks(&[], None), None);
     }
 }

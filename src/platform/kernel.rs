@@ -6,36 +6,23 @@
 //! of the frequency, the trim of the tick, the part of the offset that is slewed in this second,
 //! and up to 500 µs of an adjtime(3).
 
-use std::io::Read;
-
 use timers::clock_sources::BOOT_PARAMETERS;
 use timers::os::{Discipline, KernelName, MachineFacts, Trim};
 
 use super::Root;
-use crate::model::{ClockSource, Kernel, Ntp, Tickless};
+use crate::model::{ClockSource, Kernel, Ntp};
 
 const CLOCKSOURCE_FOLDER: &str = "/sys/devices/system/clocksource/clocksource0";
-/// Maximum size of a kernel configuration, in bytes; most have about 300 KiB.
-const MAX_CONFIGURATION_BYTES: u64 = 4 << 20;
 /// Plausible timer interrupt rates, in hertz: CONFIG_HZ is between 24 and 1200 (Linux,
 /// arch/*/Kconfig).
 const TICK_RATES: std::ops::RangeInclusive<u32> = 20..=2_000;
 
 /// Identifies the kernel. Its tick, the period of the timer interrupt, is the declared resolution of
 /// its coarse clocks.
-pub fn kernel(root: &Root) -> Kernel {
-    let KernelName {
-        name,
-        release,
-        version,
-    } = timers::os::machine::kernel();
-    let (tick_hz, tick_source) = declared_tick().unzip();
+pub fn kernel() -> Kernel {
+    let KernelName { release, version } = timers::os::machine::kernel();
     Kernel {
-        tick_hz,
-        tick_source: tick_source.map(str::to_owned),
-        tickless: read_configuration(root, release.as_deref())
-            .and_then(|configuration| parse_tickless(&configuration)),
-        name,
+        tick_hz: declared_tick_hz(),
         release,
         version,
     }
@@ -56,46 +43,8 @@ pub fn clocksource(root: &Root, facts: &MachineFacts) -> ClockSource {
     }
 }
 
-/// The configuration with which the kernel was built.
-fn read_configuration(root: &Root, release: Option<&str>) -> Option<String> {
-    unpack_configuration(root).or_else(|| {
-        let path = format!("/boot/config-{}", release?);
-        root.read_start(&path, MAX_CONFIGURATION_BYTES)
-    })
-}
-
-/// Decompresses `/proc/config.gz`; `None` if it is missing or damaged.
-fn unpack_configuration(root: &Root) -> Option<String> {
-    let packed = root.read_bytes("/proc/config.gz", MAX_CONFIGURATION_BYTES)?;
-    let mut text = Vec::new();
-    // A truncated or corrupt file is discarded, because an option missing from it would look
-    // disabled.
-    flate2::read::GzDecoder::new(packed.as_slice())
-        .take(MAX_CONFIGURATION_BYTES)
-        .read_to_end(&mut text)
-        .ok()?;
-    Some(String::from_utf8_lossy(&text).into_owned()).filter(|text| !text.is_empty())
-}
-
-fn parse_tickless(configuration: &str) -> Option<Tickless> {
-    let is_set = |name| {
-        configuration
-            .lines()
-            .any(|line| line.trim().strip_prefix(name) == Some("=y"))
-    };
-    [
-        ("CONFIG_NO_HZ_FULL", Tickless::WhenAlone),
-        ("CONFIG_NO_HZ_IDLE", Tickless::WhenIdle),
-        ("CONFIG_HZ_PERIODIC", Tickless::Never),
-    ]
-    .into_iter()
-    .find_map(|(name, tickless)| is_set(name).then_some(tickless))
-}
-
-/// The tick rate from the declared resolution of the coarse clocks, with its source.
-fn declared_tick() -> Option<(u32, &'static str)> {
-    let hertz = tick_rate_from_ns(timers::os::discipline::declared_tick_ns().ok()?)?;
-    Some((hertz, timers::os::discipline::DECLARED_TICK))
+fn declared_tick_hz() -> Option<u32> {
+    tick_rate_from_ns(timers::os::discipline::declared_tick_ns().ok()?)
 }
 
 /// The rate in hertz of a tick of this length; `None` if the length is implausible, as in some
@@ -155,97 +104,18 @@ fn sum_trims(discipline: &Discipline) -> Ntp {
 
 #[cfg(test)]
 mod tests {
-    use std::io::Write;
-
     use proptest::prelude::*;
 
     use super::*;
-    use crate::platform::tests::test_root;
-
-    const CONFIGURATION: &str = "# CONFIG_HZ_PERIODIC is not set\nCONFIG_NO_HZ_IDLE=y\n# CONFIG_NO_HZ_FULL is not set\n\
-                                 CONFIG_HZ_300=y\nCONFIG_HZ=300\n";
-
-    fn packed(text: &str) -> Vec<u8> {
-        let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
-        encoder
-            .write_all(text.as_bytes())
-            .expect("a vector takes it");
-        encoder.finish().expect("a vector takes it")
-    }
-
-    #[test]
-    fn reads_start_options_of_windows() {
-        let (_folder, root) = test_root(&[]);
-        let facts = MachineFacts {
-            start_options: Some(" NOEXECUTE=OPTIN  USEPLATFORMCLOCK FVEBOOT=1".into()),
-            ..MachineFacts::default()
-        };
-        let parameters = |facts| clocksource(&root, facts).parameters;
-        assert_eq!(
-            parameters(&facts),
-            Some(vec!["USEPLATFORMCLOCK".to_owned()])
-        );
-        assert_eq!(parameters(&MachineFacts::default()), None);
-    }
-
-    #[test]
-    fn reads_tickless_from_configuration() {
-        let (_folder, root) = test_root(&[]);
-        std::fs::create_dir(root.file("/proc").expect("a root")).expect("a folder");
-        std::fs::write(
-            root.file("/proc/config.gz").expect("a root"),
-            packed(CONFIGURATION),
-        )
-        .expect("it can be written");
-        let found = kernel(&root);
-        assert_eq!(found.tickless, Some(Tickless::WhenIdle));
-        let release = found.release.expect("this kernel has a release");
-        let path = format!("boot/config-{release}");
-        let (_folder, root) =
-            test_root(&[(path.as_str(), "CONFIG_HZ_PERIODIC=y\nCONFIG_HZ=1000\n")]);
-        assert_eq!(kernel(&root).tickless, Some(Tickless::Never));
-    }
-
-    #[test]
-    fn rejects_broken_configuration() {
-        let complete = packed(CONFIGURATION);
-        for broken in [
-            &complete[..complete.len() / 2],
-            &complete[..complete.len() - 4],
-            b"\x1f\x8b rubbish",
-            b"",
-        ] {
-            let (_folder, root) = test_root(&[]);
-            std::fs::create_dir(root.file("/proc").expect("a root")).expect("a folder");
-            std::fs::write(root.file("/proc/config.gz").expect("a root"), broken)
-                .expect("it can be written");
-            assert_eq!(read_configuration(&root, None), None);
-        }
-    }
-
-    #[test]
-    fn endless_configuration_is_cut() {
-        let bomb = packed(&"\0".repeat(64 << 20));
-        let (_folder, root) = test_root(&[]);
-        std::fs::create_dir(root.file("/proc").expect("a root")).expect("a folder");
-        std::fs::write(root.file("/proc/config.gz").expect("a root"), bomb)
-            .expect("it can be written");
-        let text = read_configuration(&root, None).expect("its beginning");
-        assert_eq!(text.len() as u64, MAX_CONFIGURATION_BYTES);
-        assert_eq!(parse_tickless(&text), None);
-    }
 
     #[test]
     fn converts_declared_ticks_to_rates() {
         for (nanoseconds, hertz) in [
-            (4_000_000, Some(250)),
             (3_333_333, Some(300)),
             (999_848, Some(1000)),
-            (10_000_000, Some(100)),
             (1, None),
             (0, None),
             (-4_000_000, None),
-            (1_000_000_000, None),
             (i64::MAX, None),
         ] {
             assert_eq!(tick_rate_from_ns(nanoseconds), hertz, "{nanoseconds}");
@@ -254,20 +124,9 @@ mod tests {
 
     #[test]
     fn parameters_about_clocks() {
-        let found = clock_parameters(
-            "quiet clocksource=hpet tsc=unstable notscx notsc root=/dev/tsc nohz=off",
-        );
-        assert_eq!(
-            found,
-            ["clocksource=hpet", "tsc=unstable", "notsc", "nohz=off"]
-        );
-    }
-
-    proptest! {
-        #[test]
-        fn parsers_never_panic(text in any::<String>(), nanoseconds in any::<i64>()) {
-            let _ = (parse_tickless(&text), clock_parameters(&text), tick_rate_from_ns(nanoseconds));
-        }
+        let found =
+            clock_parameters("quiet clocksource=hpet tsc=unstable notscx notsc root=/dev/tsc");
+        assert_eq!(found, ["clocksource=hpet", "tsc=unstable", "notsc"]);
     }
 
     const UNSTEERED: Discipline = Discipline {
@@ -275,113 +134,47 @@ mod tests {
         offset_ns: 0,
         time_constant: 2,
         adjtime_us: Some(0),
-        trim: UNTRIMMED,
+        trim: Trim {
+            scaled_ppm: 0,
+            tick_us: Trim::UNTRIMMED_TICK_US,
+            tai_offset_s: 0,
+        },
         estimated_error_us: 16_000_000,
     };
-    const UNTRIMMED: Trim = Trim {
-        scaled_ppm: 0,
-        tick_us: Trim::UNTRIMMED_TICK_US,
-        tai_offset_s: 0,
-    };
-
-    fn trimmed(trim: Trim) -> Discipline {
-        Discipline { trim, ..UNSTEERED }
-    }
 
     #[test]
-    fn unsteered_clock_has_no_rate() {
-        let ntp = sum_trims(&UNSTEERED);
-        assert!(!ntp.slewing && !ntp.synchronised);
-        assert_eq!(
-            (ntp.rate_ppm, ntp.frequency_ppm, ntp.offset_ns),
-            (0.0, 0.0, 0)
-        );
-    }
-
-    #[test]
-    fn each_trim_in_parts_per_million() {
-        let rate = |discipline| sum_trims(&discipline).rate_ppm;
-        assert_eq!(
-            rate(trimmed(Trim {
-                scaled_ppm: 32 << 16,
-                ..UNTRIMMED
-            })),
-            32.0
-        );
-        assert_eq!(
-            rate(trimmed(Trim {
-                scaled_ppm: -1 << 15,
-                ..UNTRIMMED
-            })),
-            -0.5
-        );
-        assert_eq!(
-            rate(trimmed(Trim {
-                tick_us: 10_001,
-                ..UNTRIMMED
-            })),
-            100.0
-        );
-        assert_eq!(
-            rate(trimmed(Trim {
-                tick_us: 9_000,
-                ..UNTRIMMED
-            })),
-            -100_000.0
-        );
-        // An offset of 1 ms with the time constant 2: the first second slews 1/16 of the offset.
-        assert_eq!(
-            rate(Discipline {
-                offset_ns: 1_000_000,
-                ..UNSTEERED
-            }),
-            62.5
-        );
-        assert_eq!(
-            rate(Discipline {
-                adjtime_us: Some(-20_000),
-                ..UNSTEERED
-            }),
-            -500.0
-        );
-        assert_eq!(
-            rate(Discipline {
-                adjtime_us: Some(20),
-                ..UNSTEERED
-            }),
-            20.0
-        );
-        assert_eq!(
-            rate(Discipline {
-                adjtime_us: None,
-                ..UNSTEERED
-            }),
-            0.0
-        );
-    }
-
-    #[test]
-    fn steady_trim_is_not_slewing() {
-        let slewing = |discipline| sum_trims(&discipline).slewing;
-        assert!(!slewing(Discipline {
-            synchronised: true,
-            ..trimmed(Trim {
-                scaled_ppm: 32 << 16,
-                ..UNTRIMMED
-            })
-        }));
-        assert!(slewing(Discipline {
-            offset_ns: -1,
+    fn trims_in_parts_per_million() {
+        let trimmed = |scaled_ppm, tick_us| {
+            let trim = Trim {
+                scaled_ppm,
+                tick_us,
+                tai_offset_s: 0,
+            };
+            Discipline { trim, ..UNSTEERED }
+        };
+        let offset = Discipline {
+            offset_ns: 1_000_000,
             ..UNSTEERED
-        }));
-        assert!(slewing(Discipline {
-            adjtime_us: Some(1),
+        };
+        let adjtime = Discipline {
+            adjtime_us: Some(-20_000),
             ..UNSTEERED
-        }));
-        assert!(slewing(trimmed(Trim {
-            tick_us: 10_001,
-            ..UNTRIMMED
-        })));
+        };
+        for (discipline, ppm, slewing) in [
+            (UNSTEERED, 0.0, false),
+            (trimmed(-1 << 15, 10_000), -0.5, false),
+            (trimmed(32 << 16, 10_001), 132.0, true),
+            // Milliseconds with the time constant 2: the first second slews 1/16 of the offset.
+            (offset, 62.5, true),
+            (adjtime, -500.0, true),
+        ] {
+            let ntp = sum_trims(&discipline);
+            assert_eq!(
+                (ntp.rate_ppm, ntp.slewing),
+                (ppm, slewing),
+                "{discipline:?}"
+            );
+        }
     }
 
     proptest! {

@@ -37,6 +37,9 @@ pub use root::{Root, cpu_count};
 pub use throttling::{quota_files, throttled_ns};
 pub use vmclock::vmclock;
 
+/// Maximum size of the list of mounts, in bytes: hosts of many containers have many mounts.
+const MAX_MOUNTS_BYTES: u64 = 1 << 20;
+
 /// Identifies this machine. `cpu` is the measuring CPU, whose core and governor are reported; by
 /// default the first CPU on which this process may run.
 pub fn identify(cpu: Option<u32>) -> Platform {
@@ -61,21 +64,22 @@ pub fn clock_source(root: &Root) -> ClockSource {
 /// and they are always those of this machine.
 pub fn identify_at(root: &Root, cpu: Option<u32>) -> Platform {
     let facts = root.machine_facts(cpu);
-    let clocksource = kernel::clocksource(root, &facts);
+    // lxcfs covers these files by others with estimates for the container.
+    let mounts = root.read_start("/proc/self/mountinfo", MAX_MOUNTS_BYTES);
+    let is_own = |file| !mounts.as_ref().is_some_and(|all| all.contains(file));
     let found = Platform {
         cpu: cpu::identify(root, cpu, &facts),
         os: distribution::os(root, &facts),
-        kernel: kernel::kernel(root),
+        kernel: kernel::kernel(),
         hypervisor: hypervisor::hypervisor(root, &facts),
-        hypervisor_clocks: hypervisor::clocks(&clocksource.available),
         vmclock: vmclock(root),
         product: hypervisor::product(root),
-        clocksource,
+        clocksource: kernel::clocksource(root, &facts),
         tsc: counter::identify_tsc(&cpu::read_cpuinfo(root)),
         ntp: ntp(),
-        load: activity::load(root),
+        load: activity::load(root).filter(|_| is_own(" /proc/loadavg ")),
         cpus_of_others: None,
-        steal_share: activity::steal_share(root),
+        steal_share: activity::steal_share(root).filter(|_| is_own(" /proc/stat ")),
         limits: cgroup::limits(root),
         waiting: waiting::waiting(root, cpu),
         perf_event_paranoid: root

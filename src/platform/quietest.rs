@@ -85,25 +85,6 @@ mod tests {
         assert_eq!(quietest(&[1, 0], &before, &after), Some(1));
     }
 
-    #[test]
-    fn missing_counts_select_last_cpu() {
-        assert_eq!(quietest(&[0, 2, 5], &[], &[]), Some(5));
-        assert_eq!(quietest(&[], &[], &[]), None);
-        // CPU 1 has no counts between the two samples.
-        let before = samples(&[(0, 0), (9, 9)]);
-        assert_eq!(
-            quietest(&[0, 1], &before, &samples(&[(1, 6), (9, 9)])),
-            Some(0)
-        );
-    }
-
-    #[test]
-    fn only_allowed_cpus_are_chosen() {
-        assert_eq!(quietest_cpu(&[]), None);
-        assert_eq!(quietest_cpu(&[7]), Some(7));
-        assert!([0, 1].contains(&quietest_cpu(&[0, 1]).expect("one of them")));
-    }
-
     proptest! {
         #[test]
         fn the_choice_is_allowed(allowed in prop::collection::vec(0_u32..6, 0..6),

@@ -7,14 +7,12 @@ use std::fs;
 use std::path::PathBuf;
 
 use super::Root;
-use super::cgroup::VisibleGroups;
+use super::cgroup::Groups;
 
 /// `cpu.stat` of the visible groups of this process.
 pub fn quota_files(root: &Root) -> Vec<PathBuf> {
-    let cpu = VisibleGroups::read(root).find_hierarchy("cpu");
-    let folders = cpu.iter().flat_map(|cpu| &cpu.folders);
     let file = |folder: &String| root.file(&format!("{folder}/cpu.stat"));
-    folders.filter_map(file).collect()
+    Groups::read(root).folders.iter().filter_map(file).collect()
 }
 
 /// The time in nanoseconds for which quotas kept the groups of these files from running, summed over
@@ -37,9 +35,7 @@ mod tests {
 
     #[test]
     fn counts_quotas_of_all_groups() {
-        let mount = "31 23 0:28 / /sys/fs/cgroup rw - cgroup2 cgroup2 rw\n";
         let (_folder, root) = test_root(&[
-            ("proc/self/mountinfo", mount),
             ("proc/self/cgroup", "0::/box/inner\n"),
             ("sys/fs/cgroup/box/inner/cpu.stat", "throttled_usec 2\n"),
             (

@@ -18,9 +18,6 @@ pub fn waiting(root: &Root, cpu: Option<u32>) -> Waiting {
     Waiting {
         timer_slack_ns: scheduling::timer_slack().ok(),
         high_resolution: high_resolution(),
-        idle_driver: root
-            .read_name("/sys/devices/system/cpu/cpuidle/current_driver")
-            .filter(|name| name != "none"),
         idle_states: idle_states(root, cpu.unwrap_or(0)),
     }
 }

@@ -15,7 +15,7 @@ use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 
 use super::folder::Folder;
-use super::{json, printed, run};
+use super::{printed, run};
 use crate::program::program;
 use crate::steering::steers_nothing;
 
@@ -175,36 +175,5 @@ fn changed_logs_are_cleaned_and_skipped() {
     }
     for (words, status) in [("watch --from README.md", 1), ("watch", 2)] {
         run(words).code(status);
-    }
-}
-
-/// The RTC of a made-up machine is a day ahead, or right.
-#[test]
-fn check_compares_rtc() {
-    let folder = Folder::new();
-    let rtc = folder.file("sys/class/rtc/rtc0/since_epoch");
-    fs::create_dir_all(rtc.parent().unwrap()).unwrap();
-    for (ahead_s, severity) in [(100_000, "note"), (0, "ok")] {
-        let now = std::time::UNIX_EPOCH.elapsed().unwrap().as_secs();
-        fs::write(&rtc, (now + ahead_s).to_string()).unwrap();
-        let checked = json(&run(&format!(
-            "check --format json --root {}",
-            folder.arg(".")
-        )));
-        let found = checked["findings"]
-            .as_array()
-            .unwrap()
-            .iter()
-            .find(|finding| finding["code"] == "rtc");
-        // A time service that synchronises the time of day makes the RTC the one that is wrong.
-        let ntp = &checked["platform"]["ntp"];
-        let says = ntp["synchronised"] == false
-            && checked["platform"]["limits"]["time_namespace"].is_null();
-        let severity = says.then_some(severity);
-        assert_eq!(
-            found.and_then(|finding| finding["severity"].as_str()),
-            severity,
-            "{checked}"
-        );
     }
 }

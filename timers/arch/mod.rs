@@ -139,11 +139,6 @@ pub struct Identity {
     pub base_hz: Option<f64>,
     /// Whether the time-stamp counter has a constant rate and never stops.
     pub invariant_tsc: Option<bool>,
-    /// Whether the time-stamp counter can be adjusted (IA32_TSC_ADJUST).
-    pub tsc_adjust: Option<bool>,
-    /// `Some(true)` if a hypervisor can scale the time-stamp counter of its guests; `None` if not
-    /// known.
-    pub tsc_scaling: Option<bool>,
 }
 
 /// The hypervisor of this system, as reported by the processor.
@@ -151,6 +146,4 @@ pub struct Identity {
 pub struct Hypervisor {
     /// The common name; `None` on bare metal.
     pub name: Option<String>,
-    /// The clocks offered to guests, by their names in Linux.
-    pub clocks: Vec<&'static str>,
 }

@@ -196,11 +196,9 @@ impl Trim {
     }
 }
 
-/// Name, release and version of the kernel; a field is `None` if not reported.
+/// Release and version of the kernel; a field is `None` if not reported.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct KernelName {
-    /// As in `Linux`.
-    pub name: Option<String>,
     /// As in `6.18.5`.
     pub release: Option<String>,
     /// The version text, which names the build.

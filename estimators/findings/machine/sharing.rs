@@ -2,7 +2,7 @@
 
 use super::{is_x86, on_linux};
 use crate::findings::{ns, number, values};
-use crate::model::{CpuQuota, Platform, Unit, Values};
+use crate::model::{Platform, Unit, Values};
 
 /// The largest harmless share of the time in which CPUs had work but the hypervisor ran other
 /// guests. A larger share affects the 99th percentile.
@@ -29,24 +29,15 @@ rules! {
         Unknown "the load is not reported by this machine";
     }
     "cpu-quota" {
-        Problem "a control group limits CPU time to {cpus} CPUs: when that is used up, every thread is stopped until its period ends<: for {least:short} of each {period:short} with {few} busy><, for {most:short} with {all}><; up to {burst:short} of CPU time left over from earlier periods comes first><; it has been stopped in {periods} periods so far>"
+        Problem "a control group limits CPU time to {cpus} CPUs<, in each period of {period:short}>: when that is used up, every thread is stopped until the period ends"
             => "start the container without a CPU limit; give it CPUs of its own instead (--cpuset-cpus)",
             |machine| {
                 let quota = machine.limits.cpu?;
                 let cpus = quota.cpus?;
+                let period = quota.period_ns.map(|period| ns(period as f64));
                 // Threads cannot use more CPU time than there are CPUs.
-                let allowed = machine.cpu.allowed;
-                let is_limit = allowed.is_none_or(|allowed| cpus < f64::from(allowed));
-                let periods = quota.throttled_periods.filter(|periods| *periods > 0);
-                is_limit.then(|| {
-                    let mut values = values! {
-                        cpus: number(cpus, Unit::Ratio),
-                        periods,
-                        burst: quota.burst_ns.map(|burst| ns(burst as f64)),
-                    };
-                    values.extend(pauses(quota, allowed).unwrap_or_default());
-                    values
-                })
+                let is_limit = machine.cpu.allowed.is_none_or(|allowed| cpus < f64::from(allowed));
+                is_limit.then(|| values! { cpus: number(cpus, Unit::Ratio), period })
             };
         Ok "no control group limits CPU time below the CPUs that may be used",
             |machine| machine.limits.cpu.map(|_| Values::new());
@@ -71,33 +62,13 @@ rules! {
                 machine.emulator()?;
                 Some(values! { name: machine.hypervisor.as_deref()? })
             };
-        Note "this is a guest of {name}< (clocks of the hypervisor: {clocks})>: the host may take the CPU away at any time, and the machine reports what the host lets it report"
+        Note "this is a guest of {name}: the host may take the CPU away at any time, and the machine reports what the host lets it report"
             => "measure on bare metal if the results must be valid there",
-            |machine| {
-                let clocks = machine.hypervisor_clocks.as_deref().unwrap_or_default();
-                let clocks = Some(clocks.join(", ")).filter(|clocks| !clocks.is_empty());
-                Some(values! { name: machine.hypervisor.as_deref()?, clocks })
-            };
+            |machine| Some(values! { name: machine.hypervisor.as_deref()? });
         Ok "no hypervisor was detected",
             |machine| is_x86(machine).then(Values::new);
         Unknown "whether this is a virtual machine is not reported by this machine";
     }
-}
-
-/// How long a quota stops all threads in each period: with as few busy CPUs as use it up, and with
-/// all that may be used.
-fn pauses(quota: CpuQuota, allowed: Option<u32>) -> Option<Values> {
-    let (cpus, period) = (quota.cpus?, quota.period_ns? as f64);
-    let few = (cpus as u32).saturating_add(1);
-    let all = allowed.filter(|all| *all > few);
-    let pause = |busy: u32| ns(period * (1.0 - cpus / f64::from(busy)));
-    Some(values! {
-        period: ns(period),
-        least: pause(few),
-        few: if few == 1 { "one CPU".to_owned() } else { format!("{few} CPUs") },
-        most: all.map(pause),
-        all,
-    })
 }
 
 /// The number of threads that want to run, and the number of CPUs.

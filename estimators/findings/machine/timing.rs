@@ -1,9 +1,9 @@
 //! The rules about what interrupts or delays a thread on a machine: the timer interrupt, timers,
-//! idle states, the power plan.
+//! idle states.
 
 use super::on_linux;
-use crate::findings::{ns, number, values};
-use crate::model::{MAX_SLEW, Platform, Tickless, Unit, Values};
+use crate::findings::{ns, values};
+use crate::model::{Platform, Values};
 
 /// The highest `perf_event_paranoid` level at which unprivileged programs may count their own
 /// cycles (Documentation/admin-guide/sysctl/kernel.rst); Debian and Android define higher levels.
@@ -25,13 +25,11 @@ rules! {
         Note "the timer interrupt stops every busy CPU for a moment<, {rate}>"
             => "if the tail of the distribution matters, start the kernel with nohz_full=N, if it was built for that",
             |machine| {
-                let kernel = &machine.kernel;
-                let always_ticks =
-                    matches!(kernel.tickless, Some(Tickless::Never | Tickless::WhenIdle));
-                let rate = kernel
-                    .tick_hz
-                    .map(|hertz| format!("{hertz} times a second"));
-                (machine.cpu.nohz_full.is_some() || always_ticks).then(|| values! { rate })
+                // A kernel that was not built for it lacks the file.
+                let (cpu, hertz) = (&machine.cpu, machine.kernel.tick_hz);
+                let rate = hertz.map(|hertz| format!("{hertz} times a second"));
+                on_linux(machine)?;
+                (cpu.nohz_full.is_some() || cpu.online.is_some()).then(|| values! { rate })
             };
         Unknown "whether the timer interrupt stops while one thread runs is not reported by this machine",
             on_linux;
@@ -89,18 +87,6 @@ rules! {
         Unknown "which idle states (C-states) CPUs enter is not reported by this machine",
             on_linux;
     }
-    // Only Windows has power plans.
-    "power-plan" {
-        Ok "the power plan is {plan}",
-            |machine| {
-                let plan = machine.cpu.power_plan.as_deref()?;
-                let is_fast = ["High performance", "Ultimate Performance"].contains(&plan);
-                is_fast.then(|| values! { plan })
-            };
-        Problem "the power plan is {plan}: the frequency may follow the load, and with it every cost"
-            => "`powercfg /setactive SCHEME_MIN` sets High performance, SCHEME_BALANCED the default",
-            |machine| Some(values! { plan: machine.cpu.power_plan.as_deref()? });
-    }
 }
 
 /// The year before which no time of day is right. *Computed*: this program did not exist before.
@@ -119,38 +105,10 @@ rules! {
     }
 }
 
-/// Largest error, in seconds, of the time by the RTC since the machine was started.
-/// *Computed*: one second when the kernel takes the time of day from the RTC, and one when the RTC
-/// is compared with it.
-const RTC_ERROR_S: f64 = 2.0;
-/// By how many seconds the RTC is ahead of the time of day, which no time service has synchronised
-/// since the kernel took it from the RTC, and how many seconds ago that was.
-pub struct RtcCase(pub f64, pub f64);
-
-rules! {
-    /// The rules about the RTC as a witness of the rate of the kernel's clocks.
-    pub static RTC: RtcCase;
-    "rtc" {
-        Note "the RTC and the time of day differ by {apart:short} after {uptime:short}: one was set, keeps local time, or is wrong by {rate}, and nothing here shows which",
-            |RtcCase(ahead_s, uptime_s)| {
-                let (apart, uptime) = (ns(ahead_s.abs() * 1e9), ns(uptime_s * 1e9));
-                let rate = number(ahead_s.abs() / uptime_s * 1e6, Unit::Ppm);
-                let is_drift = ahead_s.abs() <= RTC_ERROR_S + MAX_SLEW * uptime_s;
-                (!is_drift).then(|| values! { apart, uptime, rate })
-            };
-        Ok "the RTC agrees with the time of day: unless one was set, their rates differ by at most {bound} since the start",
-            |RtcCase(ahead_s, uptime_s)| {
-                let bound = (ahead_s.abs() + RTC_ERROR_S) / uptime_s * 1e6;
-                Some(values! { bound: number(bound, Unit::Ppm) })
-            };
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::findings::apply_rules;
-    use crate::model::Severity;
 
     #[test]
     fn implausible_date_is_noted() {
@@ -172,35 +130,5 @@ mod tests {
                 );
             }
         }
-    }
-
-    /// The clocks of a guest that are 7 % fast differ from the RTC by more than any oscillator explains.
-    #[test]
-    fn rtc_shows_drift_since_start() {
-        for (ahead_s, uptime_s, is_wrong) in [
-            (-70.0, 1_000.0, true),
-            (70.0, 1_000.0, true),
-            (3_600.0, 100.0, true),
-            (1.2, 60.0, false),
-            (-40.0, 1e6, false),
-        ] {
-            let found = apply_rules(RTC, &RtcCase(ahead_s, uptime_s));
-            let expected = if is_wrong {
-                Severity::Note
-            } else {
-                Severity::Ok
-            };
-            assert_eq!(
-                found[0].severity, expected,
-                "{ahead_s} s after {uptime_s} s"
-            );
-        }
-        let message = apply_rules(RTC, &RtcCase(-70.0, 1_000.0))[0].message();
-        assert!(
-            message.contains("70 s after 1000 s") && message.contains("70000 ppm"),
-            "{message}"
-        );
-        let message = apply_rules(RTC, &RtcCase(1.0, 1_000.0))[0].message();
-        assert!(message.contains("at most 3000 ppm"), "{message}");
     }
 }

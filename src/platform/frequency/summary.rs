@@ -152,35 +152,6 @@ mod tests {
     }
 
     #[test]
-    fn before_and_after_together() {
-        let parts = KnownFrequencies {
-            before: chains(3.0),
-            after: chains(3.02),
-            tsc: Some(Hertz(2.6e9)),
-            ..KnownFrequencies::default()
-        };
-        let (frequency, warnings) =
-            summarise(&parts, CyclesFrom::Effective, None).expect("it is known");
-        assert_eq!(warnings, []);
-        assert_eq!(value_of(frequency.effective_hz), Some(3.01e9));
-        assert_eq!(value_of(frequency.cycles_hz), Some(3.01e9));
-        assert_eq!(frequency.cycles_from, "effective");
-        assert_eq!(
-            (frequency.effective_hz_before, frequency.effective_hz_after),
-            (Some(3e9), Some(3.02e9))
-        );
-        assert_eq!(
-            frequency.effective_hz.and_then(|hz| hz.ends()),
-            Some(((3.0 - 0.01) * 1e9, (3.02 + 0.01) * 1e9))
-        );
-        assert_eq!(frequency.tsc_hz, Some(2.6e9));
-        assert_eq!(
-            (frequency.nominal_hz, frequency.nominal_source),
-            (None, None)
-        );
-    }
-
-    #[test]
     fn reports_change_above_three_percent() {
         for (after, reported) in [(3.089, false), (3.091, true), (2.911, false), (2.909, true)] {
             let parts = KnownFrequencies {
@@ -270,48 +241,5 @@ mod tests {
             ["effective-frequency-unknown"]
         );
         assert_eq!(codes(&parts, CyclesFrom::Nominal), [""; 0]);
-    }
-
-    #[test]
-    fn unknown_nominal_frequency_has_remedy() {
-        let error = summarise(&KnownFrequencies::default(), CyclesFrom::Nominal, None)
-            .expect_err("it is unknown")
-            .to_string();
-        assert!(
-            error.contains("--cycles effective") && error.contains("--cycles 2.8GHz"),
-            "{error}"
-        );
-    }
-
-    #[test]
-    fn reports_core_with_slow_additions() {
-        let slow = chains(3.0).map(|each| Chains {
-            multiplication_cycles: Some(1.0),
-            ..each
-        });
-        let parts = KnownFrequencies {
-            before: slow,
-            after: slow,
-            ..KnownFrequencies::default()
-        };
-        assert_eq!(
-            codes(&parts, CyclesFrom::Effective),
-            ["effective-frequency-doubtful"]
-        );
-    }
-
-    #[test]
-    fn choices_are_read() {
-        assert_eq!("effective".parse(), Ok(CyclesFrom::Effective));
-        assert_eq!("nominal".parse(), Ok(CyclesFrom::Nominal));
-        assert_eq!("2.5GHz".parse(), Ok(CyclesFrom::Given(Hertz(2.5e9))));
-        let error = "fast"
-            .parse::<CyclesFrom>()
-            .expect_err("no frequency")
-            .to_string();
-        assert!(
-            error.contains("`fast`") && error.contains("2.8GHz"),
-            "{error}"
-        );
     }
 }

@@ -1,4 +1,4 @@
-//! The hypervisor of this system and the clocks that it offers its guests, as reported by CPUID.
+//! The hypervisor of this system, as reported by CPUID.
 //!
 //! Sources: [KVM CPUID bits], [Hyper-V reference counter], Linux arch/x86/include/asm/hypervisor.h.
 //!
@@ -7,12 +7,9 @@
 //! https://learn.microsoft.com/en-us/virtualization/hyper-v-on-windows/tlfs/timers
 
 use crate::arch::Hypervisor;
-use crate::clock_sources::{HYPER_V_PAGE, HYPER_V_REGISTER, KVM, XEN};
 
 /// The first CPUID leaf of a hypervisor.
 const FIRST_LEAF: u32 = 0x4000_0000;
-/// The first leaf of KVM if it emulates Hyper-V, whose leaves then begin at [`FIRST_LEAF`].
-const SECOND_LEAF: u32 = 0x4000_0100;
 
 /// The signatures of hypervisors in CPUID leaf 0x40000000, and their common names.
 const HYPERVISORS: &[(&[u8], &str)] = &[
@@ -38,32 +35,10 @@ pub fn hypervisor() -> Option<Hypervisor> {
         let name = Some(hypervisor_name(&signature(FIRST_LEAF)));
         Hypervisor {
             name,
-            clocks: clocks(),
         }
     } else {
         Hypervisor::default()
     })
-}
-
-/// The clocks offered to guests, by their names in Linux.
-fn clocks() -> Vec<&'static str> {
-    let mut clocks = Vec::new();
-    for base in [FIRST_LEAF, SECOND_LEAF] {
-        let signature = signature(base);
-        if signature.starts_with(b"KVMKVMKVM") {
-            // KVM_FEATURE_CLOCKSOURCE, KVM_FEATURE_CLOCKSOURCE2
-            let features = raw_cpuid::cpuid!(base + 1).eax;
-            clocks.extend((features & (1 | 1 << 3) != 0).then_some(KVM));
-        } else if signature.starts_with(b"XenVMMXenVMM") {
-            clocks.push(XEN);
-        } else if base == FIRST_LEAF && &signature == b"Microsoft Hv" {
-            // AccessPartitionReferenceTsc, AccessPartitionReferenceCounter
-            let privileges = raw_cpuid::cpuid!(base + 3).eax;
-            clocks.extend((privileges & 1 << 9 != 0).then_some(HYPER_V_PAGE));
-            clocks.extend((privileges & 1 << 1 != 0).then_some(HYPER_V_REGISTER));
-        }
-    }
-    clocks
 }
 
 /// The common name for a signature; for an unknown signature its printable characters.

@@ -31,13 +31,6 @@ pub fn identity() -> Identity {
         invariant_tsc: cpuid
             .get_advanced_power_mgmt_info()
             .map(|power| power.has_invariant_tsc()),
-        tsc_adjust: cpuid
-            .get_extended_feature_info()
-            .map(|features| features.has_tsc_adjust_msr()),
-        tsc_scaling: cpuid
-            .get_svm_info()
-            .map(|svm| svm.has_tsc_rate_msr())
-            .filter(|yes| *yes),
     }
 }
 

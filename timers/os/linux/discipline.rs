@@ -15,9 +15,6 @@ use crate::Timer;
 use crate::os::posix::{MonotonicCoarse, widen};
 use crate::os::{Discipline, Trim};
 
-/// The call that declares the tick.
-pub const DECLARED_TICK: &str = "clock_getres(CLOCK_MONOTONIC_COARSE)";
-
 /// The current state of the kernel's clock discipline. Reading it changes nothing.
 ///
 /// # Errors

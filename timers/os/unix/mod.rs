@@ -124,14 +124,13 @@ pub mod machine {
 
     use crate::os::KernelName;
 
-    /// Name, release and version of the kernel (uname(2)).
+    /// Release and version of the kernel (uname(2)).
     pub fn kernel() -> KernelName {
         let uname = rustix::system::uname();
         let text = |part: &CStr| {
             Some(part.to_string_lossy().into_owned()).filter(|text: &String| !text.is_empty())
         };
         KernelName {
-            name: text(uname.sysname()),
             release: text(uname.release()),
             version: text(uname.version()),
         }
@@ -189,9 +188,6 @@ pub mod portable {
 
         pub use crate::os::other::discipline::{discipline, trim};
         use crate::os::other::unsupported;
-
-        /// The source of [`declared_tick_ns`]; empty because there is none.
-        pub const DECLARED_TICK: &str = "";
 
         /// The time between two kernel ticks in nanoseconds.
         ///

@@ -8,9 +8,6 @@ use windows_sys::Win32::System::SystemInformation::GetSystemTimeAdjustment;
 use super::handle::check_status;
 pub use crate::os::other::discipline::{discipline, trim};
 
-/// The call that declares the period.
-pub const DECLARED_TICK: &str = "GetSystemTimeAdjustment()";
-
 /// The time between two timer interrupts in nanoseconds.
 ///
 /// # Errors

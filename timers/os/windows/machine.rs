@@ -18,7 +18,6 @@ use crate::os::{KernelName, MachineFacts};
 pub fn kernel() -> KernelName {
     let release = version().map(|[major, minor, build]| format!("{major}.{minor}.{build}"));
     KernelName {
-        name: Some("Windows NT".into()),
         release,
         version: None,
     }

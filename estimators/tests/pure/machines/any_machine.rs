@@ -33,9 +33,9 @@ prop_compose! {
         platform.perf_event_paranoid = numbers[4].map(|level| level as i32);
         (platform.cpu.smt, platform.cpu.turbo) = (flags[1], flags[2]);
         (platform.tsc.constant, platform.tsc.nonstop) = (flags[3], flags[4]);
-        platform.load = figures[0].map(|one_minute| Load { one_minute, ..Load::default() });
+        platform.load = figures[0].map(|one_minute| Load { one_minute });
         platform.steal_share = figures[1];
-        platform.limits.cpu = Some(CpuQuota { cpus: figures[2], period_ns: figures[2].map(|cpus| cpus as u64), ..CpuQuota::default() });
+        platform.limits.cpu = Some(CpuQuota { cpus: figures[2], period_ns: figures[2].map(|cpus| cpus as u64) });
         platform.ntp = figures[3].map(|rate_ppm| Ntp { rate_ppm, ..Ntp::default() });
         platform
     }
