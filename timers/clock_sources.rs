@@ -135,22 +135,8 @@ pub fn reads_counter(name: &str) -> bool {
     find(name).is_some_and(|source| source.reads_counter)
 }
 
-/// The clock source of the performance counter of Windows, inferred from its rate in hertz; `None`
-/// if unknown.
-pub fn windows_source(hertz: i64) -> Option<&'static str> {
-    match hertz {
-        14_318_180 => Some(HPET),
-        3_579_545 => Some(ACPI_PM),
-        // Since Windows 10 1809 the counter is scaled to 10 MHz, also with a hypervisor's page;
-        // earlier versions divide it by 1024.
-        10_000_000 | 1_000_000..=3_579_544 | 3_579_546..=6_000_000 => Some(TSC),
-        _ => None,
-    }
-}
-
-/// The boot parameters that influence the choice of the clock source: those of Linux, and in
-/// capitals those that `bcdedit` sets in Windows.
-pub const BOOT_PARAMETERS: [&str; 13] = [
+/// The boot parameters of Linux that influence the choice of the clock source.
+pub const BOOT_PARAMETERS: [&str; 9] = [
     "clocksource",
     TSC,
     "notsc",
@@ -160,10 +146,6 @@ pub const BOOT_PARAMETERS: [&str; 13] = [
     "no-kvmclock-vsyscall",
     "nohz",
     "highres",
-    "USEPLATFORMCLOCK",
-    "USEPLATFORMTICK",
-    "DISABLEDYNAMICTICK",
-    "TSCSYNCPOLICY",
 ];
 
 #[cfg(test)]
@@ -175,11 +157,5 @@ mod tests {
         for source in &CLOCK_SOURCES {
             assert_eq!(find(source.name), Some(source));
         }
-    }
-
-    #[test]
-    fn infers_windows_source_from_rate() {
-        let all = [10_000_000, 3_000_000, 14_318_180, 3_579_545, 24_000_000].map(windows_source);
-        assert_eq!(all, [Some(TSC), Some(TSC), Some(HPET), Some(ACPI_PM), None]);
     }
 }

@@ -18,8 +18,6 @@
 //! (`cpu_capacity`). Frequencies do not identify kinds: the maximum frequency differs between cores
 //! of the same kind.
 
-use timers::os::{CoreClass, MachineFacts};
-
 use super::root::{cpu_count, format_cpus, parse_cpus};
 use super::{Root, cpu_arm};
 use crate::model::{CoreKind, Cpu};
@@ -28,16 +26,14 @@ const CPUS: &str = "/sys/devices/system/cpu";
 
 /// Adds to what is known of `cpu` its core: whether cores run more than one thread at the same
 /// time, the number of threads in this core, and its CPUs.
-pub fn core(root: &Root, cpu: Option<u32>, facts: &MachineFacts, known: Cpu) -> Cpu {
+pub fn core(root: &Root, cpu: Option<u32>, known: Cpu) -> Cpu {
     // The second name is the older name of the same file.
-    let list = cpu
-        .and_then(|cpu| {
-            ["core_cpus_list", "thread_siblings_list"]
-                .iter()
-                .find_map(|name| root.read_text(&format!("{CPUS}/cpu{cpu}/topology/{name}")))
-                .filter(|list| cpu_count(list).is_some_and(|threads| threads > 0))
-        })
-        .or_else(|| facts.core.as_deref().map(format_cpus));
+    let list = cpu.and_then(|cpu| {
+        ["core_cpus_list", "thread_siblings_list"]
+            .iter()
+            .find_map(|name| root.read_text(&format!("{CPUS}/cpu{cpu}/topology/{name}")))
+            .filter(|list| cpu_count(list).is_some_and(|threads| threads > 0))
+    });
     let threads = list.as_deref().and_then(cpu_count);
     let smt_active = root
         .read_text(&format!("{CPUS}/smt/active"))
@@ -101,14 +97,8 @@ const X86_KINDS: [(&str, &str); 3] = [
 
 /// The kinds of cores among the CPUs `online`, the most capable kind first; `None` if neither files
 /// nor the system report kinds.
-pub fn kinds(root: &Root, online: Option<&str>, facts: &MachineFacts) -> Option<Vec<CoreKind>> {
-    x86_kinds(root)
-        .or_else(|| kinds_by_identity(root, &online.and_then(parse_cpus)?))
-        .or_else(|| {
-            let classes = facts.core_classes.as_ref()?.iter();
-            let kind = |class: &CoreClass| core_kind(class.name.clone(), &class.cpus, None);
-            Some(classes.map(kind).collect())
-        })
+pub fn kinds(root: &Root, online: Option<&str>) -> Option<Vec<CoreKind>> {
+    x86_kinds(root).or_else(|| kinds_by_identity(root, &online.and_then(parse_cpus)?))
 }
 
 fn core_kind(name: String, cpus: &[u32], capacity: Option<u32>) -> CoreKind {
@@ -133,8 +123,8 @@ pub fn kind_of_cpu(kinds: &[CoreKind], cpu: u32) -> Option<&CoreKind> {
 
 /// The CPUs among `allowed` that belong to the most capable kind; all of `allowed` if no kinds are
 /// known.
-pub fn cpus_of_most_capable_kind(root: &Root, allowed: &[u32], facts: &MachineFacts) -> Vec<u32> {
-    let kinds = kinds(root, Some(&format_cpus(allowed)), facts).unwrap_or_default();
+pub fn cpus_of_most_capable_kind(root: &Root, allowed: &[u32]) -> Vec<u32> {
+    let kinds = kinds(root, Some(&format_cpus(allowed))).unwrap_or_default();
     let allowed_of_kind = |kind: &CoreKind| -> Vec<u32> {
         let cpus = cpus_of(kind);
         allowed
@@ -229,7 +219,7 @@ mod tests {
             ),
             ("sys/devices/system/cpu/smt/active", "1\n"),
         ]);
-        let found = core(&root, Some(3), &MachineFacts::default(), Cpu::default());
+        let found = core(&root, Some(3), Cpu::default());
         assert_eq!(
             found,
             Cpu {
@@ -240,7 +230,7 @@ mod tests {
             }
         );
         assert_eq!(
-            core(&root, Some(4), &MachineFacts::default(), Cpu::default()),
+            core(&root, Some(4), Cpu::default()),
             Cpu {
                 smt: Some(true),
                 threads_per_core: None,
@@ -249,10 +239,7 @@ mod tests {
             }
         );
         let (_folder, nothing) = test_root(&[]);
-        assert_eq!(
-            core(&nothing, Some(3), &MachineFacts::default(), Cpu::default()),
-            Cpu::default()
-        );
+        assert_eq!(core(&nothing, Some(3), Cpu::default()), Cpu::default());
     }
 
     #[test]
@@ -300,22 +287,15 @@ mod tests {
             ("sys/devices/system/cpu/cpu0/cpu_capacity", "1009\n"),
             ("sys/devices/system/cpu/cpu4/cpu_capacity", "1024\n"),
         ]);
-        let found =
-            kinds(&root, Some("0-15"), &MachineFacts::default()).expect("the kinds are known");
+        let found = kinds(&root, Some("0-15")).expect("the kinds are known");
         assert_eq!(names(&found), [("P-core", "0-7"), ("E-core", "8-15")]);
         assert_eq!(
             kind_of_cpu(&found, 9).map(|kind| kind.name.as_str()),
             Some("E-core")
         );
         assert_eq!(kind_of_cpu(&found, 16), None);
-        assert_eq!(
-            cpus_of_most_capable_kind(&root, &[3, 7, 8, 12], &MachineFacts::default()),
-            [3, 7]
-        );
-        assert_eq!(
-            cpus_of_most_capable_kind(&root, &[8, 12], &MachineFacts::default()),
-            [8, 12]
-        );
+        assert_eq!(cpus_of_most_capable_kind(&root, &[3, 7, 8, 12]), [3, 7]);
+        assert_eq!(cpus_of_most_capable_kind(&root, &[8, 12]), [8, 12]);
     }
 
     #[test]
@@ -339,8 +319,7 @@ mod tests {
             .map(|(path, text)| (path.as_str(), *text))
             .collect();
         let (_folder, root) = test_root(&files);
-        let found =
-            kinds(&root, Some("0-3"), &MachineFacts::default()).expect("the kinds are known");
+        let found = kinds(&root, Some("0-3")).expect("the kinds are known");
         assert_eq!(
             names(&found),
             [
@@ -349,36 +328,8 @@ mod tests {
                 ("Cortex-A55", "0-1")
             ]
         );
-        assert_eq!(
-            cpus_of_most_capable_kind(&root, &[0, 1, 2], &MachineFacts::default()),
-            [2]
-        );
+        assert_eq!(cpus_of_most_capable_kind(&root, &[0, 1, 2]), [2]);
         // A CPU without any information may belong to any kind.
-        assert_eq!(kinds(&root, Some("0-4"), &MachineFacts::default()), None);
-    }
-
-    #[test]
-    fn system_facts_report_kinds() {
-        let facts = MachineFacts {
-            core_classes: Some(vec![
-                CoreClass {
-                    name: "Performance".into(),
-                    cpus: vec![0, 1, 2, 3],
-                },
-                CoreClass {
-                    name: "Efficiency".into(),
-                    cpus: vec![4, 5],
-                },
-            ]),
-            ..MachineFacts::default()
-        };
-        let (_folder, nothing) = test_root(&[]);
-        let found = kinds(&nothing, None, &facts).expect("the kinds are known");
-        assert_eq!(
-            names(&found),
-            [("Performance", "0-3"), ("Efficiency", "4-5")]
-        );
-        assert_eq!(found[0].cpus, 4);
-        assert_eq!(cpus_of_most_capable_kind(&nothing, &[3, 4], &facts), [3]);
+        assert_eq!(kinds(&root, Some("0-4")), None);
     }
 }

@@ -1,7 +1,5 @@
 //! Identifies the processor, by CPUID and by the kernel's files.
 
-use timers::os::MachineFacts;
-
 use super::root::{cpu_count, field, format_cpus, parse_cpus};
 use super::{Root, cores, cpu_arm};
 use crate::model::Cpu;
@@ -12,7 +10,7 @@ const MAX_FIRST_RECORD_BYTES: u64 = 1 << 13;
 
 /// Identifies the processor for the report; `cpu` selects the CPU whose core and governor are
 /// reported, by default the first allowed CPU.
-pub fn identify(root: &Root, cpu: Option<u32>, facts: &MachineFacts) -> Cpu {
+pub fn identify(root: &Root, cpu: Option<u32>) -> Cpu {
     let cpuinfo = read_cpuinfo(root);
     let allowed_list = allowed_list(root);
     let online_list = root
@@ -21,13 +19,13 @@ pub fn identify(root: &Root, cpu: Option<u32>, facts: &MachineFacts) -> Cpu {
     let allowed = allowed_list.as_deref().and_then(parse_cpus);
     let cpu = cpu.or_else(|| allowed.as_ref()?.first().copied());
     let declared = declared_identity(root, cpu, &cpuinfo);
-    let core_kinds = cores::kinds(root, online_list.as_deref(), facts);
+    let core_kinds = cores::kinds(root, online_list.as_deref());
     Cpu {
         architecture: std::env::consts::ARCH.to_owned(),
         microcode: root
             .read_name("/sys/devices/system/cpu/cpu0/microcode/version")
             .or_else(|| field(&cpuinfo, "microcode").map(str::to_owned)),
-        online: online_list.as_deref().and_then(cpu_count).or(facts.online),
+        online: online_list.as_deref().and_then(cpu_count),
         allowed: allowed.map(|cpus| cpus.len() as u32),
         allowed_list,
         core_kind: core_kinds
@@ -42,7 +40,7 @@ pub fn identify(root: &Root, cpu: Option<u32>, facts: &MachineFacts) -> Cpu {
         frequency_driver: cpu
             .and_then(|cpu| cores::read_frequency_file(root, cpu, "scaling_driver")),
         turbo: cores::turbo(root, cpu),
-        ..cores::core(root, cpu, facts, declared)
+        ..cores::core(root, cpu, declared)
     }
 }
 

@@ -1,18 +1,16 @@
 //! Identifies the operating system's distribution.
 
-use timers::os::MachineFacts;
-
 use super::Root;
 use crate::model::Os;
 
 /// Identifies the operating system.
-pub fn os(root: &Root, facts: &MachineFacts) -> Os {
+pub fn os(root: &Root) -> Os {
     let name = ["/etc/os-release", "/usr/lib/os-release"]
         .into_iter()
         .find_map(|path| root.read_text(path).and_then(|text| pretty_name(&text)));
     Os {
         family: std::env::consts::OS.to_owned(),
-        name: name.or_else(|| facts.os_name.clone()),
+        name,
     }
 }
 

@@ -5,15 +5,13 @@
 //! describes the same machine for emulation (TCG) and for virtualisation (KVM); an emulated
 //! processor has a vendor that no real processor has.
 
-use timers::os::MachineFacts;
-
 use super::root::{field, name_by_mark};
 use super::{Root, cpu, cpu_arm};
 
 /// The emulator of the processor or the hypervisor of this system, as reported by the processor,
 /// else by the kernel; `None` on bare metal. An emulator of the operating system comes first, as in
 /// `Wine 8.0 on KVM`.
-pub fn hypervisor(root: &Root, facts: &MachineFacts) -> Option<String> {
+pub fn hypervisor(root: &Root) -> Option<String> {
     if let Some(emulator) = timers::os::emulator() {
         return Some(emulator);
     }
@@ -23,10 +21,11 @@ pub fn hypervisor(root: &Root, facts: &MachineFacts) -> Option<String> {
             .read_text("/sys/hypervisor/type")
             .or_else(|| identify_by_firmware(root)),
     };
-    let emulator = facts.emulator.as_deref().or_else(|| identify_sandbox(root));
+    let sandbox = || identify_sandbox(root).map(str::to_owned);
+    let emulator = timers::os::machine::subsystem().or_else(sandbox);
     match (emulator, hypervisor_name) {
         (Some(emulator), Some(hypervisor_name)) => Some(format!("{emulator} on {hypervisor_name}")),
-        (emulator, hypervisor_name) => emulator.map(str::to_owned).or(hypervisor_name),
+        (emulator, hypervisor_name) => emulator.or(hypervisor_name),
     }
 }
 

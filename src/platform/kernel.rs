@@ -7,7 +7,7 @@
 //! and up to 500 µs of an adjtime(3).
 
 use timers::clock_sources::BOOT_PARAMETERS;
-use timers::os::{Discipline, KernelName, MachineFacts, Trim};
+use timers::os::{Discipline, KernelName, Trim};
 
 use super::Root;
 use crate::model::{ClockSource, Kernel, Ntp};
@@ -29,16 +29,15 @@ pub fn kernel() -> Kernel {
 }
 
 /// Identifies the clock source of the kernel.
-pub fn clocksource(root: &Root, facts: &MachineFacts) -> ClockSource {
+pub fn clocksource(root: &Root) -> ClockSource {
     let read = |name| root.read_name(&format!("{CLOCKSOURCE_FOLDER}/{name}"));
     let available = read("available_clocksource").unwrap_or_default();
     ClockSource {
-        current: read("current_clocksource").or_else(|| facts.clock_source.clone()),
+        current: read("current_clocksource"),
         available: available.split_whitespace().map(str::to_owned).collect(),
-        vdso: facts.vdso,
+        vdso: timers::os::machine::has_vdso(),
         parameters: root
             .read_text("/proc/cmdline")
-            .or_else(|| facts.start_options.clone())
             .map(|line| clock_parameters(&line)),
     }
 }

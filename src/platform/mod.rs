@@ -24,8 +24,6 @@ mod throttling;
 mod vmclock;
 mod waiting;
 
-use timers::os::MachineFacts;
-
 use crate::model::{ClockSource, Platform, VmClock};
 use crate::text::cleaned;
 
@@ -57,24 +55,23 @@ pub fn identify_since(before: Option<VmClock>, cpu: Option<u32>) -> Platform {
 
 /// Identifies the clock source of the kernel.
 pub fn clock_source(root: &Root) -> ClockSource {
-    cleaned(kernel::clocksource(root, &MachineFacts::default()))
+    cleaned(kernel::clocksource(root))
 }
 
 /// Identifies the machine whose files are at `root`. The processor and the kernel are queried too,
 /// and they are always those of this machine.
 pub fn identify_at(root: &Root, cpu: Option<u32>) -> Platform {
-    let facts = root.machine_facts(cpu);
     // lxcfs covers these files by others with estimates for the container.
     let mounts = root.read_start("/proc/self/mountinfo", MAX_MOUNTS_BYTES);
     let is_own = |file| !mounts.as_ref().is_some_and(|all| all.contains(file));
     let found = Platform {
-        cpu: cpu::identify(root, cpu, &facts),
-        os: distribution::os(root, &facts),
+        cpu: cpu::identify(root, cpu),
+        os: distribution::os(root),
         kernel: kernel::kernel(),
-        hypervisor: hypervisor::hypervisor(root, &facts),
+        hypervisor: hypervisor::hypervisor(root),
         vmclock: vmclock(root),
         product: hypervisor::product(root),
-        clocksource: kernel::clocksource(root, &facts),
+        clocksource: kernel::clocksource(root),
         tsc: counter::identify_tsc(&cpu::read_cpuinfo(root)),
         ntp: ntp(),
         load: activity::load(root).filter(|_| is_own(" /proc/loadavg ")),

@@ -27,8 +27,7 @@ pub fn quietest_cpu(allowed: &[u32]) -> Option<u32> {
 
 /// The CPUs among `allowed` whose cores are of the most capable kind.
 pub fn capable_cpus(allowed: &[u32]) -> Vec<u32> {
-    let root = Root::system();
-    cores::cpus_of_most_capable_kind(&root, allowed, &root.machine_facts(None))
+    cores::cpus_of_most_capable_kind(&Root::system(), allowed)
 }
 
 /// The CPU among `allowed` with the largest share of idle time between two samples. Of CPUs with

@@ -6,8 +6,6 @@ use std::io::Read;
 use std::ops::RangeInclusive;
 use std::path::PathBuf;
 
-use timers::os::MachineFacts;
-
 /// Maximum size in bytes of a file that is expected to be short.
 const MAX_SMALL_FILE_BYTES: u64 = 1 << 16;
 
@@ -29,15 +27,6 @@ impl Root {
     /// A folder that replaces `/`, for tests and for files copied from another machine.
     pub fn at(folder: impl Into<PathBuf>) -> Self {
         Self(Some(folder.into()))
-    }
-
-    /// The facts that this system reports by system calls; empty if a folder replaces the root.
-    pub fn machine_facts(&self, cpu: Option<u32>) -> MachineFacts {
-        if *self == Self::system() {
-            timers::os::machine::facts(cpu)
-        } else {
-            MachineFacts::default()
-        }
     }
 
     /// The path, below this root, of the file that has the absolute path `path` on a machine.

@@ -60,8 +60,6 @@ pub(crate) mod perf_clocks;
 pub(crate) mod posix;
 #[path = "windows/timers.rs"]
 pub(crate) mod windows_timers;
-#[path = "windows/waits.rs"]
-pub(crate) mod windows_waits;
 
 #[cfg(target_os = "macos")]
 use apple as system;
@@ -203,41 +201,6 @@ pub struct KernelName {
     pub release: Option<String>,
     /// The version text, which names the build.
     pub version: Option<String>,
-}
-
-/// Facts about the machine that the system reports by calls. A field is `None` if the system
-/// reports it in files or not at all.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct MachineFacts {
-    /// The name of the system, as in `Windows 11 Pro`.
-    pub os_name: Option<String>,
-    /// The program that emulates this system or this processor, as in `Wine 8.0`.
-    pub emulator: Option<String>,
-    /// The clock source of the system's clocks, by its name in Linux.
-    pub clock_source: Option<String>,
-    /// Whether the kernel maps code into processes that reads clocks in user mode (vdso(7)).
-    pub vdso: Option<bool>,
-    /// The declared frequency of the processor in hertz, and the source of the value.
-    pub nominal: Option<(f64, &'static str)>,
-    /// The number of online CPUs.
-    pub online: Option<u32>,
-    /// The CPUs that share a core with the requested CPU, itself included.
-    pub core: Option<Vec<u32>>,
-    /// The kinds of cores, the most capable first.
-    pub core_classes: Option<Vec<CoreClass>>,
-    /// The boot options of the kernel.
-    pub start_options: Option<String>,
-    /// The power plan, as in `Balanced`.
-    pub power_plan: Option<String>,
-}
-
-/// Cores of the same kind.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct CoreClass {
-    /// The name of the kind.
-    pub name: String,
-    /// The CPUs of these cores.
-    pub cpus: Vec<u32>,
 }
 
 /// A resource that is exhausted, with its limit if there is a known one.

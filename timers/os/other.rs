@@ -101,6 +101,10 @@ pub mod discipline {
     pub fn trim() -> io::Result<Trim> {
         unsupported()
     }
+
+    pub fn declared_tick_ns() -> io::Result<i64> {
+        unsupported()
+    }
 }
 
 pub mod machine {
@@ -111,6 +115,19 @@ pub mod machine {
     }
 
     pub fn regain_counter() {}
+
+    pub fn clock_source() -> Option<String> {
+        None
+    }
+
+    pub fn has_vdso() -> Option<bool> {
+        None
+    }
+
+    #[cfg(unix)]
+    pub fn subsystem() -> Option<String> {
+        None
+    }
 
     /// Always readable, as [`super::clocks::tsc_permitted`].
     pub fn check_time_is_readable() -> crate::Available {

@@ -16,7 +16,7 @@ const DOCUMENTED_IDS: &str = "
     gettimeofday time clock times getrusage-self getrusage-thread instant system-time quanta quanta-raw
     perf-task-clock perf-cycles
     qpc nt-qpc file-time file-time-precise interrupt-time interrupt-time-precise unbiased-time unbiased-time-precise
-    tick-count tick-count-64 time-get-time time-get-time-1ms thread-times process-times thread-cycle-time
+    tick-count tick-count-64 time-get-time thread-times process-times thread-cycle-time
     process-cycle-time crt-clock ftime64
     mach-absolute uptime-raw";
 

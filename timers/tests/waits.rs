@@ -15,18 +15,15 @@ const DOCUMENTED_IDS: &str = "
     clock-nanosleep-monotonic-absolute clock-nanosleep-realtime-absolute clock-nanosleep-boottime-absolute usleep
     poll ppoll select pselect epoll-wait epoll-pwait2 futex pthread-cond-timedwait sem-timedwait sigtimedwait
     so-rcvtimeo timerfd timer-create
-    sleep waitable-timer waitable-timer-high-resolution
     std-sleep std-park-timeout std-condvar-wait-timeout std-recv-timeout spin yield hybrid spin-sleep";
 
 /// The waits that may return early: because their clock was set, spuriously, or because they end at
 /// a timer interrupt.
-const MAY_END_EARLY: [&str; 6] = [
+const MAY_END_EARLY: [&str; 4] = [
     "clock-nanosleep-realtime-absolute",
     "sem-timedwait",
     "std-park-timeout",
     "std-condvar-wait-timeout",
-    "sleep",
-    "waitable-timer",
 ];
 
 /// The available methods that support a measurement.

@@ -9,8 +9,7 @@ use crate::os;
 /// Every sleep primitive and periodic timer known to this build, available on this machine or not.
 pub fn catalogue() -> &'static [WaitEntry] {
     static ALL: LazyLock<Vec<WaitEntry>> = LazyLock::new(|| {
-        let windows = os::windows_waits::ALL;
-        let others = [windows, standard::ALL, spinning::ALL];
+        let others = [standard::ALL, spinning::ALL];
         [os::linux_waits::ALL.concat(), others.concat()].concat()
     });
     &ALL

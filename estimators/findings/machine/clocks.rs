@@ -167,7 +167,7 @@ fn explain_choice(source: &ClockSource) -> Option<String> {
         let (name, value) = word.split_once('=').unwrap_or((word, ""));
         matches!(
             (name, value),
-            ("notsc" | "USEPLATFORMCLOCK", _) | ("tsc", "unstable") | ("clocksource", _)
+            ("notsc", _) | ("tsc", "unstable") | ("clocksource", _)
         )
     };
     match source.parameters.iter().flatten().find(affects_choice) {
@@ -187,11 +187,7 @@ const READ_LOG: &str = "`dmesg | grep -i -e tsc -e clocksource` gives the reason
 /// Returns the advice how to get a clock source that needs no system call.
 fn fast_source_advice(platform: &Platform) -> String {
     let source = &platform.clocksource;
-    if platform.os.family == "windows" {
-        "as administrator, `bcdedit /deletevalue useplatformclock`, and restart, if it was set; else the counters of the CPUs \
-         disagree, or the firmware says so"
-            .into()
-    } else if lists_tsc(source) {
+    if lists_tsc(source) {
         switching_advice(source)
     } else if platform.hypervisor.is_some() {
         format!(

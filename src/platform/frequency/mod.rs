@@ -22,11 +22,6 @@ pub fn nominal() -> Option<(Hertz, Cow<'static, str>)> {
     declared
         .map(|hertz| (hertz, "CPUID leaf 0x16".into()))
         .or_else(|| Some((brand_frequency(&cpu::brand()?)?, "brand string".into())))
-        .or_else(|| {
-            timers::os::machine::facts(None)
-                .nominal
-                .and_then(|(hertz, by)| Some((Hertz::new(hertz)?, by.into())))
-        })
 }
 
 /// The last frequency in a brand string, such as `… CPU @ 2.60GHz` or `… 3.2 GHz`.

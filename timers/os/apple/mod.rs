@@ -4,10 +4,10 @@ pub use super::apple_timers::{
     MachAbsolute as UndistortedClock, UptimeRaw as CommonClock, UptimeRaw as UntrimmedClock,
 };
 pub use super::other::attempt;
-pub use super::other::{counters, emulator, scheduling};
+pub use super::other::{counters, discipline, emulator, scheduling};
 pub use super::posix::Realtime as CalendarClock;
 pub use super::unix::portable::affinity;
-pub use super::unix::portable::{discipline, machine, process};
+pub use super::unix::portable::{machine, process};
 pub use super::unix::{files, limits, rest};
 
 pub mod clocks {

@@ -1,12 +1,12 @@
 //! The implementation for FreeBSD. It is only type-checked and was never run on FreeBSD.
 
 pub use super::other::attempt;
-pub use super::other::{counters, emulator, scheduling};
+pub use super::other::{counters, discipline, emulator, scheduling};
 pub use super::posix::{
     Monotonic as CommonClock, Monotonic as UntrimmedClock, Realtime as CalendarClock,
 };
 pub use super::unix::portable::affinity;
-pub use super::unix::portable::{discipline, machine, process};
+pub use super::unix::portable::{machine, process};
 pub use super::unix::{files, limits, rest};
 
 pub type UndistortedClock =

@@ -29,7 +29,6 @@ pub mod machine {
     use std::fs;
     use std::path::PathBuf;
 
-    use crate::os::MachineFacts;
     pub use crate::os::unix::machine::kernel;
 
     /// The folder that contains `proc`, `sys` and `etc`; `None` on systems without these.
@@ -37,14 +36,15 @@ pub mod machine {
         Some("/".into())
     }
 
-    /// Facts available by system calls; Linux publishes all other facts in files.
-    pub fn facts(_cpu: Option<u32>) -> MachineFacts {
+    /// Whether the kernel maps code into processes that reads clocks in user mode (vdso(7)).
+    pub fn has_vdso() -> Option<bool> {
         // SAFETY: the call takes and returns integers; the result is 0 if the value is unknown.
-        let vdso = unsafe { libc::getauxval(libc::AT_SYSINFO_EHDR) };
-        MachineFacts {
-            vdso: Some(vdso != 0),
-            ..MachineFacts::default()
-        }
+        Some(unsafe { libc::getauxval(libc::AT_SYSINFO_EHDR) } != 0)
+    }
+
+    /// `None`, because Linux runs under no other system that it knows of.
+    pub fn subsystem() -> Option<String> {
+        None
     }
 
     /// The name of the clock source that the kernel uses; `None` if unknown.

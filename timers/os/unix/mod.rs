@@ -180,24 +180,6 @@ pub mod portable {
         }
     }
 
-    pub mod discipline {
-        //! The rate correction of the kernel's clocks, which this program does not read on these
-        //! systems.
-
-        use std::io;
-
-        pub use crate::os::other::discipline::{discipline, trim};
-        use crate::os::other::unsupported;
-
-        /// The time between two kernel ticks in nanoseconds.
-        ///
-        /// # Errors
-        /// Always: this program does not read it on these systems.
-        pub fn declared_tick_ns() -> io::Result<i64> {
-            unsupported()
-        }
-    }
-
     /// Children have process groups, as on Linux; this program reads nothing else about processes
     /// on these systems.
     pub mod process {
@@ -211,19 +193,8 @@ pub mod portable {
         //! The name of the kernel; this program reads no other facts of the machine on these
         //! systems.
 
-        use crate::os::MachineFacts;
-        pub use crate::os::other::machine::{check_time_is_readable, regain_counter, system_root};
+        pub use crate::os::other::machine::*;
         pub use crate::os::unix::machine::kernel;
-
-        /// The name of the clock source; unknown.
-        pub fn clock_source() -> Option<String> {
-            None
-        }
-
-        /// Facts about the machine; all of them unknown.
-        pub fn facts(_cpu: Option<u32>) -> MachineFacts {
-            MachineFacts::default()
-        }
     }
 
     pub mod clocks {

@@ -1,15 +1,11 @@
-//! The implementation for Windows, also used under Wine.
+//! The implementation for Windows, also used under Wine: clocks, children, files, signals, affinity.
 
 pub mod affinity;
-pub mod discipline;
 pub mod files;
 pub(super) mod handle;
-pub mod machine;
 pub mod process;
-mod settings;
 
-pub use super::other::attempt;
-pub use super::other::{counters, emulator, scheduling};
+pub use super::other::{attempt, counters, discipline, emulator, scheduling};
 pub use super::windows_timers::here::{
     FileTimePrecise as CalendarClock, NtQpc as UndistortedClock, Qpc as CommonClock,
     Qpc as UntrimmedClock,
@@ -45,45 +41,70 @@ pub mod rest {
     pub use std::thread::sleep as wait;
 }
 
+#[allow(missing_docs, reason = "documented in the folder of Unix")]
 pub mod limits {
-    //! Resource limits of a process. Windows itself limits neither open files nor processes.
+    //! Windows limits neither open files nor processes.
 
     use std::io;
 
-    use windows_sys::Win32::Foundation::{
-        ERROR_COMMITMENT_LIMIT, ERROR_NO_SYSTEM_RESOURCES, ERROR_NOT_ENOUGH_MEMORY,
-        ERROR_NOT_ENOUGH_QUOTA, ERROR_OUTOFMEMORY, ERROR_TOO_MANY_OPEN_FILES,
-    };
+    use crate::os::{ProcessMemoryLimit, Shortage};
 
-    use crate::os::Shortage;
-
-    /// The number of files that this process may have open; `None` because it is not limited.
     pub fn max_open_files() -> Option<u64> {
         None
     }
 
-    /// Does nothing, because the number of open files is not limited.
     pub fn raise_file_limit(_files: u64) {}
 
-    /// The limit of memory; `None` because only a job object of another process sets one.
-    pub fn memory_limit() -> Option<crate::os::ProcessMemoryLimit> {
+    pub fn memory_limit() -> Option<ProcessMemoryLimit> {
         None
     }
 
-    /// Does nothing, because address space is not limited.
     pub fn share_allocator_arena() {}
 
-    /// The exhausted resource that an error reports; `None` for other errors.
-    pub fn shortage(error: &io::Error) -> Option<Shortage> {
-        match error.raw_os_error()?.cast_unsigned() {
-            ERROR_TOO_MANY_OPEN_FILES => Some(Shortage::Files(None)),
-            // A job object created by another process may limit the number of processes.
-            ERROR_NOT_ENOUGH_QUOTA => Some(Shortage::Processes(None)),
-            ERROR_NOT_ENOUGH_MEMORY
-            | ERROR_OUTOFMEMORY
-            | ERROR_COMMITMENT_LIMIT
-            | ERROR_NO_SYSTEM_RESOURCES => Some(Shortage::Memory),
-            _ => None,
+    pub fn shortage(_error: &io::Error) -> Option<Shortage> {
+        None
+    }
+}
+
+pub mod machine {
+    //! The version of Windows, and the detection of Wine.
+
+    use std::ffi::{CStr, c_char};
+
+    use windows_sys::Win32::System::SystemInformation::OSVERSIONINFOW;
+
+    use super::handle::find_function;
+    use crate::os::KernelName;
+    pub use crate::os::other::machine::*;
+
+    #[link(name = "ntdll")]
+    unsafe extern "system" {
+        fn RtlGetVersion(info: *mut OSVERSIONINFOW) -> i32;
+    }
+
+    /// The version of the kernel, with its build.
+    pub fn kernel() -> KernelName {
+        let mut info = OSVERSIONINFOW {
+            dwOSVersionInfoSize: size_of::<OSVERSIONINFOW>() as u32,
+            ..OSVERSIONINFOW::default()
+        };
+        // SAFETY: the pointer is valid for one structure, which contains its size.
+        unsafe { RtlGetVersion(&raw mut info) };
+        let version = [info.dwMajorVersion, info.dwMinorVersion, info.dwBuildNumber];
+        KernelName {
+            release: Some(version.map(|part| part.to_string()).join(".")),
+            version: None,
         }
+    }
+
+    /// Name and version of Wine; `None` on Windows, whose ntdll lacks the function.
+    pub fn subsystem() -> Option<String> {
+        type GetVersion = unsafe extern "C" fn() -> *const c_char;
+        // SAFETY: the signature is that of Wine's ntdll.
+        let get_version =
+            unsafe { find_function::<GetVersion>("ntdll.dll\0", "wine_get_version\0") }.ok()?;
+        // SAFETY: the function returns a constant text that ends with NUL.
+        let version = unsafe { CStr::from_ptr(get_version()) };
+        Some(format!("Wine {}", version.to_string_lossy()))
     }
 }

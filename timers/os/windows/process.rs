@@ -13,15 +13,14 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use std::{io, ptr};
 
-use windows_sys::Win32::Foundation::{FILETIME, HANDLE, WAIT_OBJECT_0};
+use windows_sys::Win32::Foundation::{HANDLE, WAIT_OBJECT_0};
 use windows_sys::Win32::System::JobObjects::{
     AssignProcessToJobObject, CreateJobObjectW, JOB_OBJECT_LIMIT_KILL_ON_JOB_CLOSE,
     JOBOBJECT_EXTENDED_LIMIT_INFORMATION, JobObjectExtendedLimitInformation,
     SetInformationJobObject, TerminateJobObject,
 };
 use windows_sys::Win32::System::Threading::{
-    CREATE_NEW_PROCESS_GROUP, CREATE_SUSPENDED, GetProcessTimes, INFINITE, PROCESS_SYNCHRONIZE,
-    WaitForSingleObject,
+    CREATE_NEW_PROCESS_GROUP, CREATE_SUSPENDED, INFINITE, PROCESS_SYNCHRONIZE, WaitForSingleObject,
 };
 
 use super::affinity::inherit;
@@ -134,36 +133,13 @@ pub fn wait_for_exit(child: Pid, limit: Duration) -> bool {
     ends_within(child, u32::try_from(limit.as_millis()).unwrap_or(INFINITE))
 }
 
-/// Waits for a child. Returns its exit status and its CPU time; the latter is `None` if the system
-/// does not report it.
+/// Waits for a child. Returns its exit status; its CPU time is not read.
 ///
 /// # Errors
 /// When the system call fails.
 pub fn wait(child: &mut Child) -> io::Result<(ExitStatus, Option<CpuTime>)> {
     let status = child.wait()?;
-    let [mut created, mut exited, mut kernel, mut user] = [FILETIME::default(); 4];
-    // SAFETY: the handle is open, because `child` owns it, and the pointers are valid for one
-    // FILETIME each.
-    let succeeded = unsafe {
-        GetProcessTimes(
-            child.as_raw_handle(),
-            &raw mut created,
-            &raw mut exited,
-            &raw mut kernel,
-            &raw mut user,
-        )
-    };
-    let time = |time: FILETIME| {
-        let hundreds_of_ns = u64::from(time.dwHighDateTime) << 32 | u64::from(time.dwLowDateTime);
-        Duration::from_nanos(hundreds_of_ns.saturating_mul(100))
-    };
-    Ok((
-        status,
-        (succeeded != 0).then(|| CpuTime {
-            user: time(user),
-            system: time(kernel),
-        }),
-    ))
+    Ok((status, None))
 }
 
 /// Whether a process ends within a number of milliseconds; `true` if it no longer exists.

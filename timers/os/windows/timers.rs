@@ -71,7 +71,6 @@ clocks! { "Windows", windows;
     here::TickCount, "tick-count", "GetTickCount()", MILLISECOND, INTERRUPT.unfenced();
     here::TickCount64, "tick-count-64", "GetTickCount64()", MILLISECOND, INTERRUPT.unfenced();
     here::TimeGetTime, "time-get-time", "timeGetTime()", MILLISECOND, COUNTER.unfenced();
-    here::TimeGetTime1Ms, "time-get-time-1ms", "timeGetTime() after timeBeginPeriod(1)", MILLISECOND, COUNTER.unfenced();
     here::ThreadTimes, "thread-times", "GetThreadTimes()", FILETIME, THREAD;
     here::ProcessTimes, "process-times", "GetProcessTimes()", FILETIME, PROCESS;
     here::ThreadCycles, "thread-cycle-time", "QueryThreadCycleTime()", None, CYCLES;
@@ -99,15 +98,14 @@ pub mod here {
         QueryProcessCycleTime, QueryThreadCycleTime, QueryUnbiasedInterruptTime,
     };
 
-    use crate::os::discipline;
     use crate::os::windows::handle::find_function;
     use crate::{Available, Ticks, Timer, Unavailable, work};
 
     /// Defines timers. A row has the type of the timer's state and the expression that opens it,
     /// the type of a reading and the expression that reads it, the conversion of a reading to
-    /// ticks, the nanoseconds per tick if not constant, and the declared resolution.
+    /// ticks, and the nanoseconds per tick if not constant.
     macro_rules! timers {
-        ($($name:ident: $state:ty = $open:expr, $reading:ty = |$pattern:pat_param| $read:expr, $ticks:expr $(, ns_per_tick: $ns_per_tick:expr)? $(, resolution: $resolution:expr)?;)*) => {$(
+        ($($name:ident: $state:ty = $open:expr, $reading:ty = |$pattern:pat_param| $read:expr, $ticks:expr $(, ns_per_tick: $ns_per_tick:expr)?;)*) => {$(
             pub struct $name($state);
 
             impl Timer for $name {
@@ -115,10 +113,6 @@ pub mod here {
 
                 $(fn ns_per_tick() -> Option<f64> {
                     $ns_per_tick
-                })?
-
-                $(fn declared_resolution() -> Option<f64> {
-                    $resolution
                 })?
 
                 fn open() -> Available<Self> {
@@ -144,24 +138,23 @@ pub mod here {
     }
 
     timers! {
-        Qpc: () = Ok(()), i64 = |()| return_written(|to| { QueryPerformanceCounter(to); }), |count| count as u64, ns_per_tick: qpc_ns_per_tick(), resolution: qpc_ns_per_tick();
+        Qpc: () = Ok(()), i64 = |()| return_written(|to| { QueryPerformanceCounter(to); }), |count| count as u64, ns_per_tick: qpc_ns_per_tick();
         NtQpc: NtWrites = find_function("ntdll.dll\0", "NtQueryPerformanceCounter\0"), i64 = |call| return_written(|to| { call(to, std::ptr::null_mut()); }), |count| count as u64, ns_per_tick: qpc_ns_per_tick();
-        FileTime: () = Ok(()), FILETIME = |()| return_written(|to| GetSystemTimeAsFileTime(to)), filetime_ticks, resolution: tick_ns();
+        FileTime: () = Ok(()), FILETIME = |()| return_written(|to| GetSystemTimeAsFileTime(to)), filetime_ticks;
         FileTimePrecise: () = Ok(()), FILETIME = |()| return_written(|to| GetSystemTimePreciseAsFileTime(to)), filetime_ticks;
         InterruptTime: Writes = find_function("kernelbase.dll\0", "QueryInterruptTime\0"), u64 = |call| return_written(|to| call(to)), |time| time;
         InterruptTimePrecise: Writes = find_function("kernelbase.dll\0", "QueryInterruptTimePrecise\0"), u64 = |call| return_written(|to| call(to)), |time| time;
-        UnbiasedTime: () = Ok(()), u64 = |()| return_written(|to| { QueryUnbiasedInterruptTime(to); }), |time| time, resolution: tick_ns();
+        UnbiasedTime: () = Ok(()), u64 = |()| return_written(|to| { QueryUnbiasedInterruptTime(to); }), |time| time;
         UnbiasedTimePrecise: Writes = find_function("kernelbase.dll\0", "QueryUnbiasedInterruptTimePrecise\0"), u64 = |call| return_written(|to| call(to)), |time| time;
-        TickCount: () = Ok(()), u32 = |()| GetTickCount(), u64::from, resolution: tick_ns();
-        TickCount64: () = Ok(()), u64 = |()| GetTickCount64(), |count| count, resolution: tick_ns();
+        TickCount: () = Ok(()), u32 = |()| GetTickCount(), u64::from;
+        TickCount64: () = Ok(()), u64 = |()| GetTickCount64(), |count| count;
         TimeGetTime: Returns = find_function("winmm.dll\0", "timeGetTime\0"), u32 = |call| call(), u64::from;
-        TimeGetTime1Ms: FastInterrupt = FastInterrupt::begin(), u32 = |fast| (fast.time)(), u64::from;
-        ThreadTimes: () = check_times(thread_times), [FILETIME; 2] = |()| cpu_times(thread_times), sum, resolution: tick_ns();
-        ProcessTimes: () = check_times(process_times), [FILETIME; 2] = |()| cpu_times(process_times), sum, resolution: tick_ns();
+        ThreadTimes: () = check_times(thread_times), [FILETIME; 2] = |()| cpu_times(thread_times), sum;
+        ProcessTimes: () = check_times(process_times), [FILETIME; 2] = |()| cpu_times(process_times), sum;
         ThreadCycles: () = check_cycles(|to| QueryThreadCycleTime(GetCurrentThread(), to)), u64 = |()| return_written(|to| { QueryThreadCycleTime(GetCurrentThread(), to); }), |cycles| cycles;
         ProcessCycles: () = check_cycles(|to| QueryProcessCycleTime(GetCurrentProcess(), to)), u64 = |()| return_written(|to| { QueryProcessCycleTime(GetCurrentProcess(), to); }), |cycles| cycles;
         CrtClock: () = Ok(()), i32 = |()| crt_clock(), |clock: i32| clock as u64;
-        Ftime64: () = Ok(()), (i64, u16) = |()| ftime64(), |(seconds, milliseconds): (i64, u16)| seconds.wrapping_mul(1000).wrapping_add(milliseconds.into()) as u64, resolution: tick_ns();
+        Ftime64: () = Ok(()), (i64, u16) = |()| ftime64(), |(seconds, milliseconds): (i64, u16)| seconds.wrapping_mul(1000).wrapping_add(milliseconds.into()) as u64;
     }
 
     /// A function that writes its result to a pointer.
@@ -170,8 +163,6 @@ pub mod here {
     type NtWrites = unsafe extern "system" fn(*mut i64, *mut i64) -> i32;
     /// A function that returns its result.
     type Returns = unsafe extern "system" fn() -> u32;
-    /// timeBeginPeriod and timeEndPeriod; the argument is in milliseconds.
-    type Period = unsafe extern "system" fn(u32) -> u32;
 
     /// Returns the value that `call` writes to the given pointer.
     #[inline(always)]
@@ -186,12 +177,6 @@ pub mod here {
     /// The time in units of 100 ns.
     fn filetime_ticks(time: FILETIME) -> u64 {
         u64::from(time.dwHighDateTime) << 32 | u64::from(time.dwLowDateTime)
-    }
-
-    /// The nanoseconds between two updates of the coarse clocks by the timer interrupt, as
-    /// declared.
-    fn tick_ns() -> Option<f64> {
-        discipline::declared_tick_ns().ok().map(|ns| ns as f64)
     }
 
     /// The nanoseconds per tick of the performance counter.
@@ -227,40 +212,6 @@ pub mod here {
         // SAFETY: `return_written` passes a pointer that is valid for one structure.
         let time: Timeb = return_written(|to| unsafe { _ftime64(to) });
         (time.time, time.millitm)
-    }
-
-    /// `timeGetTime`, with a request for a timer interrupt every millisecond as long as this value
-    /// lives.
-    struct FastInterrupt {
-        time: Returns,
-        end: Period,
-    }
-
-    impl FastInterrupt {
-        fn begin() -> Available<Self> {
-            // SAFETY: the types of the function pointers are the documented signatures; the period
-            // is an integer.
-            unsafe {
-                let begin: Period = find_function("winmm.dll\0", "timeBeginPeriod\0")?;
-                let fast = Self {
-                    time: find_function("winmm.dll\0", "timeGetTime\0")?,
-                    end: find_function("winmm.dll\0", "timeEndPeriod\0")?,
-                };
-                match begin(1) {
-                    0 => Ok(fast),
-                    _ => Err(Unavailable::because(
-                        "timeBeginPeriod(1): the system does not support a period of 1 ms",
-                    )),
-                }
-            }
-        }
-    }
-
-    impl Drop for FastInterrupt {
-        fn drop(&mut self) {
-            // SAFETY: the argument is the period that `begin` requested.
-            unsafe { (self.end)(1) };
-        }
     }
 
     /// The times of a thread or process: creation, exit, time in the kernel, time in user mode.
