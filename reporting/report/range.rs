@@ -325,7 +325,7 @@ mod tests {
             ),
             (
                 load("1e308"),
-                "one_minute is 1e308; it has to be from -1.84",
+                "one_minute is 1e308; it has to be from -1e18",
             ),
             (
                 observed(r#""processes":4294967295,"disturbed_processes":0"#),
