@@ -26,19 +26,6 @@ rules! {
                 })
             };
     }
-    "machine-moved" {
-        Note "the machine was moved to another host, or restored from a snapshot, during the measurement (its VMClock device says so): some figures are of the one host, some of the other"
-            => "repeat",
-            |case| (case.platform.vmclock?.disrupted == Some(true)).then(Values::new);
-    }
-    "move-expected" {
-        Note "the VMClock device announces that the machine will be moved, or otherwise disturbed, within {within}"
-            => "take rates and costs as those of this host only",
-            |case| {
-                let expected = case.platform.vmclock?.expected?;
-                Some(values! { within: expected.in_words() })
-            };
-    }
     "shared-machine" {
         Note "something else used the core of {shared} of {all} timers all the time: their intervals are wide, and their order is no ranking"
             => "stop what else runs on this machine, and repeat",
@@ -115,39 +102,4 @@ fn frequency_change(case: &FrequencyCase) -> Option<Values> {
     let governor = case.host.is_none().then_some("performance");
     values.extend(values! { governor });
     (change.abs() > MAX_FREQUENCY_RANGE).then_some(values)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::findings::apply_rules;
-    use crate::model::{ExpectedDisruption, VmClock};
-
-    #[test]
-    fn reports_what_vmclock_announces() {
-        let codes = |disrupted, expected| {
-            let page = VmClock {
-                disrupted,
-                expected,
-                ..VmClock::default()
-            };
-            let platform = Platform {
-                vmclock: Some(page),
-                ..Platform::default()
-            };
-            let case = ReportCase {
-                platform: &platform,
-                timers: &[],
-            };
-            let findings = apply_rules(REPORTS, &case);
-            findings
-                .iter()
-                .map(|finding| finding.code.clone())
-                .collect::<Vec<_>>()
-        };
-        assert_eq!(codes(Some(true), None), ["machine-moved"]);
-        let soon = Some(ExpectedDisruption::WithinDay);
-        assert_eq!(codes(Some(false), soon), ["move-expected"]);
-        assert!(codes(Some(false), None).is_empty() && codes(None, None).is_empty());
-    }
 }

@@ -32,9 +32,8 @@ pub use finding::{Finding, Severity, Unit, Value, Values};
 pub use machine::{Frequency, LibraryClocks};
 pub use period::{PeriodFigures, PeriodRow};
 pub use platform::{
-    ClockSource, ClockStatus, CoreKind, Cpu, CpuQuota, ExpectedDisruption, IdleState,
-    InvariantCounter, Kernel, Limits, Load, Ntp, Os, Platform, TimeNamespace, Tsc, VmClock,
-    Waiting,
+    ClockSource, CoreKind, Cpu, CpuQuota, IdleState, InvariantCounter, Kernel, Limits, Load, Ntp,
+    Os, Platform, TimeNamespace, Tsc, Waiting,
 };
 pub use plotted::{CostHistogram, IntervalHistogram, PlotData, Staircase};
 pub use report::{Provenance, ProvenanceKind, Report, SCHEMA, Settings, Tool};

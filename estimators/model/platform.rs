@@ -14,9 +14,6 @@ pub struct Platform {
     /// The name that the hypervisor reports (CPUID leaf 0x40000000), or the emulator that executes
     /// the program (`qemu-user`); null on bare metal.
     pub hypervisor: Option<String>,
-    /// The page of a VMClock device; absent if there is none.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub vmclock: Option<VmClock>,
     /// Vendor and product of the machine (DMI); in some clouds the instance type, as in `Amazon EC2
     /// m7i.large`. Absent if unknown.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -228,86 +225,6 @@ impl Platform {
             conflict: kernel
                 .zip(cpuid)
                 .is_some_and(|(kernel, cpuid)| kernel != cpuid),
-        }
-    }
-}
-
-/// The page of a VMClock device, on which a hypervisor publishes the rate of the counter and
-/// announces that the machine was moved (Linux, `include/uapi/linux/vmclock-abi.h`).
-#[apply(wire)]
-#[derive(Copy, Default)]
-pub struct VmClock {
-    /// A number that changes when the counter is disrupted, for example by a live migration.
-    pub disruption_marker: u64,
-    /// A number that changes when the machine is restored from a snapshot; null if the hypervisor
-    /// does not count this.
-    pub generation: Option<u64>,
-    /// The rate of the counter in hertz; null if it is not published.
-    pub hz: Option<f64>,
-    /// The maximum error of this rate, in parts per million; null if it is not published.
-    pub max_error_ppm: Option<f64>,
-    /// The state of the clock of the host.
-    pub status: ClockStatus,
-    /// The announced disruption; null if none is announced.
-    pub expected: Option<ExpectedDisruption>,
-    /// Whether the counter was disrupted during the measurement; null if unknown.
-    pub disrupted: Option<bool>,
-}
-
-impl VmClock {
-    /// Whether the counter was disrupted, or the machine was restored, between the two pages.
-    #[must_use]
-    pub fn differs_from(&self, earlier: &Self) -> bool {
-        (self.disruption_marker, self.generation) != (earlier.disruption_marker, earlier.generation)
-    }
-
-    /// The rate of the counter in hertz and its maximum error in parts per million, which hold
-    /// until the page changes; `None` if the host does not know them.
-    #[must_use]
-    pub fn known_rate(&self) -> Option<(f64, f64)> {
-        matches!(
-            self.status,
-            ClockStatus::Synchronized | ClockStatus::FreeRunning
-        )
-        .then_some(self.hz.zip(self.max_error_ppm))?
-    }
-}
-
-/// The state of the clock of a host.
-#[apply(wire)]
-#[derive(Copy, Eq, Default)]
-#[serde(rename_all = "kebab-case")]
-pub enum ClockStatus {
-    /// It is not reported.
-    #[default]
-    Unknown,
-    /// The clock is being synchronised.
-    Initializing,
-    /// The clock is synchronised.
-    Synchronized,
-    /// The clock is no longer synchronised, but its errors are still bounded.
-    FreeRunning,
-    /// The clock is wrong.
-    Unreliable,
-}
-
-/// When a hypervisor expects to disrupt the counter, for example for the maintenance of the host.
-#[apply(wire)]
-#[derive(Copy, Eq)]
-#[serde(rename_all = "kebab-case")]
-pub enum ExpectedDisruption {
-    /// Within about a day.
-    WithinDay,
-    /// Within about an hour.
-    WithinHour,
-}
-
-impl ExpectedDisruption {
-    /// The time in words that complete the sentence "it is expected within …".
-    pub fn in_words(self) -> &'static str {
-        match self {
-            Self::WithinDay => "about a day",
-            Self::WithinHour => "about an hour",
         }
     }
 }

@@ -3,9 +3,7 @@
 use std::fmt::Display;
 
 use super::Fact;
-use crate::model::{
-    Cpu, Device, Frequency, Limits, Platform, ProvenanceKind, Report, VmClock, value_of,
-};
+use crate::model::{Cpu, Device, Frequency, Limits, Platform, ProvenanceKind, Report, value_of};
 use crate::text::numbers::rate;
 
 /// All facts about the machine.
@@ -43,7 +41,6 @@ pub fn facts(platform: &Platform, frequency: &Frequency) -> Vec<Fact> {
             "clock parameters",
             clocksource.parameters.as_ref().map(|all| all.join(" ")),
         ),
-        ("VMClock", platform.vmclock.as_ref().and_then(vmclock)),
         ("machine", platform.product.clone()),
         ("governor", cpu.governor.clone()),
         ("turbo", on_off(cpu.turbo)),
@@ -97,20 +94,6 @@ pub fn facts(platform: &Platform, frequency: &Frequency) -> Vec<Fact> {
         Some((name, value.filter(|value| !value.is_empty())?))
     };
     facts.into_iter().filter_map(known).collect()
-}
-
-/// The page of the VMClock device.
-fn vmclock(page: &VmClock) -> Option<String> {
-    let published = match page.known_rate() {
-        Some((hz, ppm)) => format!("{} ± {ppm:.3} ppm", rate(Some(hz))),
-        None => "no rate".to_owned(),
-    };
-    let parts = [
-        Some(published),
-        Some(format!("disruption marker {:#x}", page.disruption_marker)),
-        after("generation", &page.generation),
-    ];
-    joined(parts, " · ")
 }
 
 /// The finding that another program used the core, which the reader must see before the results.

@@ -26,8 +26,6 @@ pub fn identify_tsc(cpuinfo: &str) -> Tsc {
 
 #[cfg(test)]
 mod tests {
-    use proptest::prelude::*;
-
     use super::*;
 
     #[test]

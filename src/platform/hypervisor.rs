@@ -16,7 +16,7 @@ pub fn hypervisor(root: &Root) -> Option<String> {
         return Some(emulator);
     }
     let hypervisor_name = match timers::arch::hypervisor() {
-        Some(cpuid) => cpuid.name,
+        Some(name) => name,
         None => root
             .read_text("/sys/hypervisor/type")
             .or_else(|| identify_by_firmware(root)),

@@ -21,10 +21,9 @@ mod root;
 #[cfg(test)]
 mod tests;
 mod throttling;
-mod vmclock;
 mod waiting;
 
-use crate::model::{ClockSource, Platform, VmClock};
+use crate::model::{ClockSource, Platform};
 use crate::text::cleaned;
 
 pub use activity::stolen_ns;
@@ -33,7 +32,6 @@ pub use others::CpuUse;
 pub use quietest::{capable_cpus, quietest_cpu};
 pub use root::{Root, cpu_count};
 pub use throttling::{quota_files, throttled_ns};
-pub use vmclock::vmclock;
 
 /// Maximum size of the list of mounts, in bytes: hosts of many containers have many mounts.
 const MAX_MOUNTS_BYTES: u64 = 1 << 20;
@@ -42,15 +40,6 @@ const MAX_MOUNTS_BYTES: u64 = 1 << 20;
 /// default the first CPU on which this process may run.
 pub fn identify(cpu: Option<u32>) -> Platform {
     identify_at(&Root::system(), cpu)
-}
-
-/// Identifies this machine after a measurement. `before` is the VMClock page from before it.
-pub fn identify_since(before: Option<VmClock>, cpu: Option<u32>) -> Platform {
-    let mut platform = identify(cpu);
-    if let Some(page) = &mut platform.vmclock {
-        page.disrupted = before.map(|before| page.differs_from(&before));
-    }
-    platform
 }
 
 /// Identifies the clock source of the kernel.
@@ -69,7 +58,6 @@ pub fn identify_at(root: &Root, cpu: Option<u32>) -> Platform {
         os: distribution::os(root),
         kernel: kernel::kernel(),
         hypervisor: hypervisor::hypervisor(root),
-        vmclock: vmclock(root),
         product: hypervisor::product(root),
         clocksource: kernel::clocksource(root),
         tsc: counter::identify_tsc(&cpu::read_cpuinfo(root)),

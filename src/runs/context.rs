@@ -4,7 +4,7 @@
 use timers::KernelEntry;
 
 use super::RunError;
-use crate::model::{Interval, Platform, Settings, TimerRow, Tool, VmClock};
+use crate::model::{Interval, Platform, Settings, TimerRow, Tool};
 use crate::platform::frequency::{self, CyclesFrom, KnownFrequencies, TscWatch};
 use crate::platform::{self, CpuUse, Root};
 use crate::recording::{self, Observation, Recording};
@@ -19,7 +19,6 @@ pub(super) struct RunContext {
     frequencies: KnownFrequencies,
     tsc: Option<TscWatch>,
     kernel_entry: Option<KernelEntry>,
-    vmclock: Option<VmClock>,
     cpu_use: Option<CpuUse>,
 }
 
@@ -46,7 +45,6 @@ impl RunContext {
             },
             tsc: TscWatch::begin(timers::RATE_SOURCES[0]),
             kernel_entry: timers::measure_kernel_entry(cpu),
-            vmclock: platform::vmclock(&Root::system()),
             cpu_use: CpuUse::now(&Root::system()),
         })
     }
@@ -65,7 +63,7 @@ impl RunContext {
         let cpus_of_others = now.zip(self.cpu_use);
         let platform = Platform {
             cpus_of_others: cpus_of_others.and_then(|(now, before)| now.others_since(&before)),
-            ..platform::identify_since(self.vmclock, self.cpu)
+            ..platform::identify(self.cpu)
         };
         // The cost of a kernel entry is measured twice and the smaller value counts, because the
         // core may have been slow during one of them.

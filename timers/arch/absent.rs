@@ -1,6 +1,6 @@
 //! Replacements for x86-only functions on other processors.
 
-use super::{Hypervisor, Identity};
+use super::Identity;
 
 /// An instruction that a hypervisor has to emulate; `None` because none is known here.
 pub(crate) fn trapping_instruction() -> Option<fn() -> u64> {
@@ -19,6 +19,6 @@ pub(crate) fn declared_rate() -> Option<(f64, &'static str)> {
 }
 
 /// The hypervisor reported by the processor; always `None` here.
-pub fn hypervisor() -> Option<Hypervisor> {
+pub fn hypervisor() -> Option<Option<String>> {
     None
 }

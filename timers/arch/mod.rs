@@ -140,10 +140,3 @@ pub struct Identity {
     /// Whether the time-stamp counter has a constant rate and never stops.
     pub invariant_tsc: Option<bool>,
 }
-
-/// The hypervisor of this system, as reported by the processor.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Hypervisor {
-    /// The common name; `None` on bare metal.
-    pub name: Option<String>,
-}

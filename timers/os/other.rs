@@ -136,7 +136,6 @@ pub mod machine {
 }
 
 pub mod scheduling {
-    use std::fs::File;
 
     use crate::Available;
     use crate::os::Policy;

@@ -6,8 +6,6 @@
 //! [Hyper-V reference counter]:
 //! https://learn.microsoft.com/en-us/virtualization/hyper-v-on-windows/tlfs/timers
 
-use crate::arch::Hypervisor;
-
 /// The first CPUID leaf of a hypervisor.
 const FIRST_LEAF: u32 = 0x4000_0000;
 
@@ -24,21 +22,13 @@ const HYPERVISORS: &[(&[u8], &str)] = &[
     (b"BHyVE BHyVE", "bhyve"),
 ];
 
-/// The hypervisor reported by CPUID; on bare metal all fields are empty.
-pub fn hypervisor() -> Option<Hypervisor> {
+/// The name of the hypervisor that CPUID reports; `None` on bare metal.
+pub fn hypervisor() -> Option<Option<String>> {
     // The flag is checked first, because without a hypervisor its leaves return the values of the
     // last basic leaf.
-    let present = raw_cpuid::CpuId::new()
-        .get_feature_info()
-        .is_some_and(|info| info.has_hypervisor());
-    Some(if present {
-        let name = Some(hypervisor_name(&signature(FIRST_LEAF)));
-        Hypervisor {
-            name,
-        }
-    } else {
-        Hypervisor::default()
-    })
+    let features = raw_cpuid::CpuId::new().get_feature_info();
+    let present = features.is_some_and(|info| info.has_hypervisor());
+    Some(present.then(|| hypervisor_name(&signature(FIRST_LEAF))))
 }
 
 /// The common name for a signature; for an unknown signature its printable characters.
