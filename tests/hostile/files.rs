@@ -156,8 +156,8 @@ fn links_of_others_lead_no_output_elsewhere() {
         let _ = std::io::stderr().write_all(b"skipped: links of others: run the tests as root\n");
         return;
     }
-    let cases = "probe --from t.tmtrace --save=shared/link
-        probe --from t.tmtrace --save=shared/link/new/deep
+    let cases = "probe --from reports/r.json --save=shared/link
+        probe --from reports/r.json --save=shared/link/new/deep
         probe --quick --trace=shared/link/t
         probe --from reports/r.json -o shared/link/r.json
         probe --from reports/r.json -o shared/link/../theirs/r.json
