@@ -5,6 +5,7 @@ use std::fs;
 use std::path::Path;
 
 use super::sandbox::{Sandbox, TIMERMETER, record_arguments};
+use crate::skipping::lacks;
 
 const ROOT: &str = env!("CARGO_MANIFEST_DIR");
 
@@ -147,6 +148,9 @@ esac"#,
 
 #[test]
 fn gate_step_writes_summary_and_outputs() {
+    if lacks("awk", "mawk") || lacks("sed", "sed") {
+        return;
+    }
     let line =
         "gate: passed: cost[mono*]>10% does not hold (-1 %); trust<0 does not hold; 1 run, 2 s";
     let (code, [stdout, outputs, summary]) = run_gate(&format!("{line}\n"), 0, "pass");
@@ -160,6 +164,9 @@ fn gate_step_writes_summary_and_outputs() {
 
 #[test]
 fn gate_step_fails_or_warns() {
+    if lacks("awk", "mawk") || lacks("sed", "sed") {
+        return;
+    }
     let line = "gate: failed: cost>10% holds (+12 %)";
     let annotated = "title=clocks failed::gate: failed: cost>10%25 holds (+12 %25)\n";
     for (code, undecided, ends, kind, heading) in [
