@@ -390,16 +390,14 @@ pub enum Verb {
     Measure(MeasureArgs),
     /// Find the step of the clock in durations of other tools
     ///
-    /// Reads a column of text, the JSON of hyperfine, Criterion, google/benchmark or
-    /// pytest-benchmark, or the output of pg_test_timing, and says which part of the scatter is due
-    /// to the clock.
+    /// Reads a column of text, or the JSON of hyperfine, Criterion, google/benchmark or
+    /// pytest-benchmark, and says which part of the scatter is due to the clock.
     ///
     /// Exit status 3: done, but some of the files could not be read.
     ///
     /// Examples:
     ///   timermeter samples bench.json                   of hyperfine --export-json
     ///   timermeter samples times.csv --column latency_us
-    ///   pg_test_timing | timermeter samples - --with before
     #[command(verbatim_doc_comment)]
     Samples(SamplesArgs),
     /// Print a script for shell completion

@@ -1,39 +1,23 @@
 //! Finds the step of an unknown clock in durations that a program printed: they are multiples of
-//! the step, except for their rounding. Nothing is known of the work or of the cost of reads, and
-//! all durations may lie off zero by the same amount, for example a subtracted overhead.
-//!
-//! A *grid* of step *s* is tried where the durations, as angles of turns of *s*, point in the same
-//! direction, the longest steps first. It counts if chance would hardly place so many *levels*
-//! (distinct multiples) on a grid: with few levels, the step is only known to be no longer.
+//! the step, except for their rounding, or differ by multiples, for example if an overhead was
+//! subtracted. The [lattice](super::lattice) counts if chance would hardly place so many *levels*
+//! (distinct multiples) on it: with few levels, the step is only known to be no longer.
 
-mod levels;
+use std::collections::BTreeSet;
 
-use self::levels::{Level, Levels, MAX_ERRORS, coarse_multiple, is_coarsest};
-use super::lattice::{FittedLine, MIN_STEP_TICKS, fit_all_levels};
+use super::lattice::{self, FittedLine, MIN_STEP_TICKS, fit_all_levels};
 use super::{INTERRUPTED_SHARE, Resolution, StepRule, common_divisor};
 use crate::model::Interval;
 use crate::statistics::phasors::Sweep;
-use crate::statistics::{Z, sorted};
+use crate::statistics::{quantile, sorted};
 use crate::trace::Intervals;
-
-/// The largest probability that chance places the durations on a grid. *Chance*.
-const MAX_CHANCE: f64 = 0.05;
 
 /// The largest distance of a duration from its multiple, in units of its rounding. *Computed*: both
 /// readings may be truncated (1 unit), and a margin for the error of the fitted line.
-pub const TOLERANCE: f64 = 1.3;
+const TOLERANCE: f64 = 1.3;
 
-/// The largest uncertainty of the level of zero, in steps, at which it is known. *Judgement*.
-const MAX_UNCERTAINTY: f64 = 0.25;
-
-/// The longest durations that are examined, in 95th percentiles. *Judgement*.
-const MAX_USUAL: f64 = 2.0;
-
-/// The number of grids that are tried until the longest durations are a multiple more. *Judgement*.
-const TRIALS: f64 = 2.0;
-
-/// The least share of durations on a grid. *Judgement*: as of intervals.
-const LEAST_SHARE: f64 = 1.0 - INTERRUPTED_SHARE;
+/// The largest probability that chance places the durations on a grid. *Chance*.
+const MAX_CHANCE: f64 = 0.05;
 
 /// What durations show of the clock that measured them; times are in the unit of the durations.
 #[derive(Clone, Debug, PartialEq)]
@@ -41,329 +25,166 @@ pub struct DurationGrid {
     /// The step, or its limit with the reason.
     pub resolution: Resolution,
     /// The share of durations that are multiples of the step.
-    pub share: Interval,
-    /// A multiple of the step, of which a clock of two precisions shows multiples for a share of
-    /// the durations.
-    pub coarse: Option<(Interval, Interval)>,
+    pub share: f64,
     /// The distance from zero to the nearest multiple; `None` if it is unknown.
     pub offset: Option<f64>,
 }
 
-/// Distinct durations in units of their rounding, with their numbers, in ascending order.
-struct Counted(Vec<(f64, f64)>);
-
-/// The rounding of durations that were computed with floating-point numbers, if they form narrow
-/// groups: the longest distance within a group.
-pub fn noise(durations: &[f64]) -> Option<f64> {
-    /// The least ratio of the shortest distance between groups to this. *Judgement*.
-    const MIN_RATIO: f64 = 8.0;
-    let values = sorted(durations);
-    let gaps = values.windows(2).map(|two| two[1] - two[0]);
-    let gaps = sorted(gaps.filter(|gap| *gap > 0.0).collect::<Vec<_>>());
-    let ratio = |two: &&[f64]| two[1] / two[0];
-    let widest = gaps
-        .windows(2)
-        .max_by(|a, b| ratio(a).total_cmp(&ratio(b)))?;
-    (ratio(&widest) >= MIN_RATIO).then_some(widest[0])
-}
-
-/// Finds the grid of durations with their numbers, which are multiples of `rounding`.
-pub fn find(durations: &[(f64, f64)], rounding: f64) -> DurationGrid {
-    let (counted, divisor) = Counted::of(durations, rounding);
-    let unit = rounding * divisor;
-    let at_most = |bound: f64, reason: &'static str| DurationGrid {
+/// Finds the grid of durations, which are multiples of `rounding`.
+pub fn find(durations: &[f64], rounding: f64) -> DurationGrid {
+    /// The longest durations that are examined, in 95th percentiles: programs round longer ones
+    /// more. *Judgement*.
+    const MAX_USUAL: f64 = 2.0;
+    let whole = || {
+        durations
+            .iter()
+            .map(|duration| (duration / rounding).round())
+    };
+    let usual = quantile(&sorted(whole().map(f64::abs)), 1.0 - INTERRUPTED_SHARE).unwrap_or(0.0);
+    let values = sorted(whole().filter(|value| value.abs() <= MAX_USUAL * usual));
+    let farthest = values.iter().map(|value| value.abs()).fold(0.0, f64::max);
+    let unknown = |bound: f64, reason: &'static str| DurationGrid {
         resolution: Resolution::AtMost {
-            bound: bound * unit,
+            bound: bound * rounding,
             reason: reason.into(),
         },
-        share: Interval::unbounded(f64::NAN),
-        coarse: None,
+        share: 0.0,
         offset: None,
     };
-    match counted.0[..] {
-        [] | [(0.0, _)] => {
+    if farthest == 0.0 {
+        return DurationGrid {
+            resolution: Resolution::Unmoved,
+            ..unknown(0.0, "")
+        };
+    }
+    let deltas = values.iter().map(|value| *value as i64).collect();
+    let divisor = common_divisor(&[Intervals { work: 0, deltas }]) as f64;
+    for unit in [divisor, 1.0] {
+        let values: Vec<f64> = values.iter().map(|value| value / unit).collect();
+        if let Some(found) = fit(&values) {
+            let unit = rounding * unit;
             return DurationGrid {
-                resolution: Resolution::Unmoved,
-                ..at_most(0.0, "")
+                resolution: found.resolution.scaled(unit),
+                offset: found.offset.map(|offset| offset * unit),
+                ..found
             };
         }
-        [(only, _)] => return at_most(only.abs(), "all durations are equal"),
-        _ => {}
     }
-    let bound = counted.shortest_distance(1.0 / divisor);
-    match counted.search() {
-        Some(lattice) if lattice.is_certain() => lattice.scaled(unit, &counted),
-        // Its step may be a part of the step of the clock, and is no bound.
-        Some(_) => at_most(bound, "there are too few different durations"),
-        None if divisor > 1.0 && counted.is_multiple_of(divisor) => DurationGrid {
-            resolution: resolved(Interval::around(unit, rounding / counted.farthest())),
-            share: Interval::exact(1.0).with_counting_error(counted.count()),
-            coarse: None,
-            offset: Some(0.0),
-        },
-        None => at_most(
-            bound,
-            match divisor > 1.0 {
-                true => "there are too few different durations",
-                false => "they differ by as little as their rounding",
+    let distinct = values.chunk_by(|a, b| a == b).count() as f64;
+    let all = values[values.len() - 1] - values[0];
+    let is_chance = (distinct - 1.0) * divisor.ln() - distinct.ln() < -MAX_CHANCE.ln();
+    if !is_chance && distinct > all / divisor {
+        return DurationGrid {
+            resolution: Resolution::Resolved {
+                step: Interval::around(divisor, 1.0 / farthest).scaled(rounding),
+                rule: StepRule::Lattice,
             },
+            share: 1.0,
+            offset: Some(0.0),
+        };
+    }
+    // No step is longer than the shortest distance of two durations that rounding does not explain,
+    // with what rounding takes off.
+    let gaps = values.windows(2).map(|two| two[1] - two[0]);
+    let shortest = gaps.filter(|gap| *gap > 2.0).fold(f64::INFINITY, f64::min);
+    match all == 0.0 {
+        true => unknown(farthest, "all durations are equal"),
+        false => unknown(
+            shortest.min(all.max(2.0)) + 2.0,
+            "there are too few different durations, or they differ by as little as their rounding",
         ),
     }
 }
 
-fn resolved(step: Interval) -> Resolution {
-    Resolution::Resolved {
-        step,
-        rule: StepRule::Lattice,
+/// Fits a grid to sorted values in units of their rounding.
+fn fit(values: &[f64]) -> Option<DurationGrid> {
+    /// The largest number of angles that are computed. *Numerical*.
+    const MAX_ANGLES: f64 = 1e8;
+    /// The numbers of durations that may show a grid although no two are neighbours. *Judgement*:
+    /// fewer are all even multiples in one case of 128, more have neighbours.
+    const SPARSE: std::ops::Range<usize> = 8..200;
+    let equal = values.chunk_by(|a, b| a == b);
+    let anchor = equal.clone().max_by_key(|same| same.len())?[0];
+    let near = [0.0, anchor].into_iter().find_map(|zero| {
+        let distances = sorted(values.iter().map(|value| (value - zero).abs()));
+        lattice::find(&distances.iter().map(|it| *it as i64).collect::<Vec<_>>())
+    });
+    // Rare durations show the levels as well as frequent ones.
+    let distinct: Vec<(f64, f64)> = equal.map(|same| (same[0], 1e3)).collect();
+    let of = |line, window| fit_line(values, fit_all_levels(&distinct, line, anchor, window)?);
+    if let Some(near) = near {
+        return of(FittedLine::near(anchor, near.step), 3.2 * near.step);
     }
+    // No two durations are neighbours: the longest step of which all are multiples.
+    if !SPARSE.contains(&values.len()) {
+        return None;
+    }
+    let turned: Vec<(f64, f64)> = distinct.iter().map(|it| (it.0 - anchor, 1.0)).collect();
+    let all = turned.len() as f64;
+    let width = distinct.last()?.0 - distinct.first()?.0;
+    let (first, stride) = (0.5 / width, 0.125 / width);
+    let most = (MAX_ANGLES / all).min((1.0 / MIN_STEP_TICKS - first) / stride);
+    let sums = Sweep::new(&turned, first, stride).take(most as usize);
+    let high = sums
+        .enumerate()
+        .filter(|(_, sum)| sum.length() >= 0.8 * all);
+    let mut lines = high.map(|(at, sum)| {
+        let step = 1.0 / (first + at as f64 * stride);
+        FittedLine::near(anchor + sum.turns() * step, step)
+    });
+    lines.find_map(|line| of(line, width))
 }
 
-/// A grid that was fitted to durations, in units of their rounding.
-struct Fitted {
-    step: f64,
-    /// The distance of the multiples from multiples of a grid through zero; `None` if unknown.
-    offset: Option<f64>,
-    /// Half of the interval of the step.
-    error: f64,
-    /// The share of durations on the grid, less those that are there by chance.
-    share: f64,
-    /// The natural logarithm of the probability that chance places the durations on a grid.
-    chance: f64,
-    /// Whether multiples of the step would not explain the durations as well.
-    is_coarsest: bool,
-    /// A multiple in steps of which a share of the durations are multiples.
-    coarse: Option<(f64, f64)>,
-}
-
-impl Fitted {
-    /// The most probable of several grids, with an interval that holds the steps of all that explain
-    /// as many durations.
-    fn any_of(mut fits: Vec<Self>) -> Option<Self> {
-        /// The largest difference of the shares. *Judgement*.
-        const MAX_DIFFERENCE: f64 = 0.01;
-        let most = fits.iter().map(|fit| fit.share).fold(0.0, f64::max);
-        fits.retain(|fit| fit.share >= most - MAX_DIFFERENCE);
-        let best = fits.iter().min_by(|a, b| a.chance.total_cmp(&b.chance))?;
-        let ends = fits
-            .iter()
-            .map(|fit| (fit.step - best.step).abs() + fit.error);
-        let error = ends.fold(0.0, f64::max);
-        Some(Self { error, ..*best })
+/// Judges the grid of a line.
+fn fit_line(values: &[f64], line: FittedLine) -> Option<DurationGrid> {
+    /// The largest uncertainty of the level of zero, in steps, at which it is known. *Judgement*.
+    const MAX_UNCERTAINTY: f64 = 0.25;
+    /// The least number of levels off zero with gaps between them. *Judgement*: fewer lie on many
+    /// grids.
+    const MIN_LEVELS: usize = 6;
+    let FittedLine {
+        mut step,
+        at_anchor,
+        ..
+    } = line;
+    let level = |value: &f64| ((value - at_anchor) / step).round();
+    let is_on = |value: &&f64| (*value - at_anchor - level(value) * step).abs() <= TOLERANCE;
+    let on: Vec<f64> = values.iter().filter(is_on).copied().collect();
+    let levels: BTreeSet<i64> = on.iter().map(|value| level(value) as i64).collect();
+    let span = (levels.last()? - levels.first()?) as f64;
+    // Both ends may be off by their rounding.
+    let mut error = 2.0 / span;
+    let zero = -at_anchor / step;
+    let uncertainty = (1.0 + error * zero.abs()) / step;
+    let off = zero.round() - zero;
+    let mut chance = (levels.len() as f64 - 2.0) * (2.0 * TOLERANCE / step).min(1.0).ln();
+    chance += (2.0 * span).ln();
+    let mut offset = Some(off * step).filter(|_| uncertainty < MAX_UNCERTAINTY);
+    if offset.is_some() && off.abs() <= uncertainty {
+        offset = Some(0.0);
+        chance += (2.0 * uncertainty).ln();
+        let numbers = || on.iter().map(|value| level(value) - zero.round());
+        let product: f64 = numbers()
+            .zip(&on)
+            .map(|(number, value)| number * value)
+            .sum();
+        let farthest = numbers().map(f64::abs).fold(0.0, f64::max);
+        (step, error) = (
+            product / numbers().map(|it| it * it).sum::<f64>(),
+            1.0 / farthest,
+        );
     }
-
-    fn is_certain(&self) -> bool {
-        self.is_coarsest && self.chance <= MAX_CHANCE.ln()
-    }
-
-    fn scaled(&self, unit: f64, counted: &Counted) -> DurationGrid {
-        let counted_share = |share: f64| {
-            Interval::exact(share)
-                .with_counting_error(counted.count())
-                .within(0.0, 1.0)
-        };
-        let step = Interval::around(self.step, self.error).scaled(unit);
-        DurationGrid {
-            resolution: resolved(step),
-            share: counted_share(self.share),
-            coarse: self
-                .coarse
-                .map(|(multiple, share)| (step.scaled(multiple), counted_share(share))),
-            offset: self.offset.map(|offset| offset * unit),
-        }
-    }
-}
-
-impl Counted {
-    /// The durations in the largest unit that all are multiples of, and this unit in `rounding`.
-    fn of(durations: &[(f64, f64)], rounding: f64) -> (Self, f64) {
-        let whole = durations
-            .iter()
-            .map(|(value, count)| ((value / rounding).round(), *count));
-        let mut sorted: Vec<(f64, f64)> = whole.filter(|(_, count)| *count > 0.0).collect();
-        sorted.sort_unstable_by(|a, b| a.0.total_cmp(&b.0));
-        // Programs round longer durations more.
-        let mut magnitudes: Vec<(f64, f64)> = sorted
-            .iter()
-            .map(|(value, count)| (value.abs(), *count))
-            .collect();
-        magnitudes.sort_unstable_by(|a, b| a.0.total_cmp(&b.0));
-        let mut rest = (1.0 - INTERRUPTED_SHARE) * sorted.iter().map(|it| it.1).sum::<f64>();
-        let usual = magnitudes.iter().find(|(_, count)| {
-            rest -= count;
-            rest <= 0.0
-        });
-        let usual = usual.map_or(0.0, |(value, _)| *value);
-        if usual > 0.0 {
-            sorted.retain(|(value, _)| value.abs() <= MAX_USUAL * usual);
-        }
-        let deltas = sorted.iter().map(|(value, _)| *value as i64).collect();
-        let divisor = common_divisor(&[Intervals { work: 0, deltas }]) as f64;
-        let equal = sorted.chunk_by(|a, b| a.0 == b.0);
-        let counted = equal.map(|same| {
-            let count = same.iter().map(|(_, count)| count).sum();
-            (same[0].0 / divisor, count)
-        });
-        (Self(counted.collect()), divisor)
-    }
-
-    /// The largest distance of a duration from zero.
-    fn farthest(&self) -> f64 {
-        self.0[0].0.abs().max(self.0[self.0.len() - 1].0.abs())
-    }
-
-    fn count(&self) -> f64 {
-        self.0.iter().map(|(_, count)| count).sum()
-    }
-
-    /// The shortest distance of two durations that rounding does not explain, with what rounding
-    /// takes off: no step is longer.
-    fn shortest_distance(&self, rounding: f64) -> f64 {
-        let gaps = self.0.windows(2).map(|two| two[1].0 - two[0].0);
-        let all = self.0[self.0.len() - 1].0 - self.0[0].0;
-        let most = all.max(2.0 * rounding);
-        gaps.filter(|gap| *gap > 2.0 * rounding)
-            .fold(most, f64::min)
-            + 2.0 * rounding
-    }
-
-    /// Whether chance, or a multiple, would hardly make all durations multiples of `divisor`.
-    fn is_multiple_of(&self, divisor: f64) -> bool {
-        let levels = self.0.iter().map(|(value, count)| (*value as i64, *count));
-        let levels: Vec<(i64, f64)> = levels.collect();
-        let others = levels.len() as f64 - 1.0;
-        -others * divisor.ln() - others.ln() <= MAX_CHANCE.ln() && is_coarsest(&levels)
-    }
-
-    /// The longest step of at least four units whose grid holds nearly all durations.
-    fn search(&self) -> Option<Fitted> {
-        /// The largest number of distinct durations that are searched. *Numerical*.
-        const MAX_SEARCHED: usize = 200;
-        /// The largest number of angles that are computed. *Numerical*.
-        const MAX_ANGLES: f64 = 1e8;
-        /// The number of frequencies in which the angles of the longest durations gain a turn.
-        /// *Numerical*.
-        const FREQUENCIES_PER_TURN: f64 = 8.0;
-        /// The shortest step that is tried after one was found, as a share of it. *Judgement*: the
-        /// number of steps between distant groups of durations follows from steps within a group, of
-        /// which a few units are known to a tenth.
-        const SHORTEST: f64 = 0.9;
-        let searched = (0.9 * self.0.len() as f64).ceil() as usize;
-        let width_of = |run: &&[(f64, f64)]| run[run.len() - 1].0 - run[0].0;
-        let run = self
-            .0
-            .windows(searched.clamp(2, MAX_SEARCHED))
-            .min_by(|a, b| width_of(a).total_cmp(&width_of(b)))?;
-        let anchor = run.iter().max_by(|a, b| a.1.total_cmp(&b.1))?.0;
-        let width = width_of(&run);
-        let weighted: Vec<(f64, f64)> = run
-            .iter()
-            .map(|(value, count)| (value - anchor, count.sqrt()))
-            .collect();
-        let all: f64 = weighted.iter().map(|(_, weight)| weight).sum();
-        let stride = 1.0 / (FREQUENCIES_PER_TURN * width);
-        let first = 0.5 / width;
-        let most = (MAX_ANGLES / run.len() as f64).min((1.0 / MIN_STEP_TICKS - first) / stride);
-        let mut sums = [(0.0, 0.0); 3];
-        let mut fits: Vec<Fitted> = Vec::new();
-        let frequencies = Sweep::new(&weighted, first, stride).take(most.max(0.0) as usize + 2);
-        for (at, sum) in frequencies.enumerate() {
-            sums = [sums[1], sums[2], (sum.length() / all, sum.turns())];
-            let [before, (height, turns), after] = sums;
-            if at < 2 || height < before.0.max(after.0).max(0.5 * LEAST_SHARE) {
-                continue;
-            }
-            let step = 1.0 / (first + (at - 1) as f64 * stride);
-            if fits
-                .first()
-                .is_some_and(|longest| step < SHORTEST * longest.step)
-            {
-                break;
-            }
-            let line = FittedLine::near(anchor + turns * step, step);
-            fits.extend(self.fit(line, anchor, width));
-        }
-        Fitted::any_of(fits)
-    }
-
-    /// Fits a line that holds near the anchor to all durations, and judges the levels on its grid.
-    fn fit(&self, line: FittedLine, anchor: f64, width: f64) -> Option<Fitted> {
-        // Rare durations show the levels as well as frequent ones.
-        let distinct: Vec<(f64, f64)> = self.0.iter().map(|(value, _)| (*value, 1e3)).collect();
-        let line = fit_all_levels(&distinct, line, anchor, width)?;
-        let mut levels = self.levels(&line)?;
-        levels.reject(&levels.regress(&[]));
-        let most = self.0.iter().map(|(_, count)| *count).fold(0.0, f64::max);
-        // Any grid holds the most frequent duration.
-        let on = levels.levels.iter().map(|level| level.count).sum::<f64>();
-        let rest = (on - most) / (self.count() - most);
-        let share = on / self.count();
-        if share < LEAST_SHARE || rest < 0.5 * LEAST_SHARE || levels.levels.len() < 2 {
-            return None;
-        }
-        let fitted = levels.regress(&[]);
-        let origin = -fitted.at_zero / fitted.step;
-        let uncertainty = MAX_ERRORS * fitted.error_at(origin) / fitted.step;
-        let (mut step, mut error, mut offset) = (fitted.step, fitted.error, None);
-        let mut chance = levels.chance(fitted.step) + (TRIALS * width / step).max(1.0).ln();
-        let numbers = levels.numbers(None);
-        let span = numbers[numbers.len() - 1].0 as f64;
-        let mut systematic = 2.0 * levels.systematic() / span;
-        if uncertainty < MAX_UNCERTAINTY {
-            let off = (origin - origin.round()) * step;
-            offset = Some(-off);
-            if off.abs() <= uncertainty * step {
-                let zero = Level::zero(origin.round());
-                let through_zero = levels.regress(&[zero]);
-                (step, error, offset) = (through_zero.step, through_zero.error, Some(0.0));
-                systematic = levels.systematic() / self.farthest() * step;
-                chance += (2.0 * uncertainty + 1.0 / step).min(1.0).ln();
-            }
-        }
-        let zero = offset.filter(|it| *it == 0.0).map(|_| origin.round());
-        let numbers = levels.numbers(zero);
-        Some(Fitted {
-            step,
-            offset,
-            error: Z * error + systematic,
-            share,
-            chance,
-            is_coarsest: is_coarsest(&numbers),
-            coarse: zero.and_then(|_| coarse_multiple(&numbers)),
-        })
-    }
-
-    /// The levels of a line with their durations. `None` if the line is too flat.
-    fn levels(&self, line: &FittedLine) -> Option<Levels> {
-        /// The largest distance from a level, in steps. *Computed*: rounding to a quarter of them.
-        const MAX_PART: f64 = 0.33;
-        let step = line.step;
-        if step.is_nan() || step < MIN_STEP_TICKS {
-            return None;
-        }
-        let tolerance = TOLERANCE.min(MAX_PART * step);
-        let mut levels: Vec<Level> = Vec::new();
-        let mut off = 0.0;
-        for &(value, count) in &self.0 {
-            let number = ((value - line.at_anchor) / step).round();
-            if (value - line.at_anchor - number * step).abs() > tolerance {
-                off += 1.0;
-                continue;
-            }
-            match levels.last_mut().filter(|last| last.number == number) {
-                Some(last) => {
-                    last.mean += (value - last.mean) * count / (last.count + count);
-                    (last.count, last.is_varied) = (last.count + count, true);
-                }
-                None => levels.push(Level {
-                    number,
-                    mean: value,
-                    count,
-                    is_varied: false,
-                }),
-            }
-        }
-        Some(Levels { off, levels })
-    }
+    let is_dense = levels.len() >= MIN_LEVELS || levels.len() as f64 > span;
+    let share = on.len() as f64 / values.len() as f64;
+    let is_certain = chance <= MAX_CHANCE.ln() && share >= 1.0 - INTERRUPTED_SHARE;
+    (is_certain && (offset == Some(0.0) || is_dense)).then(|| DurationGrid {
+        resolution: Resolution::Resolved {
+            step: Interval::around(step, error),
+            rule: StepRule::Lattice,
+        },
+        share,
+        offset,
+    })
 }
 
 #[cfg(test)]
@@ -371,16 +192,16 @@ mod tests {
     use super::*;
 
     /// Durations of these numbers of steps, between readings that are truncated to units.
-    fn truncated(steps: impl Iterator<Item = i64>, step: f64) -> Vec<(f64, f64)> {
+    fn truncated(steps: impl Iterator<Item = i64>, step: f64) -> Vec<f64> {
         let reading = |steps: i64| (steps as f64 * step).floor();
         let start = |at: usize| 1_000 + 7 * at as i64;
         let durations = steps.enumerate();
         let durations =
-            durations.map(|(at, steps)| (reading(start(at) + steps) - reading(start(at)), 1.0));
+            durations.map(|(at, steps)| reading(start(at) + steps) - reading(start(at)));
         durations.collect()
     }
 
-    fn step(durations: &[(f64, f64)]) -> Option<Interval> {
+    fn step(durations: &[f64]) -> Option<Interval> {
         match find(durations, 1.0).resolution {
             Resolution::Resolved { step, .. } => Some(step),
             _ => None,
@@ -389,63 +210,29 @@ mod tests {
 
     #[test]
     fn finds_step_between_units() {
-        let durations = truncated((0..400).map(|at| 20 + at * at % 7), 125.0 / 3.0);
-        let found = step(&durations).expect("it is found");
+        let near = (0..400).map(|at| 20 + at * at % 7);
+        let found = step(&truncated(near, 125.0 / 3.0)).expect("it is found");
         assert!(
-            found.contains(125.0 / 3.0) && found.half_width() < 0.1,
+            found.contains(125.0 / 3.0) && found.half_width() < 0.5,
             "{found:?}"
         );
-    }
-
-    /// The number of steps between distant groups is not known: several steps explain the durations.
-    #[test]
-    fn step_of_distant_groups_is_uncertain() {
-        for (levels, reach) in [(3, 0.5), (8, 0.25)] {
-            let steps = (0..600).map(|at| 2_400 * (1 + at % 5) + at * at % 7 % levels);
-            let found = step(&truncated(steps, 125.0 / 3.0)).expect("it is found");
-            assert!(
-                found.contains(125.0 / 3.0) && found.half_width() < reach,
-                "{found:?}"
-            );
-        }
+        // The number of steps between distant groups is not known.
+        let groups = (0..600).map(|at| 2_400 * (1 + at % 5) + at * at % 7 % 3);
+        let found = step(&truncated(groups, 125.0 / 3.0));
+        assert!(found.is_none_or(|found| found.contains(125.0 / 3.0)));
     }
 
     #[test]
-    fn coarser_grid_of_some_durations() {
-        let steps = |share: i64| {
-            (0..2_000_i64).map(move |at| {
-                let steps = 2_000 + at * at % 1_009;
-                if at % 10 < share {
-                    steps / 24 * 24
-                } else {
-                    steps
-                }
-            })
-        };
-        let durations = truncated(steps(4), 125.0 / 3.0);
-        let (coarse, share) = find(&durations, 1.0).coarse.expect("it is found");
-        assert!(
-            coarse.contains(1_000.0) && (share.value - 0.4).abs() < 0.05,
-            "{coarse:?} {share:?}"
-        );
-        assert_eq!(find(&truncated(steps(0), 125.0 / 3.0), 1.0).coarse, None);
-    }
-
-    #[test]
-    fn two_durations_show_no_step() {
-        for values in [[1_000.0, 1_041.0], [2_000.0, 3_500.0]] {
-            let durations = values.map(|value| (value, 500.0));
+    fn few_durations_and_work_show_no_step() {
+        for [short, long] in [[1_000.0, 1_041.0], [2_000.0, 3_500.0]] {
+            let durations = [[short, long]; 500].concat();
             assert_eq!(step(&durations), None);
             let limit = find(&durations, 1.0).resolution.step_or_limit();
-            assert!(limit >= Some(values[1] - values[0]), "{limit:?}");
+            assert!(limit >= Some(long - short), "{limit:?}");
         }
-    }
-
-    #[test]
-    fn work_without_clock_has_no_grid() {
-        let durations: Vec<_> = (0..500).map(|at| (f64::from(at * at % 997), 1.0)).collect();
+        let durations: Vec<_> = (0..500).map(|at| f64::from(at * at % 997)).collect();
         assert_eq!(step(&durations), None);
-        assert_eq!(step(&[(5.0, 9.0)]), None);
-        assert_eq!(find(&[(0.0, 9.0)], 1.0).resolution, Resolution::Unmoved);
+        assert_eq!(step(&[5.0; 9]), None);
+        assert_eq!(find(&[0.0; 9], 1.0).resolution, Resolution::Unmoved);
     }
 }

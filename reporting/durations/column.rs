@@ -1,7 +1,7 @@
 //! Reads a column of text whose cells are separated by commas, semicolons, tabs or blanks.
 
 use clap::ValueEnum;
-use csv::{Position, ReaderBuilder, Trim};
+use csv::{ReaderBuilder, Trim};
 
 use super::{DurationSeries, TimeUnit, WrittenNumber};
 use crate::text::clipped;
@@ -18,10 +18,9 @@ pub(super) fn parse(
     let is_row = |line: &&str| !line.is_empty() && !line.starts_with('#');
     let first = text.lines().find(is_row).unwrap_or_default();
     let separator = ['\t', ';', ','].into_iter().find(|it| first.contains(*it));
-    let in_tabs = |line: &str| line.split_whitespace().collect::<Vec<_>>().join("\t") + "\n";
     let table = match separator {
-        Some(_) => text.into(),
-        None => text.lines().map(in_tabs).collect::<String>(),
+        Some(_) => text.to_owned(),
+        None => text.replace([' ', '\u{a0}'], "\t"),
     };
     let mut reader = ReaderBuilder::new()
         .has_headers(false)
@@ -31,8 +30,7 @@ pub(super) fn parse(
         .from_reader(table.as_bytes());
     let (mut at, mut heading, mut numbers) = (0, String::new(), Vec::new());
     for (index, row) in reader.records().enumerate() {
-        let row =
-            row.map_err(|error| format!("is no table: {}", clipped(&error.to_string(), 200)))?;
+        let row = row.map_err(|error| format!("is no table: {error}"))?;
         if index == 0 {
             let by_name = |name: &str| row.iter().position(|cell| cell == name);
             let by_number = |name: &str| name.parse::<usize>().ok()?.checked_sub(1);
@@ -42,10 +40,8 @@ pub(super) fn parse(
             };
             at = found.filter(|at| *at < row.len()).ok_or_else(|| {
                 let names = row.iter().collect::<Vec<_>>().join(", ");
-                format!(
-                    "has the columns {}: choose one with --column NAME or N",
-                    clipped(&names, 200)
-                )
+                let names = clipped(&names, 200);
+                format!("has the columns {names}: choose one with --column NAME or N")
             })?;
         }
         let cell = match separator {
@@ -56,10 +52,8 @@ pub(super) fn parse(
             Some(number) => numbers.push(number),
             None if index == 0 => heading = cell,
             None => {
-                let (line, cell) = (row.position().map_or(0, Position::line), clipped(&cell, 40));
-                return Err(format!(
-                    "has '{cell}' in line {line}, which is no number: remove the line, or choose another --column"
-                ));
+                let (line, cell) = (index + 1, clipped(&cell, 40));
+                return Err(format!("has '{cell}' in row {line}, which is no number"));
             }
         }
     }
@@ -68,11 +62,8 @@ pub(super) fn parse(
     let is_whole = numbers.iter().all(|number| number.value.fract() == 0.0);
     let (unit, source) = match (unit.or(named), is_whole) {
         (Some(unit), _) => (unit, "text"),
-        (None, true) => (
-            TimeUnit::Ns,
-            "text of whole numbers without a unit (see --unit)",
-        ),
-        (None, false) => (TimeUnit::S, "text of fractions without a unit (see --unit)"),
+        (None, true) => (TimeUnit::Ns, "whole numbers without a unit (see --unit)"),
+        (None, false) => (TimeUnit::S, "fractions without a unit (see --unit)"),
     };
     Ok(DurationSeries {
         name: heading,

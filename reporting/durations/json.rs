@@ -27,35 +27,19 @@ pub(super) fn parse(
             ..DurationSeries::of(source, unit, &times, calls)
         }));
     };
-    let list = |value: &Value| value.as_array().cloned().unwrap_or_default();
-    add(
-        "JSON",
-        unit.unwrap_or(TimeUnit::Ns),
-        &Value::Null,
-        &document,
-        &[],
-    );
-    for result in list(&document["results"]) {
-        add(
-            "hyperfine",
-            TimeUnit::S,
-            &result["command"],
-            &result["times"],
-            &[],
-        );
+    let list = |key: &str| document[key].as_array().into_iter().flatten();
+    let none = &Value::Null;
+    add("JSON", unit.unwrap_or(TimeUnit::Ns), none, &document, &[]);
+    for result in list("results") {
+        let (command, times) = (&result["command"], &result["times"]);
+        add("hyperfine", TimeUnit::S, command, times, &[]);
     }
-    let mut runs = IndexMap::<String, Vec<Value>>::new();
-    for benchmark in list(&document["benchmarks"]) {
-        let (name, stats) = (&benchmark["name"], &benchmark["stats"]);
-        let calls = stats["iterations"].as_f64().unwrap_or(1.0);
-        let calls = vec![calls; list(&stats["data"]).len()];
-        add(
-            "pytest-benchmark",
-            TimeUnit::S,
-            name,
-            &stats["data"],
-            &calls,
-        );
+    let mut runs = IndexMap::<String, Vec<&Value>>::new();
+    for benchmark in list("benchmarks") {
+        let (name, data) = (&benchmark["name"], &benchmark["stats"]["data"]);
+        let calls = benchmark["stats"]["iterations"].as_f64().unwrap_or(1.0);
+        let calls = vec![calls; data.as_array().map_or(0, Vec::len)];
+        add("pytest-benchmark", TimeUnit::S, name, data, &calls);
         if benchmark["time_unit"].is_string() && benchmark["run_type"] != "aggregate" {
             runs.entry(name.to_string()).or_default().push(benchmark);
         }
@@ -63,24 +47,18 @@ pub(super) fn parse(
     for runs in runs.values() {
         let of = |key: &str| runs.iter().map(|run| run[key].clone()).collect::<Vec<_>>();
         let calls: Vec<f64> = of("iterations").iter().filter_map(Value::as_f64).collect();
-        let unit = runs[0]["time_unit"].as_str().unwrap_or_default();
-        if let (Ok(unit), true) = (TimeUnit::from_str(unit, true), calls.len() == runs.len()) {
-            let times = Value::Array(of(column.unwrap_or("real_time")));
+        let unit = TimeUnit::from_str(runs[0]["time_unit"].as_str().unwrap_or_default(), true);
+        let times = Value::Array(of(column.unwrap_or("real_time")));
+        if let (Ok(unit), true) = (unit, calls.len() == runs.len()) {
             add("google/benchmark", unit, &runs[0]["name"], &times, &calls);
         }
     }
     // Criterion writes whole batches.
-    add(
-        "Criterion",
-        TimeUnit::Ns,
-        &Value::Null,
-        &document["times"],
-        &[],
-    );
+    add("Criterion", TimeUnit::Ns, none, &document["times"], &[]);
     if let (Some(calls), [batches]) = (numbers(&document["iters"]), found.as_mut_slice()) {
-        let calls = || calls.iter().map(|number| number.value);
-        batches.calls = mean(calls()).unwrap_or(1.0);
-        batches.calls_differ = !calls().is_sorted_by(|a, b| a == b);
+        let calls: Vec<f64> = calls.iter().map(|number| number.value).collect();
+        batches.calls_differ = calls.iter().any(|number| *number != calls[0]);
+        batches.calls = mean(calls).unwrap_or(1.0);
     }
     Ok(found)
 }

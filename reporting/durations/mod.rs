@@ -1,5 +1,5 @@
-//! Reads durations that other programs measured: columns of text, the JSON of benchmark tools, and
-//! the output of pg_test_timing. The content of a file shows its format.
+//! Reads durations that other programs measured: columns of text, and the JSON of benchmark tools.
+//! The content of a file shows its format.
 
 mod column;
 mod json;
@@ -21,8 +21,8 @@ pub struct DurationSeries {
     pub name: String,
     /// The program that wrote them, and the unit.
     pub source: String,
-    /// Durations in nanoseconds, with their numbers.
-    pub durations: Vec<(f64, f64)>,
+    /// Durations in nanoseconds.
+    pub durations: Vec<f64>,
     /// What they were rounded to, in nanoseconds.
     pub rounding: f64,
     /// Whether they are floating-point numbers with all digits, which may have been rounded before.
@@ -81,9 +81,6 @@ pub fn read(
     Ok(series)
 }
 
-/// The longest duration in nanoseconds.
-const LONGEST_NS: f64 = 1e18;
-
 /// Reads all durations of the content of a file.
 ///
 /// # Errors
@@ -93,57 +90,42 @@ pub fn parse(
     column: Option<&str>,
     unit: Option<TimeUnit>,
 ) -> Result<Vec<DurationSeries>, String> {
+    /// The longest duration in nanoseconds: 31 years.
+    const LONGEST_NS: f64 = 1e18;
     let text = str::from_utf8(bytes).map_err(|_| "is not UTF-8")?;
     let text = text.trim_start_matches('\u{feff}');
-    let series = match text.trim_start().chars().next() {
-        Some('{' | '[') => json::parse(text, column, unit)?,
-        _ if text.contains("Histogram of timing durations") => pg_test_timing(text),
-        _ => vec![column::parse(text, column, unit)?],
+    let series = match text.trim_start().starts_with(['{', '[']) {
+        true => json::parse(text, column, unit)?,
+        false => vec![column::parse(text, column, unit)?],
     };
-    let mut durations = series.iter().flat_map(|one| &one.durations);
-    if durations.any(|duration| duration.0.abs() > LONGEST_NS) {
+    let mut durations = series.iter().flat_map(|one| &one.durations).peekable();
+    if durations.peek().is_none() {
         return Err(
-            "has durations of more than 31 years: choose another --unit or --column".into(),
+            "holds no single durations: write them with hyperfine --export-json, \
+             --benchmark-save-data of pytest-benchmark, or --benchmark_format=json"
+                .into(),
         );
     }
-    match series.iter().all(|one| one.durations.is_empty()) {
-        true => Err("holds no single durations: write them with hyperfine --export-json, --benchmark-json or --benchmark-save-data of pytest-benchmark, --benchmark_format=json of google/benchmark, or pg_test_timing of PostgreSQL 19".into()),
-        false => Ok(series),
+    match durations.all(|duration| duration.abs() <= LONGEST_NS) {
+        true => Ok(series),
+        false => Err("has durations of more than 31 years: give --unit or --column".into()),
     }
-}
-
-/// Reads the single durations of each clock source. Before PostgreSQL 19 there are only classes that
-/// double in length, which show no step.
-fn pg_test_timing(text: &str) -> Vec<DurationSeries> {
-    let parts = text.split("Observed timing durations").skip(1);
-    let series = parts.map(|part| {
-        let rows = part.lines().skip(2).take_while(|row| !row.is_empty());
-        let durations = rows.filter_map(|row| {
-            let mut cells = row.split_whitespace().map(WrittenNumber::parse);
-            Some((cells.next()??.value, cells.next_back()??.value))
-        });
-        DurationSeries {
-            durations: durations.collect(),
-            ..DurationSeries::of("pg_test_timing", TimeUnit::Ns, &[], &[])
-        }
-    });
-    series.collect()
 }
 
 impl DurationSeries {
-    /// The series of numbers that were written in a unit, each the mean of so many calls.
+    /// The series of numbers that were written in a unit, each the mean of so many calls; no `calls`
+    /// mean one each.
     fn of(source: &str, unit: TimeUnit, numbers: &[WrittenNumber], calls: &[f64]) -> Self {
         let (rounding, is_floating) = rounding(numbers);
-        let of_call = |at: usize| calls.get(at).copied().unwrap_or(1.0);
-        let total =
-            |(at, number): (usize, &WrittenNumber)| (number.value * of_call(at) * unit.ns(), 1.0);
+        let calls_of = |at: usize| calls.get(at).copied().unwrap_or(1.0);
+        let total = |(at, number): (usize, &WrittenNumber)| number.value * calls_of(at) * unit.ns();
         // A mean was rounded after the division.
-        let size = calls.iter().copied().fold(1.0, f64::max) * unit.ns();
+        let most_calls = calls.iter().copied().fold(1.0, f64::max);
         Self {
             name: String::new(),
             source: format!("{source}, in {unit:?}").to_lowercase(),
             durations: numbers.iter().enumerate().map(total).collect(),
-            rounding: rounding * size,
+            rounding: rounding * most_calls * unit.ns(),
             is_floating,
             calls: mean(calls).unwrap_or(1.0),
             calls_differ: calls.iter().any(|number| *number != calls[0]),

@@ -19,9 +19,6 @@ pub struct SamplesArgs {
     /// The unit of text [default: by the heading, else ns for whole numbers and s for others]
     #[arg(long, value_enum, value_name = "UNIT")]
     pub unit: Option<TimeUnit>,
-    /// Name the clocks that have the step, by this report or baseline of the machine that measured
-    #[arg(long, value_name = "REPORT")]
-    pub with: Option<PathBuf>,
     /// The output format and files.
     #[command(flatten)]
     pub output: OutputArgs,

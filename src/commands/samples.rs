@@ -4,14 +4,13 @@ use std::io::Write;
 
 use serde::Serialize;
 
-use super::{CommandResult, changes, emit, failed, prepare_outputs};
+use super::{CommandResult, emit, failed, prepare_outputs};
 use crate::cli::SamplesArgs;
 use crate::document::Document;
 use crate::durations::{DurationSeries, read};
 use crate::messages::print_message;
-use crate::model::{Interval, TimerRow, value_of};
-use crate::samples::{JudgedDurations, has_step, judge};
-use crate::text::numbers::{time, with_half_width};
+use crate::samples::{JudgedDurations, judge};
+use crate::text::numbers::{rate, significant, time};
 
 /// The JSON document of `samples`.
 #[derive(Serialize)]
@@ -27,30 +26,18 @@ struct JudgedSeries {
     calls: f64,
     #[serde(flatten)]
     judged: JudgedDurations,
-    /// The clocks of `--with` that have this step.
-    clocks: Option<Vec<String>>,
 }
 
 /// Runs the command. Returns `true` if all files could be read.
 ///
 /// # Errors
-/// When no file could be read, the report cannot be read, or the output cannot be written.
+/// When no file could be read, or the output cannot be written.
 pub fn run(args: &SamplesArgs, output: &mut dyn Write) -> CommandResult<bool> {
     let outputs = prepare_outputs(&args.output)?;
-    let runs = match &args.with {
-        Some(report) => changes::read(std::slice::from_ref(report), &mut Vec::new())?,
-        None => Vec::new(),
-    };
-    let timers = runs.iter().flat_map(|run| &run.content.timers);
-    let clocks = args.with.as_ref().map(|_| timers.collect::<Vec<_>>());
     let (mut series, mut refused) = (Vec::new(), Vec::new());
     for file in &args.files {
         match read(file, args.column.as_deref(), args.unit) {
-            Ok(found) => series.extend(
-                found
-                    .iter()
-                    .map(|it| JudgedSeries::of(it, clocks.as_deref())),
-            ),
+            Ok(found) => series.extend(found.into_iter().map(JudgedSeries::of)),
             Err(error) => refused.push(error),
         }
     }
@@ -69,21 +56,13 @@ pub fn run(args: &SamplesArgs, output: &mut dyn Write) -> CommandResult<bool> {
 }
 
 impl JudgedSeries {
-    fn of(series: &DurationSeries, clocks: Option<&[&TimerRow]>) -> Self {
+    fn of(series: DurationSeries) -> Self {
         let mut judged = judge(&series.durations, series.rounding, series.is_floating);
-        if series.calls_differ {
-            (judged.scatter_ns, judged.scatter_by_step) = (None, None);
-        }
-        let describe = |clock: &&TimerRow| {
-            let is_same = has_step(judged.step_ns?, clock.resolution_ns?);
-            let cost = time(value_of(clock.cost_ns));
-            is_same.then(|| format!("{} ({cost} a read)", clock.id))
-        };
+        judged.scatter_by_step.take_if(|_| series.calls_differ);
         Self {
-            name: series.name.clone(),
-            source: series.source.clone(),
+            name: series.name,
+            source: series.source,
             calls: series.calls,
-            clocks: clocks.map(|clocks| clocks.iter().filter_map(describe).collect()),
             judged,
         }
     }
@@ -92,108 +71,47 @@ impl JudgedSeries {
     fn answer(&self) -> String {
         let judged = &self.judged;
         let Some(step) = judged.step_ns else {
-            let limit = judged
-                .step_at_most_ns
-                .map(|limit| format!(": it is at most {}", time(limit)));
+            let limit = judged.step_at_most_ns.map(time);
+            let limit = limit.map_or(String::new(), |limit| format!(": it is at most {limit}"));
             let reason = judged.reason.as_deref().unwrap_or_default();
-            return format!(
-                "The step is unknown, because {reason}{}.",
-                limit.unwrap_or_default()
-            );
+            return format!("The step is unknown, because {reason}{limit}.");
         };
         let off = match judged.offset_ns {
             Some(0.0) => "are".to_owned(),
             Some(offset) => format!("are {} off", time(offset)),
             None => "differ by".to_owned(),
         };
-        let counter = judged
-            .counter
-            .as_deref()
-            .map_or(String::new(), |name| format!(", as of a clock of {name}"));
-        let mut answer = format!(
-            "{} of {} durations {off} multiples of {}{counter}.",
-            percent(judged.share),
-            judged.count,
-            interval(step)
-        );
-        if let Some(coarse) = judged.coarse_step_ns {
-            let share = percent(judged.coarse_share);
-            answer += &format!(" Two grids: {share} are multiples of {}.", interval(coarse));
-        }
-        answer += match judged.scatter_by_step {
-            Some(share) if share.low > 0.5 => " Their scatter is mostly that of the clock.",
-            Some(share) if share.high < 0.5 => " Their scatter is mostly that of the code.",
-            _ => "",
+        let cause = match judged.scatter_by_step {
+            Some(share) if share > 0.5 => " Their scatter is mostly that of the clock.",
+            Some(_) => " Their scatter is mostly that of the code.",
+            None => "",
         };
-        answer
+        let share = percent(judged.share.map_or(0.0, |share| share.value));
+        let (count, hertz) = (judged.count, rate(Some(1e9 / step.value)));
+        let step = [step.value, step.half_width()].map(time).join(" ± ");
+        format!("{share} of {count} durations {off} multiples of {step} ({hertz}).{cause}")
     }
 
     fn facts(&self) -> Vec<(&'static str, String)> {
         let judged = &self.judged;
-        let median = time(judged.median_ns);
-        let calls = match self.calls {
-            1.0 => String::new(),
-            calls => format!(" ({} calls)", (10.0 * calls).round() / 10.0),
-        };
-        let mut facts = vec![
+        let [median, rounding, scatter] =
+            [judged.median_ns, judged.rounding_ns, judged.scatter_ns].map(time);
+        let by_step = judged.scatter_by_step.map_or("unknown".into(), percent);
+        let calls = significant(self.calls, 3);
+        vec![
             ("read as", self.source.clone()),
             (
                 "median",
-                format!("{median}{calls}, rounded to {}", time(judged.rounding_ns)),
+                format!("{median} ({calls} calls), rounded to {rounding}"),
             ),
-            ("zero or one step", percent(judged.zero_or_one_step)),
             (
                 "scatter",
-                match judged.scatter_ns {
-                    Some(scatter) => format!(
-                        "{}, explained by the step: {}",
-                        time(scatter),
-                        percent(judged.scatter_by_step)
-                    ),
-                    None => "unknown, because the durations have different numbers of calls".into(),
-                },
+                format!("{scatter}, explained by the step: {by_step}"),
             ),
-        ];
-        if let (Some(good), Some(batch)) = (judged.good_from_ns, judged.batch) {
-            let shorter = match batch {
-                1.0 => String::new(),
-                batch => format!("; shorter ones in batches, here of {batch}"),
-            };
-            facts.push(("good to 1 %", format!("from {} on{shorter}", time(good))));
-        }
-        if let Some(clocks) = &self.clocks {
-            let clocks = if clocks.is_empty() {
-                "none has this step".into()
-            } else {
-                clocks.join(", ")
-            };
-            facts.push(("clocks", clocks));
-        }
-        facts
+        ]
     }
 }
 
-/// A share in percent with its interval.
-fn percent(share: Option<Interval>) -> String {
-    let round = |share: f64| (1e3 * share).round() / 10.0 + 0.0;
-    let written = |it: Interval| {
-        format!(
-            "{} % [{}, {}]",
-            round(it.value),
-            round(it.low),
-            round(it.high)
-        )
-    };
-    share.map_or("unknown".into(), written)
-}
-
-/// A time with half of its interval.
-fn interval(step: Interval) -> String {
-    let units = [(1e9, "s"), (1e6, "ms"), (1e3, "µs"), (1.0, "ns")];
-    let fits = units.into_iter().find(|unit| step.value >= unit.0);
-    let (size, unit) = fits.unwrap_or((1.0, "ns"));
-    format!(
-        "{} {unit}",
-        with_half_width(step.value / size, step.half_width() / size)
-    )
+fn percent(share: f64) -> String {
+    format!("{} %", (1e3 * share).round() / 10.0)
 }

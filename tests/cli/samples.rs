@@ -26,20 +26,7 @@ fn finds_step_in_each_format() {
         let step = &found["step_ns"];
         let [low, high] = ["low", "high"].map(|end| step[end].as_f64().unwrap_or(f64::NAN));
         assert!(low <= STEP_NS && STEP_NS <= high, "{file}: {found}");
-        assert_eq!(found["counter"], "24.00 MHz", "{file}: {found}");
     }
-}
-
-#[test]
-fn limits_step_of_few_durations() {
-    let found = series("pg_test_timing.txt");
-    assert_eq!(found["count"], 182_891_221.0);
-    assert!(
-        found["step_at_most_ns"]
-            .as_f64()
-            .is_some_and(|limit| limit >= 1.0),
-        "{found}"
-    );
 }
 
 #[test]
@@ -56,7 +43,7 @@ fn reads_named_column_with_unit() {
     }
     run(&format!("samples {file} --column 3"))
         .code(1)
-        .stderr(contains("'a, b' in line 2"));
+        .stderr(contains("'a, b' in row 2"));
 }
 
 #[test]
