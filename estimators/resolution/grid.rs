@@ -139,8 +139,8 @@ fn fit(values: &[f64]) -> Option<DurationGrid> {
 fn fit_line(values: &[f64], line: FittedLine) -> Option<DurationGrid> {
     /// The largest uncertainty of the level of zero, in steps, at which it is known. *Judgement*.
     const MAX_UNCERTAINTY: f64 = 0.25;
-    /// The least number of levels off zero with gaps between them. *Judgement*: fewer lie on many
-    /// grids.
+    /// The least number of levels off zero with gaps between them, or with several if zero is
+    /// unknown. *Judgement*: fewer lie on many grids.
     const MIN_LEVELS: usize = 6;
     let FittedLine {
         mut step,
@@ -174,7 +174,8 @@ fn fit_line(values: &[f64], line: FittedLine) -> Option<DurationGrid> {
             1.0 / farthest,
         );
     }
-    let is_dense = levels.len() >= MIN_LEVELS || levels.len() as f64 > span;
+    let gaps = span + 1.0 - levels.len() as f64;
+    let is_dense = levels.len() >= MIN_LEVELS || gaps <= f64::from(u8::from(offset.is_none()));
     let share = on.len() as f64 / values.len() as f64;
     let is_certain = chance <= MAX_CHANCE.ln() && share >= 1.0 - INTERRUPTED_SHARE;
     (is_certain && (offset == Some(0.0) || is_dense)).then(|| DurationGrid {
@@ -213,7 +214,7 @@ mod tests {
         let near = (0..400).map(|at| 20 + at * at % 7);
         let found = step(&truncated(near, 125.0 / 3.0)).expect("it is found");
         assert!(
-            found.contains(125.0 / 3.0) && found.half_width() < 0.5,
+            found.contains(125.0 / 3.0) && found.half_width() < 0.6,
             "{found:?}"
         );
         // The number of steps between distant groups is not known.
