@@ -1,53 +1,11 @@
-//! Explains errors that are due to limits of the system, defines the largest number of timers, and
-//! runs work on a stack of sufficient size.
+//! Checks that there is enough memory, defines the largest number of timers, and runs work on a
+//! stack of sufficient size.
 
-use std::{io, thread};
-
-use timers::os::limits::{memory_limit, shortage};
-use timers::os::{ProcessMemoryLimit, Shortage};
+use std::thread;
 
 /// The largest number of timers that an agent may host, and of unavailable timers that it may
 /// report.
 pub const MAX_TIMERS: usize = 4_096;
-
-/// Explains which resource is exhausted and how to allow more of it; `None` if `error` has another
-/// cause.
-pub fn explain_shortage(error: &io::Error) -> Option<String> {
-    let limit_in_words =
-        |limit: Option<u64>| limit.map_or_else(String::new, |limit| format!(" (at most {limit})"));
-    let shortage = shortage(error)?;
-    // A thread that gets no memory for its stack fails as if there were too many threads.
-    if matches!(shortage, Shortage::Processes(_)) && !has_memory(0) {
-        return Some(explain_lack_of_memory());
-    }
-    Some(match shortage {
-        Shortage::Files(limit) => {
-            format!(
-                "too many open files{}: allow more, with `ulimit -n 1024`",
-                limit_in_words(limit)
-            )
-        }
-        Shortage::FilesOfAll => {
-            "the whole system has too many open files: end programs that hold many files open"
-                .into()
-        }
-        Shortage::Processes(limit) => format!(
-            "no more processes or threads may be started{}: allow more, with `ulimit -u` or in the cgroup (pids.max)",
-            limit_in_words(limit)
-        ),
-        Shortage::Memory => explain_lack_of_memory(),
-    })
-}
-
-fn explain_lack_of_memory() -> String {
-    match memory_limit() {
-        Some(ProcessMemoryLimit { bytes, command }) => format!(
-            "there is not enough memory (at most {} MiB): allow more, with `{command}`",
-            bytes >> 20
-        ),
-        None => "there is not enough memory: end other programs".into(),
-    }
-}
 
 /// The memory in bytes that a command needs in addition to what the program and its libraries
 /// take: its stack of [`MAIN_STACK_BYTES`] and several times what a command allocates for a report
@@ -65,7 +23,7 @@ pub fn has_memory(more: usize) -> bool {
 
 /// The error of a process that may not allocate as much memory as a command needs.
 #[derive(Clone, Copy, Debug, thiserror::Error)]
-#[error("{}", explain_lack_of_memory())]
+#[error("there is not enough memory, or a limit of this process is too low")]
 pub struct LackOfMemory;
 
 /// Checks that this process may allocate as much memory as a command needs: where an allocation

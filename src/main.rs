@@ -184,8 +184,7 @@ fn prepare(command: &Verb) -> Result<(), CommandError> {
         // Without a handler, signals keep their default action, which is enough if there are no
         // child processes to end.
         Err(error) if starts_children => Err(CommandError::Failed(format!(
-            "cannot listen for interrupts: {}",
-            limits::explain_shortage(&error).unwrap_or_else(|| error.to_string())
+            "cannot listen for interrupts: {error}"
         ))),
         _ => Ok(()),
     }

@@ -88,12 +88,7 @@ impl AgentProcess {
                 command.program.display()
             ))
         };
-        let no_thread = |error| {
-            lost(
-                crate::limits::explain_shortage(&error)
-                    .unwrap_or_else(|| format!("no thread can be started for its pipes: {error}")),
-            )
-        };
+        let no_thread = |error| lost(format!("no thread can be started for its pipes: {error}"));
         let mut running =
             children::start(with_pipes(command), placement).map_err(|error| match error {
                 StartError::Interrupted => Fault::Interrupted,

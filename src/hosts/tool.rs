@@ -85,7 +85,7 @@ pub enum ToolError {
     #[error("it did not end within {} s", .0.as_secs())]
     TookTooLong(Duration),
     /// No thread could be started that waits for the program.
-    #[error("no thread to wait for it: {}", explained(.0))]
+    #[error("no thread to wait for it: {0}")]
     NoThread(#[from] io::Error),
     /// The exit status of the program is unknown.
     #[error("how it ended is not known")]
@@ -96,11 +96,6 @@ pub enum ToolError {
     /// The program failed, with this line of error output.
     #[error("{0}")]
     Failed(String),
-}
-
-/// The limit that an error is due to, or the error.
-fn explained(error: &io::Error) -> String {
-    crate::limits::explain_shortage(error).unwrap_or_else(|| error.to_string())
 }
 
 /// Starts a program and waits until it exits. A standard input that is a pipe stays open until

@@ -64,8 +64,10 @@ fn reports_memory_limit() {
                 Some(1),
                 "{limit}: {args:?}: {reported}"
             );
-            let command = format!("ulimit {}", &limit[..2]);
-            assert!(reported.contains(&command), "{limit}: {args:?}: {reported}");
+            assert!(
+                reported.contains("not enough memory"),
+                "{limit}: {args:?}: {reported}"
+            );
         }
     }
 }
@@ -116,11 +118,6 @@ fn process_limit_suffices_or_is_reported() {
         assert!(matches!(code, Some(0 | 1 | 3)), "{args:?}: {ended:?}");
         if status.is_some() {
             assert_eq!(code, status, "{args:?}: {ended:?}");
-            assert_eq!(
-                reported.contains("ulimit -u"),
-                code == Some(1),
-                "{reported}"
-            );
         }
         assert!(!reported.contains("panicked"), "{args:?}: {reported}");
     }

@@ -14,21 +14,9 @@ pub enum StartError {
     /// The system does not permit the requested timer slack or policy.
     #[error("{}", with_remedy(.0))]
     Forbidden(#[from] timers::Unavailable),
-    /// The system has no memory or no process left.
-    #[error("{0}")]
-    Shortage(String),
     /// The program cannot be executed.
     #[error("{}", without_errno(.0))]
-    Program(io::Error),
-}
-
-impl From<io::Error> for StartError {
-    fn from(error: io::Error) -> Self {
-        match crate::limits::explain_shortage(&error) {
-            Some(why) => Self::Shortage(why),
-            None => Self::Program(error),
-        }
-    }
+    Program(#[from] io::Error),
 }
 
 /// Formats a reason with its remedy.
