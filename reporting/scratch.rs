@@ -55,7 +55,7 @@ impl ScratchFile {
             // creates another file.
             let mut unfinished = unfinished();
             let file = builder(0o666).tempfile_in(&path)?;
-            if lock(file.as_file()) && files::is_linked(file.as_file())? {
+            if lock(file.as_file()) && file.path().exists() {
                 unfinished.push(file.path().to_owned());
                 let file = Some(file);
                 return Ok(Self { file, folder });
@@ -115,7 +115,7 @@ impl ScratchFolder {
                 }
                 file => file?,
             };
-            if lock(&file) && files::is_linked(&file)? {
+            if lock(&file) && temporary.path().exists() {
                 unfinished.push(temporary.path().to_owned());
                 return Ok(Self {
                     folder: Some(temporary),

@@ -308,8 +308,6 @@ fn reporting_uses_files_and_limits_only() {
     let asked: BTreeSet<String> = asked.map(|path| path.join("::")).collect();
     let allowed = [
         "timers::clock_sources",
-        "timers::os::ProcessMemoryLimit",
-        "timers::os::Shortage",
         "timers::os::files",
         "timers::os::limits",
     ];

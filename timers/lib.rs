@@ -140,7 +140,7 @@ impl Unavailable {
     }
 
     /// A failed call, with the system's error message.
-    pub(crate) fn failed_call(call: impl fmt::Display, error: &io::Error) -> Self {
+    pub fn failed_call(call: impl fmt::Display, error: &io::Error) -> Self {
         Self::because(format!("{call}: {error}"))
     }
 

@@ -59,7 +59,7 @@ fn machine_fields() -> Vec<Field> {
             column("product", "machine");
         emulated: Truth = machine.emulator().is_some(), "Whether an emulator executed the program";
         os: Text = &machine.os.name, "Distribution", column("os", "OS");
-        os_family: Text = &machine.os.family, "`linux`, `windows`, `macos`, `freebsd`";
+        os_family: Text = &machine.os.family, "`linux`, `windows`, `macos`";
         kernel: Text = &machine.kernel.release, "Release of the kernel";
         tick: Hertz = f64::from(machine.kernel.tick_hz?), "Timer interrupts a second on a busy CPU";
         clock_source: Text = &machine.clocksource.current, "Clock source of the kernel";

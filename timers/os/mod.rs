@@ -24,8 +24,6 @@
 
 #[cfg(target_os = "macos")]
 mod apple;
-#[cfg(target_os = "freebsd")]
-mod freebsd;
 #[cfg(target_os = "linux")]
 mod linux;
 #[cfg(not(target_os = "linux"))]
@@ -34,16 +32,11 @@ mod other;
 #[cfg_attr(windows, path = "windows/signals.rs")]
 #[cfg_attr(not(windows), path = "unix/signals.rs")]
 pub mod signals;
-#[cfg(any(target_os = "linux", target_os = "macos", target_os = "freebsd"))]
+#[cfg(unix)]
 mod unix;
 #[cfg(windows)]
 mod windows;
-#[cfg(not(any(
-    target_os = "linux",
-    target_os = "macos",
-    target_os = "freebsd",
-    windows
-)))]
+#[cfg(not(any(target_os = "linux", target_os = "macos", windows)))]
 compile_error!(
     "timermeter does not support this operating system; CONTRIBUTING.md explains how to add one"
 );
@@ -63,8 +56,6 @@ pub(crate) mod windows_timers;
 
 #[cfg(target_os = "macos")]
 use apple as system;
-#[cfg(target_os = "freebsd")]
-use freebsd as system;
 #[cfg(target_os = "linux")]
 use linux as system;
 #[cfg(windows)]
@@ -201,28 +192,6 @@ pub struct KernelName {
     pub release: Option<String>,
     /// The version text, which names the build.
     pub version: Option<String>,
-}
-
-/// A resource that is exhausted, with its limit if there is a known one.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Shortage {
-    /// Open files of this process.
-    Files(Option<u64>),
-    /// Open files of the whole system.
-    FilesOfAll,
-    /// Processes and threads of the user.
-    Processes(Option<u64>),
-    /// Memory.
-    Memory,
-}
-
-/// A limit of the memory of this process.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct ProcessMemoryLimit {
-    /// The limit in bytes.
-    pub bytes: u64,
-    /// The command of the shell that sets it.
-    pub command: &'static str,
 }
 
 /// The CPU time of a child process and those of its descendants that were waited for.

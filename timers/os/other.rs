@@ -11,15 +11,13 @@ use std::io;
 
 use crate::{Available, Unavailable};
 
-const REASON: &str = "timermeter does not support this operation on this operating system";
-
 pub fn unsupported<T>() -> io::Result<T> {
-    Err(io::Error::new(io::ErrorKind::Unsupported, REASON))
+    Err(io::ErrorKind::Unsupported.into())
 }
 
-pub fn unavailable<T>(call: &str) -> Available<T> {
+pub fn unavailable<T>(what: &str) -> Available<T> {
     Err(Unavailable::elsewhere(format!(
-        "{call}: not available on this operating system, or not supported by timermeter on it"
+        "{what}: timermeter does not support them on this operating system"
     )))
 }
 
@@ -58,8 +56,6 @@ pub mod emulator {
 }
 
 pub mod counters {
-    use std::path::Path;
-
     use crate::os::Counters;
 
     #[derive(Clone, Debug)]
@@ -67,10 +63,6 @@ pub mod counters {
 
     impl CounterSource {
         pub fn of_system() -> Self {
-            Self
-        }
-
-        pub fn at(_folder: &Path) -> Self {
             Self
         }
 

@@ -15,14 +15,13 @@ const DOCUMENTED_IDS: &str = "
     realtime-syscall realtime-coarse-syscall boottime-syscall process-cputime-syscall thread-cputime-syscall
     gettimeofday time clock times getrusage-self getrusage-thread instant system-time quanta quanta-raw
     perf-task-clock perf-cycles
-    qpc nt-qpc file-time file-time-precise interrupt-time interrupt-time-precise unbiased-time unbiased-time-precise
-    tick-count tick-count-64 time-get-time thread-times process-times thread-cycle-time
-    process-cycle-time crt-clock ftime64
+    qpc nt-qpc file-time file-time-precise unbiased-time
+    tick-count-64 thread-times process-times
     mach-absolute uptime-raw";
 
 /// The timers that can step backwards because somebody sets the clock, and the timer that reads
 /// nothing.
-const MAY_STEP_BACK: [&str; 13] = [
+const MAY_STEP_BACK: [&str; 11] = [
     "realtime",
     "realtime-coarse",
     "realtime-syscall",
@@ -34,8 +33,6 @@ const MAY_STEP_BACK: [&str; 13] = [
     "null",
     "file-time",
     "file-time-precise",
-    "crt-clock",
-    "ftime64",
 ];
 
 /// The timers of elapsed time whose steps are much shorter than the time spans in these tests.
@@ -58,14 +55,13 @@ const FAST_WALL_CLOCKS: [&str; 15] = [
 ];
 
 /// The timers that count for one thread and therefore refuse handoffs.
-const PER_THREAD_TIMERS: [&str; 7] = [
+const PER_THREAD_TIMERS: [&str; 6] = [
     "thread-cputime",
     "thread-cputime-syscall",
     "getrusage-thread",
     "perf-task-clock",
     "perf-cycles",
     "thread-times",
-    "thread-cycle-time",
 ];
 
 /// The counters of Arm and RISC-V that all cores share, with short steps as in

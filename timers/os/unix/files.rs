@@ -49,15 +49,6 @@ pub fn lock(file: &File) -> io::Result<()> {
     Ok(flock(file, FlockOperation::NonBlockingLockExclusive)?)
 }
 
-/// Whether an open file or folder still exists in its file system, which means that it was not
-/// deleted.
-///
-/// # Errors
-/// When the file's metadata cannot be read.
-pub fn is_linked(file: &File) -> io::Result<bool> {
-    Ok(file.metadata()?.nlink() > 0)
-}
-
 /// The permissions for a new file, to which the umask still applies; `None` if the system has none.
 pub fn permissions(mode: u32) -> Option<Permissions> {
     Some(Permissions::from_mode(mode))
@@ -209,8 +200,7 @@ pub fn find(path: &Path, create: bool) -> io::Result<(Folder, Option<OsString>)>
             Ok(next) => folder = next,
             Err(Errno::NOENT) if is_last => return Ok((folder, Some(part))),
             Err(Errno::NOENT) if create => folder = folder.create_in(&part)?,
-            // FreeBSD says MLINK of a link.
-            Err(error @ (Errno::NOTDIR | Errno::LOOP | Errno::MLINK)) => {
+            Err(error @ (Errno::NOTDIR | Errno::LOOP)) => {
                 if is_last && folder.is_of_system() {
                     return Ok((folder, Some(part)));
                 }

@@ -1,4 +1,4 @@
-//! The parts that Linux, macOS and FreeBSD have in common.
+//! The parts that Linux and macOS have in common.
 
 pub mod files;
 pub mod process;
@@ -34,12 +34,7 @@ pub mod limits {
     //! Resource limits of a process (getrlimit(2)). A limit that the system does not report, as in a
     //! sandbox that refuses the call, is unknown.
 
-    use std::io;
     use std::mem::MaybeUninit;
-
-    use rustix::io::Errno;
-
-    use crate::os::{ProcessMemoryLimit, Shortage};
 
     #[cfg(all(target_os = "linux", target_env = "gnu"))]
     type Resource = libc::__rlimit_resource_t;
@@ -56,10 +51,7 @@ pub mod limits {
     }
 
     /// The soft limit; `None` if it is unknown or there is none.
-    #[allow(
-        clippy::unnecessary_cast,
-        reason = "FreeBSD has signed limits, 32-bit systems short ones"
-    )]
+    #[allow(clippy::unnecessary_cast, reason = "32-bit systems have short limits")]
     fn limit(resource: Resource) -> Option<u64> {
         let limit = limits(resource)?.rlim_cur;
         (limit != libc::RLIM_INFINITY).then_some(limit as u64)
@@ -76,29 +68,6 @@ pub mod limits {
             wanted.rlim_cur = (files as libc::rlim_t).min(wanted.rlim_max);
             // SAFETY: the pointer is valid for one rlimit.
             unsafe { libc::setrlimit(libc::RLIMIT_NOFILE, &raw const wanted) };
-        }
-    }
-
-    /// The smaller of the limits of address space and of data; `None` if not limited or unknown.
-    pub fn memory_limit() -> Option<ProcessMemoryLimit> {
-        let limits = [
-            (libc::RLIMIT_AS, "ulimit -v"),
-            (libc::RLIMIT_DATA, "ulimit -d"),
-        ];
-        let limits = limits.into_iter().filter_map(|(resource, command)| {
-            limit(resource).map(|bytes| ProcessMemoryLimit { bytes, command })
-        });
-        limits.min_by_key(|limit| limit.bytes)
-    }
-
-    /// The exhausted resource that an error reports; `None` for other errors.
-    pub fn shortage(error: &io::Error) -> Option<Shortage> {
-        match Errno::from_io_error(error)? {
-            Errno::MFILE => Some(Shortage::Files(max_open_files())),
-            Errno::NFILE => Some(Shortage::FilesOfAll),
-            Errno::AGAIN => Some(Shortage::Processes(limit(libc::RLIMIT_NPROC))),
-            Errno::NOMEM => Some(Shortage::Memory),
-            _ => None,
         }
     }
 
@@ -139,7 +108,7 @@ pub mod machine {
 
 #[cfg(not(target_os = "linux"))]
 pub mod portable {
-    //! The parts that macOS and FreeBSD have in common.
+    //! What macOS has of the parts of other systems.
 
     pub mod affinity {
         //! Threads cannot be bound to CPUs by this program.

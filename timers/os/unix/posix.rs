@@ -1,5 +1,5 @@
 //! The clocks of POSIX and Linux, each read through libc and, if the system has one, by the system
-//! call. macOS and FreeBSD have the clocks of POSIX.
+//! call. macOS has the clocks of POSIX.
 //!
 //! What ticks: the kernel's timekeeping. It scales a counter of the hardware (the *clock source*:
 //! TSC, CNTVCT, HPET, or what a hypervisor offers) to nanoseconds. At what rate: NTP trims the rate
@@ -42,13 +42,8 @@ const BOOTTIME: Properties = Properties {
 const CALENDAR: Properties = Properties::CALENDAR;
 const PROCESS: Properties = Properties::PROCESS;
 const THREAD: Properties = Properties::THREAD;
-/// The nanoseconds per tick of `clock()`: 1/CLOCKS_PER_SEC, which is 1 000 000 in POSIX and 128 on
-/// FreeBSD.
-const CLOCK_UNIT_NS: f64 = if cfg!(target_os = "freebsd") {
-    1e9 / 128.0
-} else {
-    1e3
-};
+/// The nanoseconds per tick of `clock()`: 1/CLOCKS_PER_SEC, which is 1 000 000 in POSIX.
+const CLOCK_UNIT_NS: f64 = 1e3;
 
 pub mod clocks {
     use super::*;

@@ -4,6 +4,7 @@
 //! [processor groups]: https://learn.microsoft.com/windows/win32/procthread/processor-groups
 
 use std::io;
+use std::os::windows::io::AsRawHandle;
 
 use windows_sys::Win32::Foundation::HANDLE;
 use windows_sys::Win32::System::SystemInformation::GROUP_AFFINITY;
@@ -12,7 +13,7 @@ use windows_sys::Win32::System::Threading::{
     SetProcessAffinityMask, SetThreadGroupAffinity,
 };
 
-use super::handle::{Handle, check_status};
+use super::handle::{check_status, open_process};
 use crate::os::AffinityError;
 
 /// A bound above all CPU numbers.
@@ -37,7 +38,8 @@ pub fn allow(process: Option<u32>, cpus: &[u32]) -> io::Result<()> {
     let known = cpus.iter().filter(|cpu| **cpu < MAX_CPUS);
     let mask = known.fold(0, |mask, cpu| mask | 1 << cpu);
     if let Some(process) = process {
-        return bind(Handle::open(process, PROCESS_SET_INFORMATION)?.raw(), mask);
+        let process = open_process(process, PROCESS_SET_INFORMATION)?;
+        return bind(process.as_raw_handle(), mask);
     }
     let affinity = GROUP_AFFINITY {
         Mask: mask,

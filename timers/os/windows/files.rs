@@ -1,64 +1,34 @@
-//! File operations that differ between systems or that the standard library lacks.
+//! File operations that differ between systems or that the standard library lacks. There are no
+//! locks, permission bits or devices: temporary files of a run that was killed stay, and a new file
+//! has the permissions of its folder.
 
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, File, Metadata, OpenOptions, Permissions};
 use std::io;
 use std::os::windows::fs::OpenOptionsExt;
-use std::os::windows::io::AsRawHandle;
 use std::path::{Path, PathBuf};
 
-use windows_sys::Win32::Storage::FileSystem::{
-    FILE_FLAG_BACKUP_SEMANTICS, FILE_FLAG_OPEN_REPARSE_POINT, LOCKFILE_EXCLUSIVE_LOCK,
-    LOCKFILE_FAIL_IMMEDIATELY, LockFileEx,
-};
-use windows_sys::Win32::System::IO::OVERLAPPED;
+use windows_sys::Win32::Storage::FileSystem::FILE_FLAG_BACKUP_SEMANTICS;
 
-use super::handle::check_status;
+pub use self::open_nonblocking as open_no_follow;
 
 /// Opens a file or a folder for reading.
 ///
 /// # Errors
 /// When the file cannot be opened.
 pub fn open_nonblocking(path: &Path) -> io::Result<File> {
-    open(path, FILE_FLAG_BACKUP_SEMANTICS)
+    OpenOptions::new()
+        .read(true)
+        .custom_flags(FILE_FLAG_BACKUP_SEMANTICS)
+        .open(path)
 }
 
-/// As [`open_nonblocking`], but opens a symbolic link itself and not its target.
+/// Not supported, so that no temporary file is taken for stale.
 ///
 /// # Errors
-/// When the file cannot be opened.
-pub fn open_no_follow(path: &Path) -> io::Result<File> {
-    open(
-        path,
-        FILE_FLAG_BACKUP_SEMANTICS | FILE_FLAG_OPEN_REPARSE_POINT,
-    )
-}
-
-/// Opens a path with the given flags; folders need FILE_FLAG_BACKUP_SEMANTICS.
-fn open(path: &Path, flags: u32) -> io::Result<File> {
-    OpenOptions::new().read(true).custom_flags(flags).open(path)
-}
-
-/// Locks a file exclusively until it is closed (LockFileEx). The lock covers one byte far beyond
-/// the end of the file, because other processes cannot read locked bytes.
-///
-/// # Errors
-/// When another process holds the lock, or the path is a folder, which Windows cannot lock.
-pub fn lock(file: &File) -> io::Result<()> {
-    let mut position = OVERLAPPED::default();
-    position.Anonymous.Anonymous.OffsetHigh = i32::MAX as u32;
-    let flags = LOCKFILE_EXCLUSIVE_LOCK | LOCKFILE_FAIL_IMMEDIATELY;
-    // SAFETY: the handle is open. The file was not opened for overlapped requests, so that the
-    // system uses the structure only during the call.
-    check_status(unsafe { LockFileEx(file.as_raw_handle(), flags, 0, 1, 0, &raw mut position) })
-}
-
-/// Always `true`, because a file that is open for writing is seldom deleted.
-///
-/// # Errors
-/// None.
-pub fn is_linked(_file: &File) -> io::Result<bool> {
-    Ok(true)
+/// Always.
+pub fn lock(_file: &File) -> io::Result<()> {
+    crate::os::other::unsupported()
 }
 
 /// `None`, because Windows has no permission bits.
@@ -113,24 +83,20 @@ impl Folder {
 }
 
 /// The folder of an output file, with the name of the file in it; without a name if `path` is a
-/// folder. With `create` creates missing folders. Windows has no folders in which everyone may
-/// create links.
+/// folder. With `create` creates missing folders. Links are followed, of whatever user.
 ///
 /// # Errors
 /// When the folder cannot be created or does not exist.
 pub fn find(path: &Path, create: bool) -> io::Result<(Folder, Option<OsString>)> {
     // Writing keeps a link.
-    let path = path.canonicalize().unwrap_or_else(|_| path.to_owned());
-    let Some(name) = path.file_name().filter(|_| !path.is_dir()) else {
-        return Ok((Folder(path), None));
-    };
-    let folder = path.parent().filter(|folder| *folder != Path::new(""));
-    let folder = folder.unwrap_or(Path::new("."));
+    let path = path.canonicalize().or_else(|_| std::path::absolute(path))?;
+    let name = path.file_name().filter(|_| !path.is_dir());
+    let folder = path.parent().filter(|_| name.is_some()).unwrap_or(&path);
     if create {
         fs::create_dir_all(folder)?;
     }
     folder.metadata()?;
-    Ok((Folder(folder.to_owned()), Some(name.to_owned())))
+    Ok((Folder(folder.to_owned()), name.map(OsStr::to_owned)))
 }
 
 /// What identifies a file, however its path is written.
@@ -147,22 +113,9 @@ pub fn check_input() -> io::Result<()> {
     Ok(())
 }
 
-/// Does nothing, like [`check_input`].
-///
-/// # Errors
-/// None.
-pub fn check_output() -> io::Result<()> {
-    Ok(())
-}
+pub use self::check_input as check_output;
 
-/// Whether a path is an executable file, according to the extension of its name.
+/// Whether a path is a file; which files are programs, their names say.
 pub fn is_program(path: &Path) -> bool {
-    let extension = path
-        .extension()
-        .and_then(|extension| extension.to_str())
-        .unwrap_or_default();
     path.is_file()
-        && ["exe", "com", "bat", "cmd"]
-            .iter()
-            .any(|known| extension.eq_ignore_ascii_case(known))
 }

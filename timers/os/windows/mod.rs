@@ -31,7 +31,7 @@ pub mod clocks {
 
     /// Makes the cheapest documented system call, NtQueryPerformanceCounter.
     pub fn cheapest_call() -> u64 {
-        NtQpc::open().map_or(0, |clock| clock.read() as u64)
+        NtQpc.read() as u64
     }
 }
 
@@ -45,25 +45,13 @@ pub mod rest {
 pub mod limits {
     //! Windows limits neither open files nor processes.
 
-    use std::io;
-
-    use crate::os::{ProcessMemoryLimit, Shortage};
-
     pub fn max_open_files() -> Option<u64> {
         None
     }
 
     pub fn raise_file_limit(_files: u64) {}
 
-    pub fn memory_limit() -> Option<ProcessMemoryLimit> {
-        None
-    }
-
     pub fn share_allocator_arena() {}
-
-    pub fn shortage(_error: &io::Error) -> Option<Shortage> {
-        None
-    }
 }
 
 pub mod machine {
@@ -71,9 +59,9 @@ pub mod machine {
 
     use std::ffi::{CStr, c_char};
 
+    use windows_sys::Win32::System::LibraryLoader::{GetModuleHandleA, GetProcAddress};
     use windows_sys::Win32::System::SystemInformation::OSVERSIONINFOW;
 
-    use super::handle::find_function;
     use crate::os::KernelName;
     pub use crate::os::other::machine::*;
 
@@ -99,10 +87,14 @@ pub mod machine {
 
     /// Name and version of Wine; `None` on Windows, whose ntdll lacks the function.
     pub fn subsystem() -> Option<String> {
-        type GetVersion = unsafe extern "C" fn() -> *const c_char;
+        // SAFETY: both names end with NUL, and each process has the library.
+        let get_version = unsafe {
+            let library = GetModuleHandleA(c"ntdll.dll".as_ptr().cast());
+            GetProcAddress(library, c"wine_get_version".as_ptr().cast())
+        }?;
         // SAFETY: the signature is that of Wine's ntdll.
-        let get_version =
-            unsafe { find_function::<GetVersion>("ntdll.dll\0", "wine_get_version\0") }.ok()?;
+        let get_version: unsafe extern "C" fn() -> *const c_char =
+            unsafe { std::mem::transmute(get_version) };
         // SAFETY: the function returns a constant text that ends with NUL.
         let version = unsafe { CStr::from_ptr(get_version()) };
         Some(format!("Wine {}", version.to_string_lossy()))

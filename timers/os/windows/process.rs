@@ -24,7 +24,7 @@ use windows_sys::Win32::System::Threading::{
 };
 
 use super::affinity::inherit;
-use super::handle::{Handle, check_status, own_handle};
+use super::handle::{check_status, open_process, own_handle};
 pub use crate::os::other::process::{
     ProcessGroup, descendants, has_unkillable, keep_exited_children, kill_by_environment,
     why_descendants_unknown, why_left,
@@ -81,16 +81,14 @@ fn resume_in_job(child: HANDLE) -> io::Result<OwnedHandle> {
     let job = own_handle(unsafe { CreateJobObjectW(ptr::null(), ptr::null()) })?;
     let mut limits = JOBOBJECT_EXTENDED_LIMIT_INFORMATION::default();
     limits.BasicLimitInformation.LimitFlags = JOB_OBJECT_LIMIT_KILL_ON_JOB_CLOSE;
-    let size = size_of_val(&limits) as u32;
-    // SAFETY: the handles are open, and the pointer is valid for `size` bytes of the structure that
+    // SAFETY: the handles are open, and the pointer is valid for the structure that
     // this class of information requires.
     unsafe {
-        let class = JobObjectExtendedLimitInformation;
         check_status(SetInformationJobObject(
             job.as_raw_handle(),
-            class,
+            JobObjectExtendedLimitInformation,
             (&raw const limits).cast(),
-            size,
+            size_of_val(&limits) as u32,
         ))?;
         check_status(AssignProcessToJobObject(job.as_raw_handle(), child))?;
     }
@@ -98,9 +96,7 @@ fn resume_in_job(child: HANDLE) -> io::Result<OwnedHandle> {
     // SAFETY: the handle is open, and the process was started suspended.
     match unsafe { NtResumeProcess(child) } {
         0 => Ok(job),
-        status => Err(io::Error::other(format!(
-            "NtResumeProcess() failed with status {status:#x}"
-        ))),
+        status => Err(io::Error::other(format!("NtResumeProcess(): {status:#x}"))),
     }
 }
 
@@ -124,13 +120,18 @@ pub fn signal_name(_signal: i32) -> Option<&'static str> {
 
 /// Whether a child has exited. Its id is not reused as long as its [`Child`] exists.
 pub fn has_exited(child: Pid) -> bool {
-    ends_within(child, 0)
+    wait_for_exit(child, Duration::ZERO)
 }
 
-/// Waits for at most `limit` until a child has exited. Returns whether it has.
+/// Waits for at most `limit` until a child has exited. Returns whether it has; `true` if it no
+/// longer exists.
 #[must_use]
 pub fn wait_for_exit(child: Pid, limit: Duration) -> bool {
-    ends_within(child, u32::try_from(limit.as_millis()).unwrap_or(INFINITE))
+    let limit = u32::try_from(limit.as_millis()).unwrap_or(INFINITE);
+    open_process(child.0, PROCESS_SYNCHRONIZE).map_or(true, |child| {
+        // SAFETY: the handle is open and has the right PROCESS_SYNCHRONIZE.
+        unsafe { WaitForSingleObject(child.as_raw_handle(), limit) == WAIT_OBJECT_0 }
+    })
 }
 
 /// Waits for a child. Returns its exit status; its CPU time is not read.
@@ -138,18 +139,7 @@ pub fn wait_for_exit(child: Pid, limit: Duration) -> bool {
 /// # Errors
 /// When the system call fails.
 pub fn wait(child: &mut Child) -> io::Result<(ExitStatus, Option<CpuTime>)> {
-    let status = child.wait()?;
-    Ok((status, None))
-}
-
-/// Whether a process ends within a number of milliseconds; `true` if it no longer exists.
-fn ends_within(process: Pid, milliseconds: u32) -> bool {
-    let process = Handle::open(process.0, PROCESS_SYNCHRONIZE);
-    // SAFETY: the handle is open and has the right PROCESS_SYNCHRONIZE.
-    process.map_or(
-        true,
-        |process| unsafe { WaitForSingleObject(process.raw(), milliseconds) } == WAIT_OBJECT_0,
-    )
+    child.wait().map(|status| (status, None))
 }
 
 fn jobs() -> MutexGuard<'static, BTreeMap<u32, OwnedHandle>> {

@@ -3,9 +3,8 @@
 //!
 //! [console control handlers]: https://learn.microsoft.com/windows/console/setconsolectrlhandler
 
-use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{self, SyncSender};
+use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 use std::{io, process, thread};
 
@@ -32,8 +31,9 @@ impl EndRequest {
 
 /// Whether an event asked this program to end.
 static ASKED: AtomicBool = AtomicBool::new(false);
-/// Wakes the thread of [`listen`].
-static WAKE_LISTENER: OnceLock<SyncSender<()>> = OnceLock::new();
+type Work = Box<dyn FnOnce(EndRequest) + Send>;
+/// What [`listen`] was given, until an event.
+static WORK: Mutex<Option<Work>> = Mutex::new(None);
 /// The time for the program to end when the console is closed. The handler waits this long, because
 /// Windows ends the process when the handler returns, at the latest after five seconds.
 const SHUTDOWN_TIME: Duration = Duration::from_secs(10);
@@ -43,19 +43,12 @@ pub fn end_request() -> Option<EndRequest> {
     ASKED.load(Ordering::SeqCst).then_some(EndRequest(()))
 }
 
-/// Calls `on_request` on a new thread when an event asks this program to end.
+/// Calls `on_request` on another thread when an event asks this program to end.
 ///
 /// # Errors
 /// When the handler cannot be installed; events then have their default action.
 pub fn listen(on_request: impl FnOnce(EndRequest) + Send + 'static) -> io::Result<()> {
-    let (sender, receiver) = mpsc::sync_channel(1);
-    let work = move || {
-        if receiver.recv().is_ok() {
-            on_request(EndRequest(()));
-        }
-    };
-    thread::Builder::new().name("signals".into()).spawn(work)?;
-    let _ = WAKE_LISTENER.set(sender);
+    *WORK.lock().unwrap_or_else(PoisonError::into_inner) = Some(Box::new(on_request));
     // SAFETY: the handler has the documented signature and exists as long as the program.
     check_status(unsafe { SetConsoleCtrlHandler(Some(handle), 1) })
 }
@@ -63,8 +56,11 @@ pub fn listen(on_request: impl FnOnce(EndRequest) + Send + 'static) -> io::Resul
 /// The handler of console events, which Windows calls on a new thread.
 unsafe extern "system" fn handle(event: u32) -> i32 {
     ASKED.store(true, Ordering::SeqCst);
-    // If the channel is full, an earlier event has already woken the listener.
-    let _ = WAKE_LISTENER.get().map(|sender| sender.try_send(()));
+    // Later events find no work.
+    let work = WORK.lock().ok().and_then(|mut work| work.take());
+    if let Some(work) = work {
+        work(EndRequest(()));
+    }
     if event != CTRL_C_EVENT && event != CTRL_BREAK_EVENT {
         thread::sleep(SHUTDOWN_TIME);
     }
