@@ -6,25 +6,23 @@ use crate::numbers::short_time;
 /// Describes an event.
 pub fn describe(event: &ClockEvent) -> String {
     let seconds = |s: f64| short_time(s * 1e9);
-    let size = event
-        .size
-        .map_or(event.note.clone(), |size| match event.kind {
-            EventKind::Pause => format!("{} to {}", seconds(size.low), seconds(size.high)),
-            EventKind::Slew => {
-                format!(
-                    "{:+.2} ppm ({:+.2} to {:+.2})",
-                    size.value, size.low, size.high
-                )
+    // Who wrote the log may not know the ends.
+    let ends = event.size.and_then(|size| size.ends());
+    let size = event.size.map_or(event.note.clone(), |size| {
+        let value = match event.kind {
+            EventKind::Slew => format!("{:+.2} ppm", size.value),
+            _ if size.value < 0.0 => format!("-{}", seconds(-size.value)),
+            _ => seconds(size.value),
+        };
+        match (event.kind, ends) {
+            (_, None) => value,
+            (EventKind::Pause, Some((low, high))) => {
+                format!("{} to {}", seconds(low), seconds(high))
             }
-            _ => {
-                let sign = if size.value < 0.0 { "-" } else { "" };
-                format!(
-                    "{sign}{} ±{}",
-                    seconds(size.value.abs()),
-                    seconds(size.half_width())
-                )
-            }
-        });
+            (EventKind::Slew, Some((low, high))) => format!("{value} ({low:+.2} to {high:+.2})"),
+            _ => format!("{value} ±{}", seconds(size.half_width())),
+        }
+    });
     let cause = match event.cause {
         Cause::Quota => "CPU quota",
         Cause::Host => "the host took the CPU (steal time)",

@@ -48,7 +48,7 @@ pub fn facts(platform: &Platform, frequency: &Frequency) -> Vec<Fact> {
             "CPUs",
             joined(
                 [
-                    after("online", &cpu.online),
+                    cpu.online.map(|count| format!("{count} online")),
                     after("allowed", &cpu.allowed_list),
                     after("isolated", &cpu.isolated),
                     after("nohz_full", &cpu.nohz_full),
@@ -73,7 +73,9 @@ pub fn facts(platform: &Platform, frequency: &Frequency) -> Vec<Fact> {
         ("NTP", platform.ntp.as_ref().map(ntp)),
         (
             "load",
-            platform.load.map(|load| format!("{:.2}", load.one_minute)),
+            platform
+                .load
+                .map(|load| format!("{:.2} over 1 min", load.one_minute)),
         ),
         (
             "stolen",

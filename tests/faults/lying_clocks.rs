@@ -7,17 +7,12 @@ use super::{agent_folder, lock_machine, outcome, probe, probe_quickly, row};
 
 /// Probes the clock of `clocks.py` with this fault. Returns its row; `None` if the test is skipped.
 fn probe_clock(fault: &str) -> Option<Value> {
-    probe_clock_without("", fault)
-}
-
-/// Like [`probe_clock`], with a host that does not offer `question`; empty if it offers all.
-fn probe_clock_without(question: &str, fault: &str) -> Option<Value> {
     let _lock = lock_machine();
     if lacks("python3", "python3") {
         return None;
     }
     let agent = format!(
-        "faulty=python3 '{}' {question}",
+        "faulty=python3 '{}'",
         agent_folder().join("clocks.py").display()
     );
     let id = format!("faulty:{fault}");
@@ -92,23 +87,6 @@ fn sound_clock_passes_verdicts() {
     let (low, high) = (cost("low"), cost("high"));
     assert!(low <= 1.02 * 60.5 && 0.98 * 60.5 <= high, "{low} to {high}");
     assert!((low..=high).contains(&cost("value")), "{row}");
-}
-
-/// Without the question `comparisons`, the rate of the clock is still known well enough for the
-/// verdict.
-#[test]
-fn rate_is_known_without_comparisons() {
-    let Some(row) = probe_clock_without("comparisons", "sound") else {
-        return;
-    };
-    assert_eq!(outcome(&row, "stable"), "pass", "{row}");
-    let stable = &row["verdicts"]["stable"];
-    assert!(
-        stable["offset_uncertainty_ppm"]
-            .as_f64()
-            .is_some_and(|uncertainty| uncertainty < 500.0),
-        "{stable}"
-    );
 }
 
 #[test]

@@ -54,10 +54,10 @@ def wait(length):
     return [first, first - 100_000 if LIE == "ends-first" else clock(), -1, -1]
 
 
-def wakeups(period, count, stalls):
+def wakeups(period, count):
     times = []
-    for number in range(count):
-        time.sleep(period / 1e9 * (4.5 if number in stalls else 1))
+    for _ in range(count):
+        time.sleep(period / 1e9)
         times.append([clock(), 1])
     return times[::-1] if LIE == "backwards" and count > 20 else times
 
@@ -81,7 +81,7 @@ def answer(request):
     if op == "waits":
         return {"values": flat([at, *wait(length)] for _ in range(request["repeat"]) for at, length in enumerate(request["request_ns"]))}
     if op == "periods":
-        return {"values": flat(wakeups(request["period_ns"], request["count"], request["stalls"]))}
+        return {"values": flat(wakeups(request["period_ns"], request["count"]))}
     if op == "intervals":
         return {"values": [interval(amount) for amount in request["work"] for _ in range(request["repeat"])]}
     if op == "batches":
