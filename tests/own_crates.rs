@@ -2,7 +2,6 @@
 //! examples that start from `cargo new`, with the crates of this repository and without the network,
 //! and the commands of the first five minutes.
 
-use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 use std::process::Command;
@@ -166,7 +165,7 @@ fn libraries_bring_few_crates() {
             .output()
             .expect("cargo starts");
         let tree = String::from_utf8(tree.stdout).expect("the tree is text");
-        let crates: BTreeSet<&str> = tree
+        let crates: std::collections::BTreeSet<&str> = tree
             .lines()
             .map(|line| line.trim_end_matches(" (*)"))
             .collect();

@@ -13,6 +13,22 @@ use crate::skipping::skipped;
 #[cfg(unix)]
 use crate::steering::steers_nothing;
 
+const SCHEMA: &str = include_str!("../../docs/report.v2.schema.json");
+
+/// Parses a report and checks it against the schema.
+#[track_caller]
+pub fn parse_valid_report(text: &str) -> serde_json::Value {
+    let schema = serde_json::from_str(SCHEMA).expect("the schema is JSON");
+    let validator = jsonschema::validator_for(&schema).expect("the schema is one");
+    let report = serde_json::from_str(text).expect("a report is JSON");
+    let errors = validator
+        .iter_errors(&report)
+        .map(|error| error.to_string());
+    let errors: Vec<String> = errors.collect();
+    assert!(errors.is_empty(), "{errors:?}");
+    report
+}
+
 /// A quick probe of two timers.
 const PROBE_TWO: [&str; 4] = ["probe", "--quick", "rdtsc", "monotonic"];
 
@@ -72,7 +88,7 @@ fn probe_follows_schema_and_writes_files() {
     let run = timermeter(&[&PROBE_TWO[..], &more].concat()).code(predicate::in_iter(STATUSES));
     let printed = printed(&run.stderr(predicate::str::is_empty()));
     assert_eq!(fs::read_to_string(&as_json).unwrap(), printed);
-    let report = super::waits::parse_valid_report(&printed);
+    let report = parse_valid_report(&printed);
     assert_eq!(report["settings"]["profile"], "quick");
     assert_eq!(report["settings"]["seed"], 7);
     assert_eq!(report["frequency"]["cycles_hz"]["value"], 2.8e9);

@@ -9,26 +9,12 @@ use predicates::str::is_empty;
 use serde_json::Value;
 
 use super::folder::Folder;
+use super::reports::parse_valid_report;
 use super::{json, printed, program, run, timermeter};
 use crate::skipping::skipped;
 
-const SCHEMA: &str = include_str!("../../docs/report.v2.schema.json");
 /// Flags of a short run: at most two processes per timer, and no long waits.
 const SHORT: [&str; 4] = ["--quick", "100us", "--budget", "10ms"];
-
-/// Parses a report and checks it against the schema.
-#[track_caller]
-pub fn parse_valid_report(text: &str) -> Value {
-    let schema = serde_json::from_str(SCHEMA).expect("the schema is JSON");
-    let validator = jsonschema::validator_for(&schema).expect("the schema is one");
-    let report = serde_json::from_str(text).expect("a report is JSON");
-    let errors = validator
-        .iter_errors(&report)
-        .map(|error| error.to_string());
-    let errors: Vec<String> = errors.collect();
-    assert!(errors.is_empty(), "{errors:?}");
-    report
-}
 
 /// Runs `wait` with waits of 100 µs and `args`. Returns the report and the result of the run.
 #[track_caller]
