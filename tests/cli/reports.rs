@@ -37,6 +37,7 @@ const PROBE_TWO: [&str; 4] = ["probe", "--quick", "rdtsc", "monotonic"];
 const STATUSES: [i32; 2] = [0, 3];
 
 /// A kept report with a rate of 82.43 ± 150.24 ppm.
+#[cfg(unix)]
 const KEPT: &str = include_str!("../fuzz/corpus/report/kept.json");
 
 #[cfg(unix)]
