@@ -25,15 +25,15 @@ pub fn describe(event: &ClockEvent) -> String {
     });
     let cause = match event.cause {
         Cause::Quota => "CPU quota",
-        Cause::Host => "the host took the CPU (steal time)",
-        Cause::Scheduler => "other threads had the CPU",
+        Cause::Host => "steal time",
+        Cause::Scheduler => "other threads",
         Cause::Suspend => "BOOTTIME continued",
-        Cause::ClockSet => "a program set the time of day",
+        Cause::ClockSet => "the time was set",
         Cause::LeapSecond => "leap second",
-        Cause::Discipline => "a time service set the rate (adjtimex)",
-        Cause::Kernel => "the kernel corrects an offset (adjtime)",
-        Cause::KernelGaveUp => "the kernel rejected the former one",
-        Cause::Chosen => "a person or a program chose it",
+        Cause::Discipline => "adjtimex set the rate",
+        Cause::Kernel => "adjtime corrects an offset",
+        Cause::KernelGaveUp => "the former was rejected",
+        Cause::Chosen => "it was chosen",
         Cause::Unknown => "unknown cause",
     };
     let kind = match event.kind {

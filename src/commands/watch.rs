@@ -66,8 +66,7 @@ fn print_saved(path: &Path, mut journal: Journal<'_>) -> CommandResult {
     input::read(path, MAX_REPORT_BYTES, &mut bytes)
         .map_err(|error| failed(format!("cannot read '{name}': {error}")))?;
     let log = log::parse(&String::from_utf8_lossy(&bytes), parse_line);
-    if log.damaged > 0 {
-        let damaged = log.damaged;
+    if let damaged @ 1.. = log.damaged {
         print_message(&format_args!("'{name}': skipped {damaged} damaged lines"));
     }
     let missing = || failed(format!("'{name}' holds no watch"));
@@ -82,10 +81,7 @@ fn print_saved(path: &Path, mut journal: Journal<'_>) -> CommandResult {
 /// receives the lines any more, because they could not be written.
 fn watch(args: &WatchArgs, lines: &Sender<LogLine>) -> CommandResult {
     let send = |line| lines.send(line).map_err(|_| CommandError::Closed);
-    let clock_failed = |why| {
-        let why = with_remedy(&why);
-        failed(format!("the watch ended, because a clock failed: {why}"))
-    };
+    let clock_failed = |why| failed(format!("a clock failed: {}", with_remedy(&why)));
     let clocks = Clocks::open(Root::system())?;
     send(LogLine::Begin(Begin {
         date: date(),
@@ -190,11 +186,7 @@ fn in_words(line: &LogLine) -> String {
     match line {
         LogLine::Begin(begin) => {
             let source = begin.clock_source.as_deref().unwrap_or("unknown");
-            let pause = short(begin.shortest_pause_s);
-            format!(
-                "{}  begins: clock source {source}, pauses from {pause} on\n",
-                begin.date
-            )
+            format!("{}  begins: clock source {source}\n", begin.date)
         }
         LogLine::Event(event) => format!("{}  {}\n", date_time(event.at_s as i64), describe(event)),
         LogLine::End(end) => {
