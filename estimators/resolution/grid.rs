@@ -3,8 +3,6 @@
 //! subtracted. The [lattice](super::lattice) counts if chance would hardly place so many *levels*
 //! (distinct multiples) on it: with few levels, the step is only known to be no longer.
 
-use std::collections::BTreeSet;
-
 use super::lattice::{self, FittedLine, MIN_STEP_TICKS, fit_all_levels};
 use super::{INTERRUPTED_SHARE, Resolution, StepRule, common_divisor};
 use crate::model::Interval;
@@ -19,85 +17,59 @@ const TOLERANCE: f64 = 1.3;
 /// The largest probability that chance places the durations on a grid. *Chance*.
 const MAX_CHANCE: f64 = 0.05;
 
-/// What durations show of the clock that measured them; times are in the unit of the durations.
-#[derive(Clone, Debug, PartialEq)]
-pub struct DurationGrid {
-    /// The step, or its limit with the reason.
-    pub resolution: Resolution,
-    /// The share of durations that are multiples of the step.
-    pub share: f64,
-    /// The distance from zero to the nearest multiple; `None` if it is unknown.
-    pub offset: Option<f64>,
-}
-
-/// Finds the grid of durations, which are multiples of `rounding`.
-pub fn find(durations: &[f64], rounding: f64) -> DurationGrid {
+/// Finds the step of durations, which are multiples of `rounding`, in their unit.
+pub fn find(durations: &[f64], rounding: f64) -> Resolution {
     /// The longest durations that are examined, in 95th percentiles: programs round longer ones
     /// more. *Judgement*.
     const MAX_USUAL: f64 = 2.0;
-    let whole = || {
-        durations
-            .iter()
-            .map(|duration| (duration / rounding).round())
-    };
-    let usual = quantile(&sorted(whole().map(f64::abs)), 1.0 - INTERRUPTED_SHARE).unwrap_or(0.0);
-    let values = sorted(whole().filter(|value| value.abs() <= MAX_USUAL * usual));
-    let farthest = values.iter().map(|value| value.abs()).fold(0.0, f64::max);
-    let unknown = |bound: f64, reason: &'static str| DurationGrid {
-        resolution: Resolution::AtMost {
-            bound: bound * rounding,
-            reason: reason.into(),
-        },
-        share: 0.0,
-        offset: None,
-    };
-    if farthest == 0.0 {
-        return DurationGrid {
-            resolution: Resolution::Unmoved,
-            ..unknown(0.0, "")
-        };
+    let whole = durations.iter().map(|it| (it / rounding).round());
+    let sizes = sorted(whole.clone().map(f64::abs));
+    let usual = quantile(&sizes, 1.0 - INTERRUPTED_SHARE).unwrap_or(0.0);
+    if usual == 0.0 {
+        return Resolution::Unmoved;
     }
+    let values = sorted(whole.filter(|value| value.abs() <= MAX_USUAL * usual));
     let deltas = values.iter().map(|value| *value as i64).collect();
     let divisor = common_divisor(&[Intervals { work: 0, deltas }]) as f64;
-    for unit in [divisor, 1.0] {
+    let found = [divisor, 1.0].into_iter().find_map(|unit| {
         let values: Vec<f64> = values.iter().map(|value| value / unit).collect();
-        if let Some(found) = fit(&values) {
-            let unit = rounding * unit;
-            return DurationGrid {
-                resolution: found.resolution.scaled(unit),
-                offset: found.offset.map(|offset| offset * unit),
-                ..found
-            };
-        }
-    }
-    let distinct = values.chunk_by(|a, b| a == b).count() as f64;
-    let all = values[values.len() - 1] - values[0];
-    let is_chance = (distinct - 1.0) * divisor.ln() - distinct.ln() < -MAX_CHANCE.ln();
-    if !is_chance && distinct > all / divisor {
-        return DurationGrid {
-            resolution: Resolution::Resolved {
-                step: Interval::around(divisor, 1.0 / farthest).scaled(rounding),
-                rule: StepRule::Lattice,
-            },
-            share: 1.0,
-            offset: Some(0.0),
-        };
-    }
+        Some(fit(&values)?.scaled(unit))
+    });
+    let gaps = values.windows(2).map(|two| two[1] - two[0]);
+    let all: f64 = gaps.clone().sum();
+    let distinct = gaps.clone().filter(|gap| *gap > 0.0).count() as i32;
+    // Chance makes so many durations without gaps multiples.
+    let is_dense = f64::from(distinct) * divisor >= all
+        && MAX_CHANCE * divisor.powi(distinct) >= f64::from(distinct + 1);
     // No step is longer than the shortest distance of two durations that rounding does not explain,
     // with what rounding takes off.
-    let gaps = values.windows(2).map(|two| two[1] - two[0]);
-    let shortest = gaps.filter(|gap| *gap > 2.0).fold(f64::INFINITY, f64::min);
-    match all == 0.0 {
-        true => unknown(farthest, "all durations are equal"),
-        false => unknown(
-            shortest.min(all.max(2.0)) + 2.0,
-            "there are too few different durations, or they differ by as little as their rounding",
+    let shortest = gaps.filter(|gap| *gap > 2.0).fold(all.max(2.0), f64::min);
+    let (bound, reason) = match all == 0.0 {
+        true => (usual, "all durations are equal"),
+        false => (
+            shortest + 2.0,
+            "there are too few different durations, or rounding hides it",
         ),
+    };
+    let unknown = match is_dense {
+        true => resolved(divisor, 1.0 / usual),
+        false => Resolution::AtMost {
+            bound,
+            reason: reason.into(),
+        },
+    };
+    found.unwrap_or(unknown).scaled(rounding)
+}
+
+fn resolved(step: f64, error: f64) -> Resolution {
+    Resolution::Resolved {
+        step: Interval::around(step, error),
+        rule: StepRule::Lattice,
     }
 }
 
 /// Fits a grid to sorted values in units of their rounding.
-fn fit(values: &[f64]) -> Option<DurationGrid> {
+fn fit(values: &[f64]) -> Option<Resolution> {
     /// The largest number of angles that are computed. *Numerical*.
     const MAX_ANGLES: f64 = 1e8;
     /// The numbers of durations that may show a grid although no two are neighbours. *Judgement*:
@@ -136,56 +108,44 @@ fn fit(values: &[f64]) -> Option<DurationGrid> {
 }
 
 /// Judges the grid of a line.
-fn fit_line(values: &[f64], line: FittedLine) -> Option<DurationGrid> {
+fn fit_line(values: &[f64], line: FittedLine) -> Option<Resolution> {
     /// The largest uncertainty of the level of zero, in steps, at which it is known. *Judgement*.
     const MAX_UNCERTAINTY: f64 = 0.25;
     /// The least number of levels off zero with gaps between them, or with several if zero is
     /// unknown. *Judgement*: fewer lie on many grids.
-    const MIN_LEVELS: usize = 6;
-    let FittedLine {
-        mut step,
-        at_anchor,
-        ..
-    } = line;
-    let level = |value: &f64| ((value - at_anchor) / step).round();
-    let is_on = |value: &&f64| (*value - at_anchor - level(value) * step).abs() <= TOLERANCE;
-    let on: Vec<f64> = values.iter().filter(is_on).copied().collect();
-    let levels: BTreeSet<i64> = on.iter().map(|value| level(value) as i64).collect();
-    let span = (levels.last()? - levels.first()?) as f64;
+    const MIN_LEVELS: f64 = 6.0;
+    let (step, start) = (line.step, line.at_anchor);
+    let placed = values
+        .iter()
+        .map(|value| [((value - start) / step).round(), *value]);
+    let is_on = |[level, value]: &[f64; 2]| (value - start - level * step).abs() <= TOLERANCE;
+    let on: Vec<[f64; 2]> = placed.filter(is_on).collect();
+    let [first, last] = [on.first()?[0], on.last()?[0]];
+    let levels = on.chunk_by(|a, b| a[0] == b[0]).count() as f64;
+    let span = last - first;
     // Both ends may be off by their rounding.
-    let mut error = 2.0 / span;
-    let zero = -at_anchor / step;
+    let error = 2.0 / span;
+    let zero = -start / step;
+    let origin = zero.round();
     let uncertainty = (1.0 + error * zero.abs()) / step;
-    let off = zero.round() - zero;
-    let mut chance = (levels.len() as f64 - 2.0) * (2.0 * TOLERANCE / step).min(1.0).ln();
-    chance += (2.0 * span).ln();
-    let mut offset = Some(off * step).filter(|_| uncertainty < MAX_UNCERTAINTY);
-    if offset.is_some() && off.abs() <= uncertainty {
-        offset = Some(0.0);
-        chance += (2.0 * uncertainty).ln();
-        let numbers = || on.iter().map(|value| level(value) - zero.round());
-        let product: f64 = numbers()
-            .zip(&on)
-            .map(|(number, value)| number * value)
-            .sum();
-        let farthest = numbers().map(f64::abs).fold(0.0, f64::max);
-        (step, error) = (
-            product / numbers().map(|it| it * it).sum::<f64>(),
-            1.0 / farthest,
-        );
+    let is_known = uncertainty < MAX_UNCERTAINTY;
+    let is_zero = is_known && (origin - zero).abs() <= uncertainty;
+    let trials = 2.0 * span * if is_zero { 2.0 * uncertainty } else { 1.0 };
+    let chance = trials.ln() + (levels - 2.0) * (2.0 * TOLERANCE / step).min(1.0).ln();
+    let is_dense = levels >= MIN_LEVELS || span + 1.0 - levels <= f64::from(u8::from(!is_known));
+    let is_certain = chance <= MAX_CHANCE.ln()
+        && on.len() as f64 >= (1.0 - INTERRUPTED_SHARE) * values.len() as f64;
+    if !is_certain || !is_zero && !is_dense {
+        return None;
     }
-    let gaps = span + 1.0 - levels.len() as f64;
-    let is_dense = levels.len() >= MIN_LEVELS || gaps <= f64::from(u8::from(offset.is_none()));
-    let share = on.len() as f64 / values.len() as f64;
-    let is_certain = chance <= MAX_CHANCE.ln() && share >= 1.0 - INTERRUPTED_SHARE;
-    (is_certain && (offset == Some(0.0) || is_dense)).then(|| DurationGrid {
-        resolution: Resolution::Resolved {
-            step: Interval::around(step, error),
-            rule: StepRule::Lattice,
-        },
-        share,
-        offset,
-    })
+    if !is_zero {
+        return Some(resolved(step, error));
+    }
+    let numbers = || on.iter().map(|[level, value]| (level - origin, value));
+    let product: f64 = numbers().map(|(number, value)| number * value).sum();
+    let square: f64 = numbers().map(|(number, _)| number * number).sum();
+    let farthest = (first - origin).abs().max((last - origin).abs());
+    Some(resolved(product / square, 1.0 / farthest))
 }
 
 #[cfg(test)]
@@ -203,7 +163,7 @@ mod tests {
     }
 
     fn step(durations: &[f64]) -> Option<Interval> {
-        match find(durations, 1.0).resolution {
+        match find(durations, 1.0) {
             Resolution::Resolved { step, .. } => Some(step),
             _ => None,
         }
@@ -228,12 +188,12 @@ mod tests {
         for [short, long] in [[1_000.0, 1_041.0], [2_000.0, 3_500.0]] {
             let durations = [[short, long]; 500].concat();
             assert_eq!(step(&durations), None);
-            let limit = find(&durations, 1.0).resolution.step_or_limit();
+            let limit = find(&durations, 1.0).step_or_limit();
             assert!(limit >= Some(long - short), "{limit:?}");
         }
         let durations: Vec<_> = (0..500).map(|at| f64::from(at * at % 997)).collect();
         assert_eq!(step(&durations), None);
         assert_eq!(step(&[5.0; 9]), None);
-        assert_eq!(find(&[0.0; 9], 1.0).resolution, Resolution::Unmoved);
+        assert_eq!(find(&[0.0; 9], 1.0), Resolution::Unmoved);
     }
 }

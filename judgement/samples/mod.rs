@@ -1,6 +1,8 @@
 //! Judges durations that were measured elsewhere: what their grid says of the clock, and how much of
 //! their scatter is due to it.
 
+use std::borrow::Cow;
+
 use serde::Serialize;
 
 use crate::model::Interval;
@@ -23,11 +25,7 @@ pub struct JudgedDurations {
     /// The limit of the step, if it is not known.
     pub step_at_most_ns: Option<f64>,
     /// The reason why it is not known.
-    pub reason: Option<String>,
-    /// The share of durations that are multiples of the step.
-    pub share: Option<Interval>,
-    /// The distance of durations from multiples; null if it is not known.
-    pub offset_ns: Option<f64>,
+    pub reason: Option<Cow<'static, str>>,
     /// What the durations were rounded to.
     pub rounding_ns: f64,
     /// Standard deviation.
@@ -42,24 +40,21 @@ pub fn judge(durations: &[f64], rounding: f64, is_floating: bool) -> JudgedDurat
     /// The largest distance from whole nanoseconds, in which most systems count, and the least share
     /// of durations that are. *Judgement*: a few may be sums.
     const WHOLE: (f64, f64) = (0.02, 0.95);
-    let count = durations.len() as f64;
-    let whole = durations
-        .iter()
-        .filter(|value| (*value - value.round()).abs() <= WHOLE.0);
-    let is_whole = whole.count() as f64 >= WHOLE.1 * count;
-    let mut rounding_ns = match is_floating && is_whole {
-        true => rounding.max(1.0),
-        false => rounding,
-    };
-    let mut grid = find(durations, rounding_ns);
-    let is_hidden =
-        matches!(grid.resolution, Resolution::AtMost { bound, .. } if bound > EPOCH_ROUNDING_NS);
-    if is_floating && EPOCH_ROUNDING_NS > rounding_ns && is_hidden {
-        (rounding_ns, grid) = (EPOCH_ROUNDING_NS, find(durations, EPOCH_ROUNDING_NS));
+    let is_whole = |value: &&f64| (*value - value.round()).abs() <= WHOLE.0;
+    let whole = durations.iter().filter(is_whole).count() as f64;
+    let mut rounding_ns = rounding;
+    if is_floating && whole >= WHOLE.1 * durations.len() as f64 {
+        rounding_ns = rounding.max(1.0);
     }
-    let (step_ns, step_at_most_ns, reason) = match grid.resolution {
+    let mut found = find(durations, rounding_ns);
+    if matches!(found, Resolution::AtMost { bound, .. } if is_floating && bound > EPOCH_ROUNDING_NS)
+    {
+        rounding_ns = rounding_ns.max(EPOCH_ROUNDING_NS);
+        found = find(durations, rounding_ns);
+    }
+    let (step_ns, step_at_most_ns, reason) = match found {
         Resolution::Resolved { step, .. } => (Some(step), None, None),
-        Resolution::AtMost { bound, reason } => (None, Some(bound), Some(reason.to_string())),
+        Resolution::AtMost { bound, reason } => (None, Some(bound), Some(reason)),
         Resolution::Unmoved => (None, None, Some("all durations are zero".into())),
     };
     let variance = variance(durations).unwrap_or(0.0);
@@ -71,8 +66,6 @@ pub fn judge(durations: &[f64], rounding: f64, is_floating: bool) -> JudgedDurat
         step_ns,
         step_at_most_ns,
         reason,
-        share: step_ns.map(|_| Interval::exact(grid.share).with_counting_error(count)),
-        offset_ns: grid.offset,
         rounding_ns,
         scatter_ns: variance.sqrt(),
         scatter_by_step: step_ns.map(by_step).filter(|_| variance > 0.0),
