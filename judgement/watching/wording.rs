@@ -5,22 +5,18 @@ use crate::numbers::short_time;
 
 /// Describes an event.
 pub fn describe(event: &ClockEvent) -> String {
-    let seconds = |s: f64| short_time(s * 1e9);
-    // Who wrote the log may not know the ends.
-    let ends = event.size.and_then(|size| size.ends());
+    let stated = |size: f64| match event.kind {
+        EventKind::Slew => format!("{size:.2} ppm"),
+        _ if size < 0.0 => format!("-{}", short_time(-size * 1e9)),
+        _ => short_time(size * 1e9),
+    };
     let size = event.size.map_or(event.note.clone(), |size| {
-        let value = match event.kind {
-            EventKind::Slew => format!("{:+.2} ppm", size.value),
-            _ if size.value < 0.0 => format!("-{}", seconds(-size.value)),
-            _ => seconds(size.value),
-        };
-        match (event.kind, ends) {
+        let value = stated(size.value);
+        // Who wrote the log may not know the ends.
+        match (event.kind, size.ends()) {
             (_, None) => value,
-            (EventKind::Pause, Some((low, high))) => {
-                format!("{} to {}", seconds(low), seconds(high))
-            }
-            (EventKind::Slew, Some((low, high))) => format!("{value} ({low:+.2} to {high:+.2})"),
-            _ => format!("{value} ±{}", seconds(size.half_width())),
+            (EventKind::Pause, Some((_, high))) => format!("{value} to {}", stated(high)),
+            _ => format!("{value} ±{}", stated(size.half_width())),
         }
     });
     let cause = match event.cause {
@@ -36,12 +32,6 @@ pub fn describe(event: &ClockEvent) -> String {
         Cause::Chosen => "it was chosen",
         Cause::Unknown => "unknown cause",
     };
-    let kind = match event.kind {
-        EventKind::Pause => "pause",
-        EventKind::Suspend => "suspend",
-        EventKind::Step => "step",
-        EventKind::Slew => "slew",
-        EventKind::Source | EventKind::Other => "clock source",
-    };
+    let kind = format!("{:?}", event.kind).to_lowercase();
     format!("{kind} {size}: {cause}")
 }
