@@ -83,16 +83,21 @@ fn watch(args: &WatchArgs, lines: &Sender<LogLine>) -> CommandResult {
     let send = |line| lines.send(line).map_err(|_| CommandError::Closed);
     let clock_failed = |why| failed(format!("a clock failed: {}", with_remedy(&why)));
     let clocks = Clocks::open(Root::system())?;
+    let [period, pause, duration] =
+        [args.period, args.pause, args.duration].map(|s| (s * 1e9) as i64);
+    let mut judge = Judge::new(pause);
+    let began = clocks.monotonic().map_err(clock_failed)?;
+    // A sample precedes the first line, so that nothing that happens after the line is missed.
+    let mut first = clocks.sample(began).map_err(clock_failed)?;
+    clocks.complete(&mut first);
+    judge.add(first);
     send(LogLine::Begin(Begin {
         date: date(),
         shortest_pause_s: args.pause,
         clock_source: clock_source(&Root::system()).current,
     }))?;
-    let [period, pause, duration] =
-        [args.period, args.pause, args.duration].map(|s| (s * 1e9) as i64);
-    let mut judge = Judge::new(pause);
-    let began = clocks.monotonic().map_err(clock_failed)?;
-    let (mut planned, mut next_machine, mut events) = (began, began, 0);
+    let mut planned = began.saturating_add(period);
+    let (mut next_machine, mut events) = (began.saturating_add(MACHINE_PERIOD_NS), 0);
     // CLOCK_MONOTONIC stands still during a suspend, so suspends prolong the watch.
     let end = began.saturating_add(duration);
     let mut ended = Ok(());
