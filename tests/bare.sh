@@ -13,8 +13,10 @@ trap 'rm -rf "$folder"' EXIT
 trap 'exit 130' INT
 trap 'exit 143' TERM
 
-command=$(sed -nE 's/.*`(cargo [^`]+)` tests timermeter itself.*/\1/p' "$root/README.md")
-[ -n "$command" ] || { echo "README.md does not say which command tests timermeter" >&2; exit 1; }
+# shellcheck disable=SC2016 # The backquotes are those of README.md.
+pattern='`(cargo [^`]+)` tests timermeter itself'
+[[ $(<"$root/README.md") =~ $pattern ]] || { echo "README.md does not say which command tests timermeter" >&2; exit 1; }
+command=${BASH_REMATCH[1]}
 git clone --quiet "$root" "$folder/clone"
 cd "$folder/clone"
 cargo fetch --quiet --locked
