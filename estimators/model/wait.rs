@@ -205,7 +205,11 @@ impl WaitFigures {
                     || expected.abs() < 2.0 * (late.half_width() + least.half_width())
             })
         };
+        // Steps change the lateness of a length that is no multiple by up to a step.
+        let longest = self.by_length().map(|row| row.request_ns).max()? as f64;
+        let mut steps = self.granularities().filter_map(Granularity::step);
         let is_other = (high < -MAX_RATE_PPM || low > MAX_DELAY_PPM)
+            && steps.all(|step| 1e-6 * ppm.value.abs() * longest > step.value)
             && ppm.half_width() < MAX_HALF_WIDTH * ppm.value.abs()
             && self.by_length().all(fits);
         is_other.then_some(ppm)

@@ -1,6 +1,6 @@
 //! Checks that an agent follows the protocol.
 
-use std::io::Write;
+use std::io::{BufRead, BufReader, Write};
 use std::process::{Command, Stdio};
 
 use timermeter::hosts::connection::Connection;
@@ -57,10 +57,16 @@ pub fn assert_protocol(command: &AgentCommand) {
     let mut input = process.stdin.take().expect("a pipe");
     let hello = "{\"op\":\"hello\",\"protocol\":1}\n";
     write!(input, "{hello}{INVALID_LINES}").expect("it reads");
+    // The input stays open, because an agent may end with it at once.
+    let output = BufReader::new(process.stdout.take().expect("a pipe"));
+    let answers: Vec<String> = output
+        .lines()
+        .take(5)
+        .map(|line| line.expect("text"))
+        .collect();
     drop(input);
-    let ended = process.wait_with_output().expect("it ends");
-    assert!(ended.status.success(), "{agent}: {}", ended.status);
-    let answers = String::from_utf8(ended.stdout).expect("text");
-    let refusals = answers.lines().filter(|line| line.contains("\"error\":"));
-    assert_eq!(refusals.count(), 4, "{agent}: {answers}");
+    let ended = process.wait().expect("it ends");
+    assert!(ended.success(), "{agent}: {ended}");
+    let refusals = answers.iter().filter(|line| line.contains("\"error\":"));
+    assert_eq!(refusals.count(), 4, "{agent}: {answers:?}");
 }

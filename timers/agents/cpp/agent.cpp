@@ -204,7 +204,7 @@ static void pause_for(std::int64_t ns) {
     compute(end - now());
 }
 
-template <class Waiter> Ticks waits(std::int64_t late, std::int64_t pause, std::size_t repeat, const Ticks &lengths) {
+template <class Waiter> Ticks waits(std::int64_t pause, std::size_t repeat, const Ticks &lengths) {
     static std::mt19937_64 random{std::random_device{}()};
     Ticks values;
     for (std::size_t turn = 0; turn < repeat * lengths.size(); turn++) {
@@ -216,7 +216,6 @@ template <class Waiter> Ticks waits(std::int64_t late, std::int64_t pause, std::
         auto after = Reference::read();
         cpu = cpu_ns() - cpu;
         values.insert(values.end(), {std::int64_t(turn % lengths.size()), Reference::ticks(before), Reference::ticks(after), cpu, -1});
-        if (late >= 0 && Reference::ticks(after) - Reference::ticks(before) > ns + late) break;
     }
     return values;
 }
@@ -253,7 +252,7 @@ static Ticks dispatch(const std::string &op, const std::string &id, const Ticks 
     bool is_waits = op == "waits";
 // each waiter:
     if (id == "«id»" && (is_waits || op == "periods"))
-        return is_waits ? waits<Waiter<«n»>>(amounts.at(0), amounts.at(1), amounts.at(2), Ticks(amounts.begin() + 3, amounts.end()))
+        return is_waits ? waits<Waiter<«n»>>(amounts.at(0), amounts.at(1), Ticks(amounts.begin() + 2, amounts.end()))
                         : periods<Waiter<«n»>>(amounts.at(0), amounts.at(1));
 // end each
 // each clock:

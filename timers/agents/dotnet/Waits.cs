@@ -184,7 +184,7 @@ static class Waits
     public static void WarmUp(Waiter waiter)
     {
         var reference = Questions.Of(Entry.Reference);
-        if (waiter.Ops.Contains("waits")) MeasureWaits(waiter, reference, double.NaN, new long[] { 0, 1 }, 20, 0, double.PositiveInfinity);
+        if (waiter.Ops.Contains("waits")) MeasureWaits(waiter, reference, new long[] { 0, 1 }, 20, 0);
         if (waiter.Ops.Contains("arms")) Arms(waiter, reference, 20);
         if (waiter.Ops.Contains("periods")) Periods(waiter, reference, Ms, 20);
     }

@@ -50,9 +50,9 @@ answer("comparisons", "«id»", [Units, Count, Repeat]) -> comparisons_«n»(Uni
 answer("advance", "«id»", [During, Ms]) -> advance(fun read_«n»/0, During, Ms);
 %% end each
 %% each waiter:
-answer("waits", "«id»", [Late, Most, Repeat | Lengths]) ->
+answer("waits", "«id»", [Most, Repeat | Lengths]) ->
     Each = lists:zip(lists:seq(0, length(Lengths) - 1), Lengths),
-    waits(fun wait_«n»/1, Late, Most, lists:append(lists:duplicate(Repeat, Each)), []);
+    waits(fun wait_«n»/1, Most, lists:append(lists:duplicate(Repeat, Each)), []);
 answer("periods", "«id»", [Period, Count]) -> periods(fun wait_«n»/1, Period, Count, []);
 %% end each
 answer(_, _, _) -> error('this agent does not know the question').
@@ -84,14 +84,13 @@ advance(Read, During, Ms) ->
     End = Read(),
     [End - Start, EndReference - StartReference].
 
-waits(_, _, _, [], Told) -> lists:append(lists:reverse(Told));
-waits(Wait, Late, Most, [{At, Ns} | Rest], Told) ->
+waits(_, _, [], Told) -> lists:append(lists:reverse(Told));
+waits(Wait, Most, [{At, Ns} | Rest], Told) ->
     pause(case Most of 0 -> 0; _ -> rand:uniform(Most) end),
     Before = now_ns(),
     Wait(Ns),
     After = now_ns(),
-    Left = if Late >= 0, After - Before > Ns + Late -> []; true -> Rest end,
-    waits(Wait, Late, Most, Left, [[At, Before, After, -1, -1] | Told]).
+    waits(Wait, Most, Rest, [[At, Before, After, -1, -1] | Told]).
 
 periods(_, _, 0, Told) -> lists:reverse(Told);
 periods(Wait, Period, Count, Told) ->

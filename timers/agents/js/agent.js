@@ -103,7 +103,7 @@ async function advance(clock, during, ms) {
   return [clock.ticks(end) - clock.ticks(start), reference.ticks(endReference) - reference.ticks(startReference)];
 }
 
-async function waits(id, late, most, repeat, lengths) {
+async function waits(id, most, repeat, lengths) {
   const values = [];
   for (let turn = 0; turn < repeat * lengths.length; turn++) {
     const ns = lengths[turn % lengths.length];
@@ -113,7 +113,6 @@ async function waits(id, late, most, repeat, lengths) {
       waiters[id](ns / 1e6, () => { resolve([before, reference.read()]); });
     });
     values.push(turn % lengths.length, reference.ticks(before), reference.ticks(after), -1, -1);
-    if (late >= 0 && (reference.ticks(after) - reference.ticks(before)) * reference.ns > ns + late) break;
   }
   return values;
 }
@@ -129,7 +128,7 @@ async function periods(id, period, count) {
 
 async function values(op, id, amounts) {
   const known = Object.hasOwn(waiters, id);
-  if (known && op === 'waits') return waits(id, amounts[0], amounts[1], amounts[2], amounts.slice(3));
+  if (known && op === 'waits') return waits(id, amounts[0], amounts[1], amounts.slice(2));
   if (known && op === 'periods') return periods(id, amounts[0], amounts[1]);
   const clock = clocks.find((one) => one.id === id);
   if (!clock || amounts.length === 0) throw new Error('this agent does not know the question');

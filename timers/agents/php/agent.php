@@ -122,7 +122,7 @@ function advance(object $clock, int $during, int $ms): array
     return [$clock->ticks($end) - $clock->ticks($start), $endReference - $startReference];
 }
 
-function waits(callable $wait, int $late, int $most, int $repeat, array $lengths): array
+function waits(callable $wait, int $most, int $repeat, array $lengths): array
 {
     $values = [];
     for ($turn = 0; $turn < $repeat * count($lengths); $turn++) {
@@ -133,9 +133,6 @@ function waits(callable $wait, int $late, int $most, int $repeat, array $lengths
         $wait($ns);
         $after = hrtime(true);
         array_push($values, $turn % count($lengths), $before, $after, 1000 * (cpu_us(getrusage()) - $cpu), -1);
-        if ($late >= 0 && $after - $before > $ns + $late) {
-            break;
-        }
     }
     return $values;
 }
@@ -154,7 +151,7 @@ function answer(string $op, string $id, array $amounts): array
 {
     global $clocks, $waiters;
     if ($op === 'waits' && isset($waiters[$id])) {
-        return waits($waiters[$id], $amounts[0], $amounts[1], $amounts[2], array_slice($amounts, 3));
+        return waits($waiters[$id], $amounts[0], $amounts[1], array_slice($amounts, 2));
     }
     if ($op === 'periods' && isset($waiters[$id])) {
         return periods($waiters[$id], $amounts[0], $amounts[1]);

@@ -120,7 +120,7 @@ def advance(clock, during, ms)
   [clock.ticks(stop) - clock.ticks(start), end_reference - start_reference]
 end
 
-def waits(wait, late, most, repeat, lengths)
+def waits(wait, most, repeat, lengths)
   values = []
   (repeat * lengths.size).times do |turn|
     ns = lengths[turn % lengths.size]
@@ -130,7 +130,6 @@ def waits(wait, late, most, repeat, lengths)
     wait.(ns)
     after = now
     values.push(turn % lengths.size, before, after, cpu_ns - cpu, -1)
-    break if late >= 0 && after - before > ns + late
   end
   values
 end
@@ -144,7 +143,7 @@ end
 
 def answer(op, id, amounts)
   amounts[1] *= amounts[2] if op == "comparisons"
-  return waits(WAITERS.fetch(id), *amounts[0, 3], amounts[3..]) if op == "waits"
+  return waits(WAITERS.fetch(id), *amounts[0, 2], amounts[2..]) if op == "waits"
   return periods(WAITERS.fetch(id), *amounts[0, 2]) if op == "periods"
   clock, count = CLOCKS.fetch(id), amounts.fetch(op == "intervals" || op == "readings" ? 0 : 1)
   first, second, third = blank(count), blank(count), blank(count) unless op == "advance"
