@@ -53,10 +53,7 @@ pub fn run(args: &WatchArgs, output: &mut dyn Write) -> CommandResult<bool> {
     sampler
         .join()
         .unwrap_or_else(|panic| resume_unwind(panic))?;
-    match signals::end_request() {
-        Some(_) => Err(CommandError::Interrupted),
-        None => Ok(true),
-    }
+    signals::end_request().map_or(Ok(true), |_| Err(CommandError::Interrupted))
 }
 
 /// Prints the last watch in a file.
@@ -97,7 +94,7 @@ fn watch(args: &WatchArgs, lines: &Sender<LogLine>) -> CommandResult {
         clock_source: clock_source(&Root::system()).current,
     }))?;
     let mut planned = began.saturating_add(period);
-    let (mut next_machine, mut events) = (began.saturating_add(MACHINE_PERIOD_NS), 0);
+    let (mut next_machine, mut events) = (began + MACHINE_PERIOD_NS, 0);
     // CLOCK_MONOTONIC stands still during a suspend, so suspends prolong the watch.
     let end = began.saturating_add(duration);
     let mut ended = Ok(());
@@ -160,13 +157,12 @@ impl<'a> Journal<'a> {
         }
         let text = in_words(&line);
         for (file, format) in &mut self.outputs.files {
-            let text = if *format == Format::Json {
-                &json
-            } else {
-                &text
+            let text = match format {
+                Format::Json => &json,
+                _ => &text,
             };
-            let written = file.write_all(text.as_bytes());
-            written.map_err(|error| failed(file.explain(error)))?;
+            file.write_all(text.as_bytes())
+                .map_err(|error| failed(file.explain(error)))?;
         }
         let text = match self.outputs.format {
             Format::Json => json,
@@ -187,7 +183,6 @@ impl<'a> Journal<'a> {
 
 /// Describes a line for people.
 fn in_words(line: &LogLine) -> String {
-    let short = |s: f64| short_time(s * 1e9);
     match line {
         LogLine::Begin(begin) => {
             let source = begin.clock_source.as_deref().unwrap_or("unknown");
@@ -195,10 +190,10 @@ fn in_words(line: &LogLine) -> String {
         }
         LogLine::Event(event) => format!("{}  {}\n", date_time(event.at_s as i64), describe(event)),
         LogLine::End(end) => {
-            let (watched, events) = (short(end.watched_s), end.events);
+            let watched = short_time(1e9 * end.watched_s);
             format!(
-                "{}  ends: watched for {watched}: {events} events\n",
-                end.date
+                "{}  ends: watched for {watched}: {} events\n",
+                end.date, end.events
             )
         }
     }
