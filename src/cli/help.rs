@@ -72,9 +72,7 @@ const MEASURING: [&str; 8] = [
 ];
 
 /// The options of `probe --from`.
-const PRINTING: [&str; 7] = [
-    "from", "timers", "format", "outputs", "verbose", "notes", "save",
-];
+const PRINTING: [&str; 6] = ["from", "timers", "format", "outputs", "verbose", "save"];
 
 /// The number of examples in `-h`.
 const SHORT_EXAMPLES: usize = 2;

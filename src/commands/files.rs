@@ -27,8 +27,8 @@ struct Files {
     prints_trace: bool,
 }
 
-/// Measures, writes all files and prints the report, in detail if its timers `are_named`. Returns `true` if the recording is complete and
-/// all timers given by name have figures.
+/// Measures, writes all files and prints the report, in detail if its timers `are_named`. Returns
+/// `true` if the recording is complete and all timers given by name have figures.
 ///
 /// # Errors
 /// The errors of `measure`; when a file cannot be written, before anything is measured.

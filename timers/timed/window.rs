@@ -62,13 +62,6 @@ pub trait BatchedOperation {
     /// Calls the operation `calls` times.
     fn call_repeatedly(&mut self, calls: u64);
 
-    /// Calls the operation `calls` times, with a fence before and after each call, so that the
-    /// calls do not overlap.
-    fn call_fenced(&mut self, calls: u64);
-
-    /// Executes only the fences of [`call_fenced`](Self::call_fenced).
-    fn run_fences(&self, calls: u64);
-
     /// Whether each call needs a set-up, so that only one call fits between two reads.
     fn needs_set_up(&self) -> bool;
 
@@ -81,23 +74,6 @@ impl<O: Operation> BatchedOperation for O {
     fn call_repeatedly(&mut self, calls: u64) {
         work::repeat(calls, |_| {
             black_box(self.call());
-        });
-    }
-
-    #[inline(always)]
-    fn call_fenced(&mut self, calls: u64) {
-        work::repeat(calls, |_| {
-            timers::fence();
-            black_box(self.call());
-            timers::fence();
-        });
-    }
-
-    #[inline(always)]
-    fn run_fences(&self, calls: u64) {
-        work::repeat(calls, |_| {
-            timers::fence();
-            timers::fence();
         });
     }
 
@@ -116,10 +92,6 @@ pub trait TimedOperation {
     /// The nanoseconds between two reads around `calls` calls. With 0 calls this is the cost of the
     /// same code without a call.
     fn window(&mut self, calls: u64) -> f64;
-
-    /// The nanoseconds of `calls` calls that fences keep from overlapping, as two reads do with a
-    /// single call. The cost of the fences is subtracted.
-    fn fenced_window(&mut self, calls: u64) -> f64;
 
     /// Whether each call needs a set-up, so that only one call fits between two reads.
     fn needs_set_up(&self) -> bool;
@@ -156,13 +128,6 @@ impl<C: Clock, O: BatchedOperation + ?Sized> TimedOperation for ClockAndOperatio
         timed_region(&self.clock, calls, |calls| {
             self.operation.call_repeatedly(calls)
         })
-    }
-
-    fn fenced_window(&mut self, calls: u64) -> f64 {
-        let with_calls = timed_region(&self.clock, calls, |calls| {
-            self.operation.call_fenced(calls)
-        });
-        with_calls - timed_region(&self.clock, calls, |calls| self.operation.run_fences(calls))
     }
 
     fn needs_set_up(&self) -> bool {
