@@ -128,14 +128,15 @@ fn python_is_probed() {
     let time = row(&report, "python:time");
     // `time` returns seconds since 1970 as a double, whose mantissa has steps of 2⁻²² s until 2038.
     // CPython divides nanoseconds as a double, whose mantissa has steps of 256 ns until 2043; on a
-    // coarser clock the resolution is that of the clock.
+    // coarser clock the resolution is that of the clock. A busy machine may leave both possible: the
+    // value is then the smaller one, and the interval includes the other.
     const MANTISSA_NS: f64 = 1e9 / (1 << 22) as f64;
     const NANOSECONDS_NS: f64 = 256.0;
     assert_eq!(time["ns_per_tick"], MANTISSA_NS, "{time}");
     if time["status"] == "ok" {
         let end = |end: &str| time["resolution_ns"][end].as_f64().expect("an interval");
         assert!(
-            end("high") >= NANOSECONDS_NS && end("value") >= 0.97 * NANOSECONDS_NS,
+            end("high") >= NANOSECONDS_NS && end("value") >= 0.97 * MANTISSA_NS,
             "{time}"
         );
     }
