@@ -5,9 +5,10 @@
 
 #![forbid(unsafe_code)]
 
+pub mod assessment;
 pub mod choice;
 pub mod samples;
 pub mod trust;
 pub mod watching;
 
-use estimators::{model, numbers, profile, rate, resolution, statistics, trace};
+use estimators::{findings, model, numbers, profile, rate, resolution, statistics, trace};

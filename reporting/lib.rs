@@ -24,4 +24,4 @@ pub mod tabulation;
 pub mod text;
 
 use estimators::{model, quality, statistics};
-use judgement::choice;
+use judgement::{assessment, choice};

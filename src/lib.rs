@@ -24,7 +24,7 @@ pub use estimators::{
     cost, distribution, findings, model, periods, profile, quality, rate, resolution, scoring,
     statistics, trace, waits,
 };
-pub use judgement::{choice, samples, trust, watching};
+pub use judgement::{assessment, choice, samples, trust, watching};
 pub use probe::prober;
 pub use reporting::{
     comparison, document, durations, fields, glob, input, limits, page, parallel, plot, report,

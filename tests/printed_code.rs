@@ -4,8 +4,9 @@ use std::path::Path;
 use std::process::Command;
 
 use clap::ValueEnum as _;
+use timermeter::assessment::USUAL_DURATION;
 use timermeter::choice::snippet::snippet;
-use timermeter::choice::{Language, Requirement, USUAL_DURATION, choose};
+use timermeter::choice::{Language, Requirement, choose};
 use timermeter::model::Nanos;
 
 use super::program::program;

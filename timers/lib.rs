@@ -55,6 +55,7 @@ mod kernel_entry;
 mod native;
 mod null;
 pub mod os;
+pub mod parts;
 mod properties;
 #[cfg(feature = "quanta")]
 mod quanta_clock;

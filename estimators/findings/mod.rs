@@ -30,6 +30,7 @@ macro_rules! rules {
     };
 }
 
+mod assessment;
 mod clocks;
 pub mod counter;
 pub mod machine;

@@ -3,6 +3,23 @@
 
 use super::Interval;
 
+/// A clock as the C library reads it, compared with its system call, which no library distorts.
+#[apply(wire)]
+#[derive(Default)]
+pub struct LibraryClock {
+    /// The id of the clock, as in `monotonic`.
+    pub id: String,
+    /// By how much it is faster than its system call, in parts per million: above −1 000 000, which
+    /// is a clock that stands still, unless it runs backwards. Null if nothing could be compared.
+    pub rate_ppm: Option<Interval>,
+    /// By how much it is ahead of its system call at the begin of the run, in nanoseconds. Null if
+    /// nothing could be compared: if there is no failure, only the C library reads the clock here.
+    pub offset_ns: Option<Interval>,
+    /// The reason why the C library cannot read it, or that a read ends the process.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub failure: Option<String>,
+}
+
 /// Clocks as the C library reads them, compared with their system calls.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct LibraryClocks {

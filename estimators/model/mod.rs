@@ -7,6 +7,7 @@
 //! derives `Clone`, `Debug`, `PartialEq`, `Serialize` and `Deserialize`, and `JsonSchema` if the
 //! feature `schema` is enabled.
 
+mod assessment;
 mod cost;
 mod device;
 mod figure;
@@ -22,6 +23,7 @@ mod timer;
 mod verdict;
 mod wait;
 
+pub use assessment::{Answer, Assessment, Caution, Defect, DefectKind, Trust, Wrong};
 pub use cost::{
     AddedTime, AddedTimes, Core, Cost, Distribution, Following, MIN_ALONE_WIDTH, MIN_PROCESSES,
     Mode, ProcessFigures, State,
@@ -29,7 +31,7 @@ pub use cost::{
 pub use device::Device;
 pub use figure::{Cycles, Hertz, Interval, Nanos, value_of};
 pub use finding::{Finding, Severity, Unit, Value, Values};
-pub use machine::{Frequency, LibraryClocks};
+pub use machine::{Frequency, LibraryClock, LibraryClocks};
 pub use period::{PeriodFigures, PeriodRow};
 pub use platform::{
     ClockSource, CoreKind, Cpu, CpuQuota, IdleState, InvariantCounter, Kernel, Limits, Load, Ntp,

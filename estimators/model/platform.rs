@@ -1,6 +1,8 @@
 //! The machine in a report: its processor, kernel, clock source and limits. A value that the
 //! machine does not report is `null`, never `false` or 0.
 
+use super::LibraryClock;
+
 /// Identity of the machine. Values that the machine does not report are null.
 #[apply(wire)]
 #[derive(Default)]
@@ -43,6 +45,14 @@ pub struct Platform {
     pub waiting: Waiting,
     /// `kernel.perf_event_paranoid`: above 2, unprivileged programs cannot count cycles.
     pub perf_event_paranoid: Option<i32>,
+    /// The libraries that the dynamic linker loads before the C library (LD_PRELOAD,
+    /// `/etc/ld.so.preload`); absent if there are none.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub preloaded: Vec<String>,
+    /// The clocks that the C library reads, each compared with its system call during the run;
+    /// absent if they were not compared.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub library_clocks: Option<Vec<LibraryClock>>,
 }
 
 /// Prefixes of the names of emulators, which translate the instructions of a processor or the calls

@@ -3,7 +3,9 @@
 //!
 //! Names carry their unit. What was not determined is `null`, never 0.
 
-use super::{Device, Finding, Frequency, PeriodRow, Platform, RowHead, TimerRow, WaitRow};
+use super::{
+    Assessment, Device, Finding, Frequency, PeriodRow, Platform, RowHead, TimerRow, WaitRow,
+};
 
 /// The version of the document that this build writes and reads.
 pub const SCHEMA: &str = "timermeter.report.v2";
@@ -33,6 +35,10 @@ pub struct Report {
     pub settings: Settings,
     /// Findings about the whole run.
     pub findings: Vec<Finding>,
+    /// What follows from the report: which clocks can be trusted, what is wrong, and which clock to use.
+    /// Readers of a report compute it anew.
+    #[serde(default)]
+    pub assessment: Assessment,
     /// One row for each timer: rows with a Quality first, in descending order.
     pub timers: Vec<TimerRow>,
     /// A row for each sleep primitive and set of conditions; absent if none was requested.

@@ -8,8 +8,8 @@ use std::collections::BTreeMap;
 use super::plotted::in_one_line;
 use super::row::deref_to_head;
 use super::{
-    AddedTimes, Context, Core, Cost, Counted, Device, Distribution, Interval, MIN_PROCESSES,
-    PlotData, ProcessFigures, Properties, RowHead, State, Status, Verdicts, value_of,
+    AddedTimes, Context, Core, Cost, Device, Distribution, Interval, MIN_PROCESSES, PlotData,
+    ProcessFigures, Properties, RowHead, State, Status, Trust, Verdicts, value_of,
 };
 
 /// The upper bound of the time that a read adds to a program, divided by the larger of its amortised
@@ -106,6 +106,9 @@ pub struct TimerRow {
     pub quality: Option<Interval>,
     /// Verdicts on whether it can be trusted, with the evidence.
     pub verdicts: Option<Verdicts>,
+    /// Whether it can be trusted, as follows from the whole report; absent if nothing is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub trust: Option<Trust>,
     /// Quality as printed in the source of a published report, in [0, 1]; null if it was measured.
     #[cfg_attr(feature = "schema", schemars(range(min = 0, max = 1)))]
     pub printed_quality: Option<f64>,
@@ -234,24 +237,6 @@ impl TimerRow {
         Some([least, (MAX_PROGRAM_RATIO * most).max(least)])
     }
 
-    /// What makes it unfit for durations, a word and its meaning, as declared or found; empty if
-    /// nothing does, `None` if that is unknown.
-    pub fn caution(&self) -> Option<&'static str> {
-        let declared = self.properties.as_ref();
-        let found = self.verdicts.as_ref().and_then(|all| all.counts.found);
-        Some(match found.or_else(|| declared?.counts)? {
-            Counted::ProcessCpu | Counted::ThreadCpu => {
-                "CPU time: it stands still while the program sleeps or waits"
-            }
-            Counted::ThreadCycles => "CPU cycles: none pass while the thread sleeps",
-            Counted::SomethingElse => return None,
-            Counted::Wall if declared?.settable? => {
-                "settable: it jumps when the time of day is set"
-            }
-            Counted::Wall => "",
-        })
-    }
-
     /// Returns the agent that hosts it, if its id contains one: `NAME:ID` is the id of the timer
     /// `ID` of the agent `NAME`.
     pub fn agent(&self) -> Option<&str> {
@@ -347,26 +332,6 @@ mod tests {
             adds_ns: Some(adds),
             amortised_ns,
             ..TimerRow::default()
-        }
-    }
-
-    #[test]
-    fn caution_follows_declarations() {
-        use timers::Properties as Declared;
-        let cases = [
-            (Declared::MONOTONIC, Some("")),
-            (Declared::CALENDAR, Some("settable")),
-            (Declared::PROCESS, Some("CPU time")),
-            (Declared::THREAD, Some("CPU time")),
-            (Declared::UNKNOWN, None),
-        ];
-        for (properties, expected) in cases {
-            let row = TimerRow {
-                properties: Some(properties.into_owned()),
-                ..TimerRow::default()
-            };
-            let word = row.caution().and_then(|why| why.split(": ").next());
-            assert_eq!(word, expected, "{properties:?}");
         }
     }
 

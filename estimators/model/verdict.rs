@@ -99,20 +99,6 @@ impl Verdicts {
         self.answers()
             .filter(|answer| answer.question.disqualifies() && answer.outcome == Outcome::Fail)
     }
-
-    /// Returns a summary of trust: `no` if the timer fails a disqualifying question, `yes` if the disqualifying questions passed or do not apply,
-    /// `?` otherwise.
-    pub fn summary(&self) -> &'static str {
-        let has = |outcome: Outcome| {
-            self.answers()
-                .any(|answer| answer.question.disqualifies() && answer.outcome == outcome)
-        };
-        match () {
-            () if has(Outcome::Fail) => "no",
-            () if has(Outcome::NotTested) => "?",
-            () => "yes",
-        }
-    }
 }
 
 /// Verdict on the order of readings within one thread.

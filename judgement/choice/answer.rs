@@ -5,14 +5,11 @@ use serde::Serialize;
 
 use super::clock_figures::{DRIFT, PORTABLE};
 use super::plan::{PlanMethod, plan_batch, plan_single};
-use super::sentence::{USUAL_ERROR, choose_usual};
 use super::{ClockFigures, RankedClock, Requirement, choose, clock_row};
-use crate::model::{Counted, MAX_FINE_STEP_NS, Nanos, Path, Report, TimerRow, WaitRow};
+use crate::assessment::{USUAL_ERROR, faster_in_words};
+use crate::model::{Assessment, Finding, MAX_FINE_STEP_NS, Nanos, Path, Report, TimerRow, WaitRow};
 use crate::numbers::{short_time, time};
 
-/// Largest ratio of two resolutions that count as equally fine.
-/// *Judgement*.
-const MAX_STEP_RATIO: f64 = 2.0;
 /// Length of the measured waits in nanoseconds.
 pub const WAIT_NS: u64 = 1_000_000;
 /// Text printed instead of a value that a short measurement cannot determine.
@@ -36,6 +33,9 @@ pub struct ClockAnswer {
     pub to_time: Option<AnswerClock>,
     /// The clock with the cheapest read, if it is not `to_time`.
     pub cheapest: Option<AnswerClock>,
+    /// The sentence about it.
+    #[serde(skip)]
+    faster: Option<String>,
     /// Duration in nanoseconds from which a single operation can be timed to 1 %; null if there is
     /// none.
     pub alone_from_ns: Option<f64>,
@@ -46,10 +46,8 @@ pub struct ClockAnswer {
     pub waits: Vec<AnswerWait>,
     /// The timer slack of the waiting thread in nanoseconds.
     pub slack_ns: Option<u64>,
-    /// Causes of worse results on this machine at present; empty if it is quiet as far as known.
-    pub unquiet: Vec<String>,
-    /// Possible causes that this machine does not report.
-    pub unknown: Vec<String>,
+    /// What is wrong with the clocks, and what disturbed the measurement.
+    pub assessment: Assessment,
 }
 
 /// The figures of a clock in the short answer.
@@ -83,48 +81,33 @@ pub struct AnswerWait {
 }
 
 impl ClockAnswer {
-    /// Builds the answer from a report of a few clocks, the rows of waits of 1 ms, and the causes
-    /// of worse results on this machine: those that were found, and those that are unknown.
-    pub fn from_reports(
-        clocks: &Report,
-        waits: &[WaitRow],
-        [unquiet, unknown]: [Vec<String>; 2],
-    ) -> Self {
-        let row = |id: &str| clock_row(clocks, id);
-        let native = clocks.timers.iter().filter(|row| row.runtime == "native");
+    /// Builds the answer from a report of a few clocks and the rows of waits of 1 ms.
+    pub fn from_reports(clocks: &Report, waits: &[WaitRow]) -> Self {
+        let assessment = clocks.assessment.clone();
+        let row = |id: &String| clock_row(clocks, id);
         let figures = |row: &TimerRow| ClockFigures::from_row(row, &clocks.platform).ok();
-        let picked = choose_usual(clocks, None)
-            .ok()
-            .and_then(|choice| choice.picked);
-        let to_time = picked.and_then(|picked| row(&picked.id));
-        let clock = to_time.and_then(figures);
-        // Clocks with a coarser step do not compete: their reads are cheap because they only load
-        // the time of the last tick.
-        let is_cheaper = |other: &ClockFigures| {
-            other.facts.counts == Some(Counted::Wall)
-                && other.facts.threads != Some(false)
-                && clock.as_ref().is_none_or(|clock| {
-                    other.step_ns <= MAX_STEP_RATIO * clock.step_ns && other.cost_ns < clock.cost_ns
-                })
+        let answer = |id: &Option<String>| {
+            let row = id.as_ref().and_then(row)?;
+            Some(AnswerClock::from_row((figures(row)?, row)))
         };
-        let cheapest = native
-            .filter_map(|row| Some((figures(row)?, row)))
-            .filter(|(other, _)| is_cheaper(other))
-            .min_by(|(a, _), (b, _)| a.cost_ns.total_cmp(&b.cost_ns));
-        let verdicts = PORTABLE.iter().find_map(|id| row(id)?.verdicts.as_ref());
+        let clock = assessment.to_time.as_ref().and_then(row).and_then(figures);
+        let portable = PORTABLE
+            .iter()
+            .find_map(|id| clock_row(clocks, id)?.verdicts.as_ref());
+        let cheapest = assessment.cheapest.as_ref().and_then(row);
         Self {
-            schema: "timermeter.answer.v1",
+            schema: "timermeter.answer.v2",
             clock_source: clocks.platform.clocksource.current.clone(),
-            path: verdicts.and_then(|verdicts| verdicts.read_path.path),
+            path: portable.and_then(|verdicts| verdicts.read_path.path),
             vdso: clocks.platform.clocksource.vdso,
             alone_from_ns: clock.as_ref().and_then(min_single_ns),
             calls_of_10_ns: clock.as_ref().and_then(calls_of_10_ns),
-            to_time: clock.zip(to_time).map(AnswerClock::from_row),
-            cheapest: cheapest.map(AnswerClock::from_row),
+            to_time: answer(&assessment.to_time),
+            cheapest: answer(&assessment.cheapest),
+            faster: cheapest.map(|row| faster_in_words(row, clocks)),
             waits: waits.iter().filter_map(AnswerWait::from_row).collect(),
             slack_ns: waits.iter().find_map(|row| row.conditions.slack_ns),
-            unquiet,
-            unknown,
+            assessment,
         }
     }
 
@@ -133,6 +116,8 @@ impl ClockAnswer {
     /// read the monotonic clock on Linux.
     pub fn lines(&self, linux: bool, waited: bool) -> Vec<(&'static str, String)> {
         let mut lines = Vec::new();
+        let wrong = self.assessment.wrong.iter();
+        lines.extend(wrong.map(|one| ("wrong", one.in_words())));
         if let Some(source) = &self.clock_source {
             lines.push(("clock source", format!("{}{}", source, self.path_remark())));
         }
@@ -145,23 +130,15 @@ impl ClockAnswer {
         } else {
             lines.push(("to time things", UNKNOWN.to_owned()));
         }
-        if let Some(clock) = &self.cheapest {
-            let fence = if clock.ordered {
-                ""
-            } else {
-                "; the CPU may run it earlier or later than written, unless a fence precedes it"
-            };
-            lines.push(("cheapest", clock.in_words() + fence));
-        }
+        lines.extend(self.faster.clone().map(|text| ("cheapest", text)));
         lines.extend(self.start_and_stop().map(|text| ("start and stop", text)));
         let sleeps = self.sleeps().or_else(|| waited.then(|| UNKNOWN.to_owned()));
         lines.extend(sleeps.map(|text| ("sleep 1 ms", text)));
-        let unknown = self.unknown.iter().map(|cause| format!("{cause} unknown"));
-        let causes: Vec<String> = self.unquiet.iter().cloned().chain(unknown).collect();
-        let machine = match (causes.join(", "), self.unquiet.as_slice()) {
-            (none, _) if none.is_empty() => "quiet".to_owned(),
-            (unknown, []) => format!("not known to be quiet: {unknown}"),
-            (causes, _) => format!("not quiet: {causes} → timermeter check"),
+        let busy = self.assessment.busy.iter().map(Finding::message);
+        let machine = match self.assessment.quiet {
+            Some(true) => "quiet".to_owned(),
+            Some(false) => format!("busy: {}", busy.collect::<Vec<_>>().join("; ")),
+            None => "not known to be quiet: it does not report its load".to_owned(),
         };
         lines.push(("this machine", machine));
         lines

@@ -6,7 +6,6 @@ use serde::{Deserialize, Serialize};
 use crate::model::{
     Counted, Family, Outcome, Path, Platform, Properties, ReadsBy, TimerRow, Verdicts,
 };
-use crate::numbers::significant;
 
 /// Properties of a clock; `None` means unknown.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -113,7 +112,7 @@ fn is_cpu_counter(row: &TimerRow) -> bool {
 }
 
 /// What forbids to pick the clock of this row, each as one line of text.
-pub(super) fn list_unmet(row: &TimerRow, facts: &Facts) -> Vec<String> {
+pub(super) fn list_unmet(facts: &Facts) -> Vec<String> {
     let mut unmet = Vec::new();
     if facts.counts != Some(Counted::Wall) {
         unmet.push(format!(
@@ -122,35 +121,10 @@ pub(super) fn list_unmet(row: &TimerRow, facts: &Facts) -> Vec<String> {
             Counted::Wall.in_words()
         ));
     }
-    unmet.extend(difference_between_cpus(row));
     if facts.monotonic == Some(false) {
         unmet.push("wall-clock time can jump, which would corrupt a duration".to_owned());
     }
     unmet
-}
-
-/// The evidence that the clocks of two CPUs differ; `None` if there is none.
-fn difference_between_cpus(row: &TimerRow) -> Option<String> {
-    let verdict = &row.verdicts.as_ref()?.thread_safe;
-    if verdict.same_on_all_cpus() != Some(false) {
-        return None;
-    }
-    if verdict.outcome == Outcome::Fail {
-        return Some(verdict.evidence.clone());
-    }
-    let offset = verdict.differing()?;
-    let place = row.place();
-    let side = if offset.ns < 0.0 {
-        "behind"
-    } else {
-        "ahead of"
-    };
-    Some(format!(
-        "on {place} {} it is {} ns {side} that of the first {place}, ± {} ns",
-        offset.cpu,
-        significant(offset.ns.abs(), 3),
-        significant(offset.uncertainty_ns, 2)
-    ))
 }
 
 /// Why it is not known whether the clocks of all CPUs agree; `None` if it was tested, or if the

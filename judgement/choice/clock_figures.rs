@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::Unusable;
 use super::clock_facts::Facts;
 use super::language::SNIPPETS;
-use crate::model::{Outcome, Platform, Question, Status, TimerRow, value_of};
+use crate::model::{Platform, Status, TimerRow, value_of};
 use crate::statistics::CONFIDENCE;
 
 /// The figures of one clock that a plan is computed from. All lengths are in nanoseconds.
@@ -181,17 +181,10 @@ fn refusal(row: &TimerRow) -> Option<String> {
         Status::Failed => return not_measured("it failed"),
         Status::Ok | Status::Unresolved => {}
     }
-    let failed = row.verdicts.as_ref().and_then(|verdicts| {
-        [Question::Monotonic, Question::Stable]
-            .map(|question| verdicts.answer(question))
-            .into_iter()
-            .find(|answer| answer.outcome == Outcome::Fail)
-    });
-    let observed = row.observations.as_ref();
-    let backward = observed.is_some_and(|observed| observed.backward_steps > 0);
-    failed
-        .map(|answer| answer.evidence.to_owned())
-        .or(backward.then(|| "it went backwards".to_owned()))
+    let defect = row.trust.as_ref()?.defect?;
+    let part = row.trust.as_ref()?.part.as_ref();
+    let who = part.map_or("it", String::as_str);
+    Some(format!("{who} {}", defect.in_words()))
 }
 
 /// Upper bound of the relative error of the rate of any clock. NTP may slew a clock of the kernel

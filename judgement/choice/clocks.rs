@@ -151,7 +151,7 @@ impl<'a> Contestant<'a> {
             Err(why) => Err(Shortfall::because(why.to_string())),
         };
         let clock = clock.ok();
-        let unmet = clock.as_ref().map(|clock| list_unmet(row, &clock.facts));
+        let unmet = clock.as_ref().map(|clock| list_unmet(&clock.facts));
         let at_best = clock
             .as_ref()
             .map(|clock| plan_fastest(&clock.at_best(), requirement));

@@ -8,7 +8,6 @@
 //! operation in the same campaign. The variation of the operation itself is not included; it is
 //! found by measuring.
 
-pub mod advice;
 pub mod answer;
 pub mod clock_facts;
 pub mod clock_figures;
@@ -18,12 +17,10 @@ pub mod language;
 pub mod plan;
 pub mod requirement;
 pub mod runtime;
-mod sentence;
 pub mod snippet;
 pub mod wait_snippet;
 pub mod waits;
 
-pub use advice::{Advice, advise};
 pub use answer::{ClockAnswer, plan_alone};
 pub use clock_facts::Facts;
 pub use clock_figures::{Budget, ClockFigures};
@@ -33,7 +30,6 @@ pub use plan::{MeasuringPlan, PlanMethod, Shortfall};
 pub use requirement::Requirement;
 
 pub use language::Language;
-pub use sentence::{USUAL_DURATION, choose_usual, summarize_clocks};
 
 use crate::model::{Report, TimerRow};
 

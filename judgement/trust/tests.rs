@@ -180,7 +180,6 @@ fn step_back_between_threads_disqualifies() {
             .disqualifying()
             .any(|answer| answer.question == Question::ThreadSafe)
     );
-    assert_eq!(found.summary(), "no");
     let mut evidence = handoff_evidence(3, 420, [-420, 580]);
     evidence.claims = claiming(Counted::ThreadCpu);
     assert_eq!(
@@ -582,7 +581,6 @@ fn missing_evidence_gives_no_verdict() {
         );
         assert!(!answer.evidence.is_empty(), "{answer:?}");
     }
-    assert_eq!(found.summary(), "?");
 }
 
 proptest! {

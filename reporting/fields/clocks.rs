@@ -3,7 +3,6 @@
 use super::{Field, Kind, Range, Read, Row, Scatter, Visibility, field_table};
 use crate::model::{Context, Finding, Interval, ResolutionKind, TimerRow, Verdicts};
 use crate::table::CellValue;
-use crate::text::first_part;
 use crate::text::numbers::{plus_minus, range_ns};
 
 /// The kind of the rows that have the fields in this file, except identity and findings, which rows
@@ -16,17 +15,12 @@ pub(super) fn fields() -> Vec<Field> {
         findings: Text = codes(row.findings()), "Codes of the findings: below a table they are numbered notes; `problem`: results get worse or do not repeat; `note`: information; \
              `unknown`: the machine does not report it";
     };
-    let caution = field_table! { Read::Row, CLOCKS, |row| row.clock()?;
-        caution: Text = first_part(row.caution()?), "Why it is unfit for durations, even if trusted: `settable`: it jumps when the time of day is set; `CPU time`, `CPU cycles`: it stands still while \
-             the program sleeps or waits", in_tables(Visibility::OneReport);
-    };
     [
         identity_fields(),
         property_fields(),
         cost_fields(),
         quality_fields(),
         trust_fields(),
-        caution,
         added_time_fields(),
         findings,
     ]
@@ -132,9 +126,12 @@ fn quality_fields() -> Vec<Field> {
 
 /// Verdicts on whether the clock can be trusted, with their numbers.
 fn trust_fields() -> Vec<Field> {
-    field_table! { Read::Row, CLOCKS, |verdicts| verdicts.clock()?.verdicts.as_ref()?;
-        trust: Text = verdicts.summary(), "Monotonic, thread-safe and stable: `yes`, as far as that applies; `no`: it fails one of these, and a note says how; `?`: one of these could not be tested on this machine",
+    let trust = field_table! { Read::Row, CLOCKS, |row| row.clock()?;
+        trust: Text = row.trust.as_ref()?.in_short(), "Whether durations can be taken with it: `yes`; `yes, settable`: it jumps when the time of day is set; `yes, CPU time`: it stands still while \
+             the program sleeps or waits; `?`: what follows was not tested; `no`: what follows is wrong",
             in_tables(Visibility::Always);
+    };
+    let verdicts = field_table! { Read::Row, CLOCKS, |verdicts| verdicts.clock()?.verdicts.as_ref()?;
         monotonic: Text = verdicts.monotonic.outcome.name(),
             "Whether it is monotonic: `pass`, `fail`, `not applicable`, `not tested`";
         thread_safe: Text = verdicts.thread_safe.outcome.name(),
@@ -153,7 +150,8 @@ fn trust_fields() -> Vec<Field> {
             column("rate", "rate error (ppm)"), interval(), metric("rate_error"), compared("drift", Scatter::Slew);
         jumps: Count = verdicts.stable.jumps, "Number of windows in which it gained more time than can be explained";
         freezes: Count = verdicts.stable.freezes, "Number of windows in which it lost more time than can be explained";
-    }
+    };
+    trust.into_iter().chain(verdicts).collect()
 }
 
 /// The fields for the time that a read adds to the code around it, by kind of code.

@@ -3,7 +3,6 @@
 use std::io::{self, Write};
 
 use super::render;
-use crate::choice::advise;
 use crate::document::Render;
 use crate::model::Report;
 use crate::report::{self, Detail, document};
@@ -23,8 +22,7 @@ impl Render for PrintedReport<'_> {
         let report = self.report;
         let text = match format {
             Format::Table => {
-                let document = document(report, self.detail, advise(report).sentence);
-                return document.write(format, style, output);
+                return document(report, self.detail).write(format, style, output);
             }
             Format::Html => render(std::slice::from_ref(report), &[]).map_err(io::Error::other)?,
             Format::Latex => return Err(io::ErrorKind::Unsupported.into()),

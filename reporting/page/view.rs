@@ -3,20 +3,26 @@
 use std::collections::HashSet;
 
 use super::{Extent, quality_class};
-use crate::choice::{Advice, advise};
+use crate::assessment::sentences;
+use crate::choice::plan_alone;
+use crate::choice::snippet::first_snippet;
 use crate::fields::{Field, Kind, Row, known_columns, rows};
-use crate::model::{ProvenanceKind, Report, Verdicts, value_of};
+use crate::model::{ProvenanceKind, Report, Trust, value_of};
 use crate::report::machine::name;
 use crate::report::{Detail, Fact, TimerTable, facts, ranks, tables_without_notes};
 use crate::table::CellValue;
-use crate::text::numbers::{NOTHING, percent};
+use crate::text::numbers::{NOTHING, percent, short_time};
 
 /// A report on a page.
 pub struct ReportView<'a> {
     /// The prefix of all anchors of this report.
     pub key: String,
     pub report: &'a Report,
-    pub advice: Advice,
+    /// The shortest operation that two reads of the recommended clock time to 1 %, in words, and code
+    /// that does so.
+    pub alone: Option<(String, String)>,
+    /// What is wrong, what disturbed the measurement, and what else there is to say about the clocks.
+    pub sentences: Vec<String>,
     pub extent: Extent,
     /// The columns of the table of clocks, except the timer and its trust.
     pub columns: Vec<&'static Field>,
@@ -73,10 +79,19 @@ impl<'a> ReportView<'a> {
             rows.map(&mut timer).collect::<Vec<_>>()
         });
         let tables = tables_without_notes(report).into_iter();
+        let recommended = report.assessment.to_time.as_ref();
+        let alone = recommended.and_then(|id| {
+            let (from_ns, plan) = plan_alone(report, id)?;
+            Some((short_time(from_ns), first_snippet(report, &plan, None)?))
+        });
+        let mut sentences = sentences(report);
+        // The page shows the recommended clock itself.
+        sentences.drain(..usize::from(recommended.is_some() && !sentences.is_empty()));
         Self {
             key: key.to_owned(),
             report,
-            advice: advise(report),
+            alone,
+            sentences: [report.assessment.warnings(), sentences].concat(),
             extent,
             columns: columns(&clocks),
             clocks,
@@ -90,7 +105,7 @@ impl<'a> ReportView<'a> {
     /// The recommended clock.
     pub fn recommended(&self) -> Option<&TimerView<'a>> {
         let is_recommended =
-            |clock: &&TimerView| self.advice.clock.as_deref() == Some(clock.row.id());
+            |clock: &&TimerView| self.report.assessment.to_time.as_ref() == Some(clock.row.id());
         self.clocks.iter().find(is_recommended)
     }
 }
@@ -135,10 +150,10 @@ impl TimerView<'_> {
         [first, rest]
     }
 
-    /// The trust verdict: `yes`, `no` or `?`; `–` if there is none.
-    pub fn trust(&self) -> &'static str {
-        let verdicts = self.row.clock().and_then(|row| row.verdicts.as_ref());
-        verdicts.map_or(NOTHING, Verdicts::summary)
+    /// Whether it can be trusted; `–` if that is unknown.
+    pub fn trust(&self) -> String {
+        let trust = self.row.clock().and_then(|row| row.trust.as_ref());
+        trust.map_or_else(|| NOTHING.to_owned(), Trust::in_short)
     }
 }
 

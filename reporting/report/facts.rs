@@ -57,25 +57,23 @@ pub fn facts(row: Row, detail: Detail) -> Vec<Fact> {
     let Some(clock) = row.clock() else {
         return facts;
     };
-    facts.extend(
-        clock
-            .caution()
-            .filter(|why| !why.is_empty())
-            .map(|why| ("caution", why.to_owned())),
-    );
+    let trust = clock.trust.as_ref();
+    let caution = trust.and_then(|trust| trust.caution);
+    facts.extend(caution.map(|why| ("caution", why.in_words().to_owned())));
+    let part = trust.and_then(|trust| trust.part.clone());
+    facts.extend(part.map(|part| ("depends on", part)));
     facts.extend(disturbances(clock).map(|why| ("disturbed", why)));
     if let Some(costs) = clock.distribution.as_ref().filter(|_| in_full) {
         facts.push(("single costs", costs_in_words(costs)));
     }
     let verdicts = clock.verdicts.iter().filter(|_| in_full);
     facts.extend(verdicts.clone().flat_map(|verdicts| {
-        let is_trusted = verdicts.summary() != "no";
-        verdicts.answers().map(move |answer| {
-            let outcome = match answer.outcome {
-                Outcome::Fail if is_trusted => "fail, without effect on trust",
-                outcome => outcome.name(),
+        verdicts.answers().map(|answer| {
+            let matters = answer.question.disqualifies() || answer.question == Question::Counts;
+            let text = match answer.outcome {
+                Outcome::Fail if !matters => format!("{} (trust is not affected)", answer.evidence),
+                outcome => format!("{} — {}", outcome.name(), answer.evidence),
             };
-            let text = format!("{outcome} — {}", answer.evidence);
             (answer.question.name(), text)
         })
     }));

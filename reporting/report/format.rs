@@ -27,7 +27,7 @@ pub fn render(report: &Report, format: Format, style: Style) -> String {
             table.rows = rows.into_iter().map(Cow::Owned).collect();
             table.write(format, &mut text)
         }
-        other => document(report, Detail::Full, None).write(other, style, &mut text),
+        other => document(report, Detail::Full).write(other, style, &mut text),
     };
     written.expect(
         "writing to memory cannot fail, and reports support every format of the command line",

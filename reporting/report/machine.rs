@@ -98,16 +98,6 @@ pub fn facts(platform: &Platform, frequency: &Frequency) -> Vec<Fact> {
     facts.into_iter().filter_map(known).collect()
 }
 
-/// The finding that another program used the core, which the reader must see before the results.
-#[must_use]
-pub fn caution(report: &Report) -> Option<Fact> {
-    let finding = report
-        .findings
-        .iter()
-        .find(|finding| finding.code == "shared-machine")?;
-    Some(("caution", finding.message()))
-}
-
 /// The facts about the CPUs that say nothing about figures of the processor of a device.
 const OF_CPU: [&str; 10] = [
     "frequency",
@@ -137,7 +127,7 @@ fn device_in_words(device: &Device) -> Option<String> {
 #[must_use]
 pub fn report_facts(report: &Report) -> Vec<Fact> {
     let node = report.node.iter().map(|node| ("node", node.clone()));
-    let mut facts: Vec<Fact> = caution(report).into_iter().chain(node).collect();
+    let mut facts: Vec<Fact> = node.collect();
     let devices = report.devices().into_iter().filter_map(device_in_words);
     facts.extend(devices.map(|device| ("device", device)));
     let mut machine = self::facts(&report.platform, &report.frequency);

@@ -8,6 +8,7 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use super::range::{InvalidReport, check, check_numbers, check_size};
+use crate::assessment::assess;
 use crate::input::MAX_REPORT_BYTES;
 use crate::model::{Report, SCHEMA, TimerRow};
 use crate::text::{clean_strings, clipped};
@@ -89,6 +90,7 @@ fn parse_checked(text: &str) -> Result<Report, InvalidReport> {
     report.periods.retain(|row| !row.conditions.loaded);
     check(&report)?;
     report.timers.iter_mut().for_each(TimerRow::adopt_costs);
+    assess(&mut report);
     Ok(report)
 }
 

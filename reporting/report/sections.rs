@@ -3,10 +3,10 @@
 
 use indexmap::{IndexMap, IndexSet};
 
-use super::Fact;
-use super::machine::{caution, in_a_line, report_facts};
+use super::machine::{in_a_line, report_facts};
 use super::notes::{MAX_DETAILED_ROWS, Notes};
 use super::ranking::{RankedWaits, ranks, written_rank};
+use crate::assessment::sentences;
 use crate::document::{Document, FindingText};
 use crate::fields::{Kind, Row, all_rows, known_columns, rows};
 use crate::model::{ProvenanceKind, Report, Severity, Status, value_of};
@@ -26,22 +26,21 @@ pub enum Detail {
 
 /// Builds the document of a report. `sentence` is the summary that opens it.
 #[must_use]
-pub fn document(
-    report: &Report,
-    detail: Detail,
-    sentence: Option<String>,
-) -> Document<'_, &Report> {
+pub fn document(report: &Report, detail: Detail) -> Document<'_, &Report> {
     let in_full = detail == Detail::Full;
     let notes = Notes::gather(report, in_full);
     let mut document = Document::new(report);
-    if let Some(sentence) = sentence {
-        document = document.paragraph(sentence);
+    for warning in report.assessment.warnings() {
+        document = document.paragraph(warning);
+    }
+    let sentences = sentences(report);
+    if !sentences.is_empty() {
+        document = document.paragraph(sentences.join(" "));
     }
     let is_measured = report.provenance.kind == ProvenanceKind::Measured;
     document = document.conditions(match detail {
         Detail::Short if is_measured => {
-            let line: Fact = ("machine", in_a_line(report));
-            caution(report).into_iter().chain([line]).collect()
+            vec![("machine", in_a_line(report))]
         }
         _ => report_facts(report),
     });

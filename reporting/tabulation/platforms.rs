@@ -8,11 +8,10 @@ use std::collections::{BTreeMap, HashMap};
 use std::io::{self, Write};
 use std::path::PathBuf;
 
-use crate::choice::choose_usual;
 use crate::document::Render;
 use crate::fields::{Kind, field};
 use crate::model::{
-    Family, Interval, ProvenanceKind, Report, Status, TimerRow, USUAL_WAIT_NS, Verdicts, value_of,
+    Family, Interval, ProvenanceKind, Report, Status, TimerRow, Trust, USUAL_WAIT_NS, value_of,
 };
 use crate::report::machine::cpu_name;
 use crate::report::{Collection, ReadError, slug};
@@ -172,9 +171,8 @@ impl RunLink {
 fn best_clock(report: &Report) -> Option<&TimerRow> {
     let cost = |row: &TimerRow| value_of(row.cost_ns).or(row.amortised_ns);
     let measured = || report.timers.iter().filter(|row| cost(row).is_some());
-    let picked = choose_usual(report, None).ok();
-    let picked = picked.and_then(|choice| choice.picked);
-    let recommended = picked.and_then(|picked| measured().find(|row| row.id == picked.id));
+    let to_time = report.assessment.to_time.as_ref();
+    let recommended = to_time.and_then(|id| measured().find(|row| row.id == *id));
     let best = || measured().find(|row| row.quality.is_some());
     let cheapest = || {
         let costs = measured().filter_map(|row| Some((cost(row)?, row)));
@@ -201,8 +199,8 @@ fn clock_cells(report: &Report, clock: &TimerRow) -> PlatformCells {
         .filter(reads_counter)
         .min_by_key(|row| row.id.len());
     let trust = counter
-        .and_then(|row| row.verdicts.as_ref())
-        .map(Verdicts::summary);
+        .and_then(|row| row.trust.as_ref())
+        .map(Trust::in_short);
     let variant = clock
         .properties
         .as_ref()

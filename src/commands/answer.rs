@@ -9,8 +9,7 @@ use crate::campaign::sampling::CampaignPlan;
 use crate::choice::ClockAnswer;
 use crate::choice::answer::WAIT_NS;
 use crate::cli::AnswerArgs;
-use crate::findings::{MAX_FREQUENCY_RANGE, machine};
-use crate::model::{Platform, Report, Severity, WaitRow};
+use crate::model::{Report, WaitRow};
 use crate::report::read;
 use crate::requests::{RunRequest, WaitRequest};
 
@@ -28,7 +27,7 @@ pub fn run(args: &AnswerArgs, output: &mut dyn Write) -> CommandResult {
     } else {
         read_reports(&args.from)?
     };
-    let answer = ClockAnswer::from_reports(&report, &waits, disturbances(&report));
+    let answer = ClockAnswer::from_reports(&report, &waits);
     let lines = answer.lines(report.platform.os.family == "linux", waits_measured);
     let document = machine_document(report.node.as_deref(), &answer);
     emit(&document.facts(lines), outputs, output)
@@ -80,43 +79,4 @@ fn read_reports(files: &[PathBuf]) -> CommandResult<AnswerFigures> {
         failed("no report has clocks: `timermeter probe -o report.json` writes one")
     })?;
     Ok((clocks, waits, false))
-}
-
-/// The disturbances of measurements on this machine at the time of the report, each with its size
-/// if that is known, and those that the machine does not report.
-fn disturbances(report: &Report) -> [Vec<String>; 2] {
-    let platform: &Platform = &report.platform;
-    let findings = machine::judge(platform);
-    // The answer has a separate line about the clock source.
-    let problems = findings.iter().filter(|finding| {
-        finding.severity == Severity::Problem
-            && !["clock-source", "tsc"].contains(&finding.code.as_str())
-    });
-    let mut disturbances: Vec<String> = problems
-        .map(|finding| match (finding.code.as_str(), &platform.load) {
-            ("load", Some(load)) => format!("load {:.1}", load.one_minute),
-            ("ntp", _) => {
-                let ppm = platform.ntp.as_ref().map_or(0.0, |ntp| ntp.rate_ppm);
-                format!("clocks corrected by {ppm:.0} ppm")
-            }
-            ("steal", _) => {
-                let share = platform.steal_share.unwrap_or_default();
-                format!("{:.0} % stolen", 100.0 * share)
-            }
-            (code, _) => code.replace('-', " "),
-        })
-        .collect();
-    if let Some(hertz) = report.frequency.cycles() {
-        let change = (hertz.high - hertz.low) / hertz.value;
-        if change > MAX_FREQUENCY_RANGE {
-            disturbances.push(format!("frequency moves by {:.0} %", 100.0 * change));
-        }
-    }
-    // Where other disturbances are not reported, there are none, as in virtual machines without
-    // frequencies.
-    let is_load_unknown = findings
-        .iter()
-        .any(|finding| finding.code == "load" && finding.severity == Severity::Unknown);
-    let unknown = is_load_unknown.then(|| "load".to_owned());
-    [disturbances, unknown.into_iter().collect()]
 }

@@ -4,7 +4,6 @@ use std::io::Write;
 
 use super::changes::{Judgement, ReadReport, native_clocks, probe_again, read};
 use super::{CommandError, emit, failed, prepare_outputs};
-use crate::choice::choose_usual;
 use crate::cli::GateArgs;
 use crate::comparison::{ChangeCondition, FELL, unlike_cpu};
 use crate::document::Document;
@@ -142,14 +141,13 @@ fn retain_named(
 
 /// The default conditions on the clock that is recommended for the baseline.
 fn conditions_on_usual_clock(baseline: &Report) -> Result<Vec<ChangeCondition>, CommandError> {
-    let choice = choose_usual(baseline, None).ok();
-    let picked = choice.and_then(|choice| choice.picked).ok_or_else(|| {
+    let to_time = baseline.assessment.to_time.clone();
+    let id = to_time.ok_or_else(|| {
         CommandError::Undecided(
             "no clock of the baseline can be recommended: give a condition with --fail-if"
                 .to_owned(),
         )
     })?;
-    let id = picked.id;
     ["cost[ID]>10%", "resolution[ID]>10%", "trust[ID]<0"]
         .map(|text| text.replace("ID", &id).parse().map_err(failed))
         .into_iter()

@@ -9,7 +9,7 @@ use serde::Serialize;
 
 use super::{CommandResult, emit, failed, measure_worker, prepare_outputs, probe, usage};
 use crate::choice::clock_figures::DRIFT;
-use crate::choice::{ClockFigures, choose_usual, clock_row};
+use crate::choice::{ClockFigures, clock_row};
 use crate::cli::MeasureArgs;
 use crate::document::Document;
 use crate::measure::operations::{self, BuiltIn};
@@ -142,13 +142,13 @@ fn choose_clock(args: &MeasureArgs) -> CommandResult<(Report, ClockFigures)> {
     let id = match &args.clock {
         Some(id) => id.clone(),
         None => {
-            let picked = choose_usual(&report, None).map_err(failed)?.picked;
+            let picked = report.assessment.to_time.clone();
             let none = || {
                 failed(
                     "no clock is precise enough for an operation of 250 ns: choose a clock with --clock",
                 )
             };
-            picked.ok_or_else(none)?.id
+            picked.ok_or_else(none)?
         }
     };
     let row =

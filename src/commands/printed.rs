@@ -3,7 +3,7 @@
 
 use std::io::{self, Write};
 
-use crate::choice::advise;
+use crate::assessment::sentences;
 use crate::document::{Document, FindingText, Render};
 use crate::fields::all_rows;
 use crate::model::{Finding, Report, Severity};
@@ -45,8 +45,8 @@ impl Render for Printed<'_> {
             (_, reports) => {
                 let mut document = Document::new(reports);
                 for report in reports {
-                    let sentence = advise(report).sentence.unwrap_or_default();
-                    document = document.heading(name(report)).paragraph(sentence);
+                    let text = [report.assessment.warnings(), sentences(report)].concat();
+                    document = document.heading(name(report)).paragraph(text.join(" "));
                 }
                 document.write(format, style, output)
             }

@@ -54,6 +54,8 @@ pub fn identify_at(root: &Root, cpu: Option<u32>) -> Platform {
     let mounts = root.read_start("/proc/self/mountinfo", MAX_MOUNTS_BYTES);
     let is_own = |file| !mounts.as_ref().is_some_and(|all| all.contains(file));
     let found = Platform {
+        preloaded: preload::preloaded(root),
+        library_clocks: None,
         cpu: cpu::identify(root, cpu),
         os: distribution::os(root),
         kernel: kernel::kernel(),

@@ -8,10 +8,11 @@ mod waits;
 
 use serde::{Deserialize, Serialize};
 
+use crate::assessment::assess;
 use crate::findings::{REPORTS, ReportCase, apply_rules, machine};
 use crate::model::{
-    self, Family, Hertz, Interval, Outcome, Platform, Provenance, Report, Settings, Severity,
-    Status, Timer, TimerRow, Tool, Verdicts, WaitActivity, WaitConditions, value_of,
+    self, Assessment, Family, Hertz, Interval, Outcome, Platform, Provenance, Report, Settings,
+    Severity, Status, Timer, TimerRow, Tool, Verdicts, WaitActivity, WaitConditions, value_of,
 };
 use crate::parallel;
 use crate::platform::frequency::{CyclesFrom, KnownFrequencies, NominalUnknown, summarise};
@@ -121,8 +122,7 @@ impl Recording {
         let mut measured = self.rows(frequency.cycles());
         name_load(&mut measured, &self.platform);
         let hertz = frequency.cycles().map(|hertz| hertz.value);
-        let mut timers: Vec<TimerRow> = self.unmeasured.iter().cloned().chain(measured).collect();
-        timers.sort_by(TimerRow::best_first);
+        let timers: Vec<TimerRow> = self.unmeasured.iter().cloned().chain(measured).collect();
         let case = ReportCase {
             platform: &self.platform,
             timers: &timers,
@@ -139,6 +139,7 @@ impl Recording {
             frequency,
             settings: self.settings.clone(),
             findings,
+            assessment: Assessment::default(),
             timers,
             waits: parallel::map(&self.waits, |observed| observed.wait_row(hertz)),
             periods: parallel::map(&self.periods, Observation::period_row),
@@ -146,6 +147,7 @@ impl Recording {
         if !report.is_of_devices() {
             report.findings.splice(0..0, about_frequency);
         }
+        assess(&mut report);
         Ok(report)
     }
 }

@@ -1,0 +1,95 @@
+//! The words of an assessment.
+
+use crate::model::{Answer, Assessment, Defect, DefectKind, Trust, Wrong};
+use crate::numbers::{significant, time};
+
+impl Defect {
+    /// The defect in a table cell.
+    pub fn in_short(&self) -> String {
+        match (self.kind, self.size) {
+            (DefectKind::Rate, Some(ppm)) => speed(ppm),
+            (DefectKind::Offset, Some(ns)) => side(ns),
+            (kind, _) => kind.name().to_owned(),
+        }
+    }
+
+    /// The defect in words that follow the name of a clock.
+    pub fn in_words(&self) -> String {
+        let by = |word: &str| match self.size {
+            Some(ns) => format!("{word} by up to {}", time(ns.abs())),
+            None => word.to_owned(),
+        };
+        match self.kind {
+            DefectKind::Rate | DefectKind::Offset => format!("is {}", self.in_short()),
+            DefectKind::Jumps => by("jumps or stands still"),
+            DefectKind::StepsBack => by("steps backwards"),
+            DefectKind::CpusDiffer => by("differs between CPUs"),
+            DefectKind::Counts => "counts something else than it declares".to_owned(),
+        }
+    }
+}
+
+/// An offset in words.
+fn side(ns: f64) -> String {
+    let side = if ns < 0.0 { "behind" } else { "ahead" };
+    format!("{} {side}", time(ns.abs()))
+}
+
+/// A rate error in words: in percent from 0.1 % on, in ppm below.
+fn speed(ppm: f64) -> String {
+    let side = if ppm < 0.0 { "slow" } else { "fast" };
+    match ppm.abs() {
+        large if large >= 1e3 => format!("{} % {side}", significant(large / 1e4, 3)),
+        small => format!("{} ppm {side}", significant(small, 3)),
+    }
+}
+
+impl Trust {
+    /// The answer in a table cell: `yes`, `yes, settable`, `? counts`, `no: 1.00 % fast`.
+    pub fn in_short(&self) -> String {
+        match (self.answer, self.defect, self.open, self.caution) {
+            (Answer::No, Some(defect), ..) => format!("no: {}", defect.in_short()),
+            (Answer::Open, _, Some(open), _) => format!("? {}", open.name()),
+            (answer, .., Some(caution)) => format!("{}, {}", answer.name(), caution.name()),
+            (answer, ..) => answer.name().to_owned(),
+        }
+    }
+}
+
+impl Wrong {
+    /// A sentence: what is wrong, by how much, who proves it, and the cause.
+    pub fn in_words(&self) -> String {
+        let mut text = format!("{} {}", self.name(), self.defect.in_words());
+        if let Some((last, others)) = self.witnesses.split_last() {
+            let (between, agree) = match others.len() {
+                0 => ("", "does not show this"),
+                _ => (" and ", "agree"),
+            };
+            text += &format!(": {}{between}{last} {agree}", others.join(", "));
+        }
+        if let Some(cause) = &self.cause {
+            text += &format!(". Cause: {cause}");
+        }
+        text + "."
+    }
+
+    /// The part, or the parts of which one is wrong.
+    pub fn name(&self) -> String {
+        match self.parts.as_slice() {
+            [part] => part.clone(),
+            parts => format!("one of {}", parts.join(", ")),
+        }
+    }
+}
+
+impl Assessment {
+    /// The lines that precede every answer: what is wrong, and what disturbed the measurement.
+    pub fn warnings(&self) -> Vec<String> {
+        let wrong = self.wrong.iter().map(Wrong::in_words);
+        let busy = self
+            .busy
+            .iter()
+            .map(|finding| format!("Busy machine: {}.", finding.message()));
+        wrong.chain(busy).collect()
+    }
+}

@@ -1,0 +1,145 @@
+//! Makes the assessment of a report: which clocks can be trusted, what is wrong and who proves it, what
+//! disturbed the measurement, and which clock to use. Verbs and pages print parts of it and derive
+//! nothing.
+
+mod blame;
+mod recommendation;
+
+pub use recommendation::{USUAL_DURATION, USUAL_ERROR, faster_in_words, sentences};
+
+use crate::findings::machine;
+use crate::model::{
+    Answer, Caution, Counted, Defect, DefectKind, Finding, Interval, Outcome, Question, Report,
+    Severity, TimerRow, Trust,
+};
+
+/// Makes the assessment of a report. The clocks of a part that is wrong are distrusted, and their
+/// Quality becomes 0, whether or not their own measurement shows it.
+pub fn assess(report: &mut Report) {
+    let blamed = blame::find(report);
+    for row in &mut report.timers {
+        row.trust = None;
+    }
+    let trusts: Vec<Option<Trust>> = report
+        .timers
+        .iter()
+        .map(|row| trust(row, report, &blamed))
+        .collect();
+    for (row, trust) in report.timers.iter_mut().zip(trusts) {
+        let is_wrong = trust
+            .as_ref()
+            .and_then(|trust| trust.defect)
+            .is_some_and(|defect| defect.kind != DefectKind::Counts);
+        if is_wrong && row.quality.is_some() {
+            row.quality = Some(Interval::exact(0.0));
+        }
+        row.trust = trust;
+    }
+    report.timers.sort_by(TimerRow::best_first);
+    report.assessment.wrong = blamed.into_iter().map(|one| one.wrong).collect();
+    let busy = disturbances(report);
+    let is_known = report.is_of_devices() || report.platform.load.is_some();
+    report.assessment.quiet = (is_known || !busy.is_empty()).then_some(busy.is_empty());
+    report.assessment.busy = busy;
+    recommendation::recommend(report);
+}
+
+/// Whether the clock of this row can be trusted; `None` if nothing is known.
+fn trust(row: &TimerRow, report: &Report, blamed: &[blame::Blamed]) -> Option<Trust> {
+    if !row.status.has_figures() {
+        return None;
+    }
+    let mut trust = Trust {
+        answer: Answer::Yes,
+        open: None,
+        defect: own_defect(row),
+        part: None,
+        caution: caution(row),
+    };
+    if trust.defect.is_none() {
+        let reached = |certain| move |one: &&blame::Blamed| one.reach(row, report) == Some(certain);
+        let wrong = blamed.iter().find(reached(true));
+        let one = wrong.or_else(|| blamed.iter().find(reached(false)));
+        trust.part = one.map(|one| one.wrong.name());
+        trust.defect = wrong.map(|one| one.wrong.defect);
+        trust.open = match one {
+            Some(one) => Some(one.wrong.defect.kind.question()).filter(|_| wrong.is_none()),
+            None => open_question(row),
+        };
+    }
+    trust.answer = match (trust.defect, trust.open) {
+        (Some(_), _) => Answer::No,
+        (None, Some(_)) => Answer::Open,
+        (None, None) => Answer::Yes,
+    };
+    // Without verdicts, nothing speaks for the clock.
+    (row.verdicts.is_some() || trust.answer != Answer::Yes).then_some(trust)
+}
+
+/// What the measurement of the clock itself shows to be wrong.
+fn own_defect(row: &TimerRow) -> Option<Defect> {
+    use DefectKind::{Counts, CpusDiffer, Jumps, Rate, StepsBack};
+    let Some(verdicts) = &row.verdicts else {
+        let backward = row.observations.as_ref()?.backward_steps > 0;
+        return backward.then_some(Defect {
+            kind: StepsBack,
+            size: None,
+        });
+    };
+    let (stable, threads) = (&verdicts.stable, &verdicts.thread_safe);
+    let offset = threads.differing().map(|offset| offset.ns);
+    let is_steady = stable.jumps + stable.freezes == 0 && stable.offset_ppm.is_some();
+    let failed = |question| verdicts.answer(question).outcome == Outcome::Fail;
+    let (kind, size) = match () {
+        () if failed(Question::Monotonic) => (StepsBack, verdicts.monotonic.largest_ns),
+        () if threads.same_on_all_cpus() == Some(false) => {
+            (CpusDiffer, threads.largest_ns.or(offset))
+        }
+        () if failed(Question::Stable) && is_steady => (Rate, stable.offset_ppm),
+        () if failed(Question::Stable) => (Jumps, stable.largest_ns),
+        () if failed(Question::Counts) => (Counts, None),
+        () => return None,
+    };
+    Some(Defect { kind, size })
+}
+
+/// The first question that matters to users of this clock and was not tested: of all clocks whether they
+/// are monotonic, thread-safe and stable; of CPU time, and of what an agent declares, what is counted.
+fn open_question(row: &TimerRow) -> Option<Question> {
+    let verdicts = row.verdicts.as_ref()?;
+    let claimed = verdicts.counts.claimed;
+    let is_claim = claimed.is_some_and(|counts| counts != Counted::Wall || row.runtime != "native");
+    verdicts
+        .answers()
+        .filter(|answer| answer.outcome == Outcome::NotTested)
+        .map(|answer| answer.question)
+        .find(|question| question.disqualifies() || (*question == Question::Counts && is_claim))
+}
+
+/// What makes the clock unfit for durations, as found or declared.
+fn caution(row: &TimerRow) -> Option<Caution> {
+    let declared = row.properties.as_ref();
+    let found = row.verdicts.as_ref().and_then(|all| all.counts.found);
+    let counts = found.or_else(|| declared?.counts);
+    let settable = declared.and_then(|declared| declared.settable) == Some(true);
+    counts
+        .and_then(Caution::of)
+        .or(settable.then_some(Caution::Settable))
+}
+
+/// What disturbed the machine while the report was made.
+fn disturbances(report: &Report) -> Vec<Finding> {
+    const OF_MACHINE: [&str; 3] = ["load", "steal", "cpu-quota"];
+    const OF_REPORT: [&str; 2] = ["shared-machine", "frequency-changed"];
+    if report.is_of_devices() {
+        return Vec::new();
+    }
+    let machine = machine::judge(&report.platform).into_iter();
+    let machine =
+        machine.filter(|it| it.severity == Severity::Problem && OF_MACHINE.contains(&&*it.code));
+    let of_report = report
+        .findings
+        .iter()
+        .filter(|it| OF_REPORT.contains(&&*it.code));
+    machine.chain(of_report.cloned()).collect()
+}
