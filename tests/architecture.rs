@@ -328,6 +328,7 @@ fn judgement_reads_nothing() {
         "timers::agents::runtime",
         "timers::clock_sources",
         "timers::find",
+        "timers::parts",
     ];
     for (module, text) in code("judgement") {
         for path in beginning_with(&text, "timers::") {

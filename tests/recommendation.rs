@@ -3,7 +3,8 @@
 use std::path::PathBuf;
 use std::process::Command;
 
-use timermeter::choice::{PlanMethod, Requirement, choose, plan_alone};
+use timermeter::assessment::plan_alone;
+use timermeter::choice::{PlanMethod, Requirement, choose};
 use timermeter::model::{Interval, Nanos, Report};
 
 use super::program::program;

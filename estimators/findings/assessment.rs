@@ -9,6 +9,7 @@ impl Defect {
         match (self.kind, self.size) {
             (DefectKind::Rate, Some(ppm)) => speed(ppm),
             (DefectKind::Offset, Some(ns)) => side(ns),
+            (DefectKind::Rate, None) => "wrong rate".to_owned(),
             (kind, _) => kind.name().to_owned(),
         }
     }
@@ -20,6 +21,7 @@ impl Defect {
             None => word.to_owned(),
         };
         match self.kind {
+            DefectKind::Rate if self.size.is_none() => "runs at a wrong rate".to_owned(),
             DefectKind::Rate | DefectKind::Offset => format!("is {}", self.in_short()),
             DefectKind::Jumps => by("jumps or stands still"),
             DefectKind::StepsBack => by("steps backwards"),

@@ -2,15 +2,17 @@
 //! disturbed the measurement, and which clock to use. Verbs and pages print parts of it and derive
 //! nothing.
 
+mod answer;
 mod blame;
 mod recommendation;
 
+pub use answer::{ClockAnswer, WAIT_NS, plan_alone};
 pub use recommendation::{USUAL_DURATION, USUAL_ERROR, faster_in_words, sentences};
 
 use crate::findings::machine;
 use crate::model::{
-    Answer, Caution, Counted, Defect, DefectKind, Finding, Interval, Outcome, Question, Report,
-    Severity, TimerRow, Trust,
+    Answer, Caution, Counted, Defect, DefectKind, Finding, Interval, MAX_SLEW, Outcome, Question,
+    Report, Severity, TimerRow, Trust,
 };
 
 /// Makes the assessment of a report. The clocks of a part that is wrong are distrusted, and their
@@ -76,6 +78,10 @@ fn trust(row: &TimerRow, report: &Report, blamed: &[blame::Blamed]) -> Option<Tr
     (row.verdicts.is_some() || trust.answer != Answer::Yes).then_some(trust)
 }
 
+/// Rate error below which a clock whose rate is found to be wrong is not described by it: half of the
+/// largest slew.
+const LEAST_WRONG_PPM: f64 = 0.5e6 * MAX_SLEW;
+
 /// What the measurement of the clock itself shows to be wrong.
 fn own_defect(row: &TimerRow) -> Option<Defect> {
     use DefectKind::{Counts, CpusDiffer, Jumps, Rate, StepsBack};
@@ -88,14 +94,16 @@ fn own_defect(row: &TimerRow) -> Option<Defect> {
     };
     let (stable, threads) = (&verdicts.stable, &verdicts.thread_safe);
     let offset = threads.differing().map(|offset| offset.ns);
-    let is_steady = stable.jumps + stable.freezes == 0 && stable.offset_ppm.is_some();
+    let is_steady = stable.jumps + stable.freezes == 0;
+    // Where processes differ, the usual one may be right.
+    let rate = stable.offset_ppm.filter(|ppm| ppm.abs() >= LEAST_WRONG_PPM);
     let failed = |question| verdicts.answer(question).outcome == Outcome::Fail;
     let (kind, size) = match () {
         () if failed(Question::Monotonic) => (StepsBack, verdicts.monotonic.largest_ns),
         () if threads.same_on_all_cpus() == Some(false) => {
             (CpusDiffer, threads.largest_ns.or(offset))
         }
-        () if failed(Question::Stable) && is_steady => (Rate, stable.offset_ppm),
+        () if failed(Question::Stable) && is_steady => (Rate, rate),
         () if failed(Question::Stable) => (Jumps, stable.largest_ns),
         () if failed(Question::Counts) => (Counts, None),
         () => return None,

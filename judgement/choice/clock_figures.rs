@@ -46,7 +46,7 @@ const OUTSIDE_MARGIN: f64 = 2.0;
 
 /// Ids of the native clocks that exist on every platform: POSIX requires the first, Rust's standard
 /// library provides the second.
-pub(super) const PORTABLE: [&str; 2] = ["monotonic", "instant"];
+pub const PORTABLE: [&str; 2] = ["monotonic", "instant"];
 
 impl ClockFigures {
     /// Whether this is one of the native clocks in [`PORTABLE`].

@@ -8,7 +8,6 @@
 //! operation in the same campaign. The variation of the operation itself is not included; it is
 //! found by measuring.
 
-pub mod answer;
 pub mod clock_facts;
 pub mod clock_figures;
 pub mod clocks;
@@ -21,7 +20,6 @@ pub mod snippet;
 pub mod wait_snippet;
 pub mod waits;
 
-pub use answer::{ClockAnswer, plan_alone};
 pub use clock_facts::Facts;
 pub use clock_figures::{Budget, ClockFigures};
 pub use clocks::{Choice, ClockChoice, ClockPlan, RankedClock, RankedTimer, choose};

@@ -3,8 +3,7 @@
 use std::collections::HashSet;
 
 use super::{Extent, quality_class};
-use crate::assessment::sentences;
-use crate::choice::plan_alone;
+use crate::assessment::{plan_alone, sentences};
 use crate::choice::snippet::first_snippet;
 use crate::fields::{Field, Kind, Row, known_columns, rows};
 use crate::model::{ProvenanceKind, Report, Trust, value_of};

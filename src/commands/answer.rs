@@ -5,9 +5,8 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use super::{CommandResult, emit, failed, machine_document, prepare_outputs, probe, wait};
+use crate::assessment::{ClockAnswer, WAIT_NS};
 use crate::campaign::sampling::CampaignPlan;
-use crate::choice::ClockAnswer;
-use crate::choice::answer::WAIT_NS;
 use crate::cli::AnswerArgs;
 use crate::model::{Report, WaitRow};
 use crate::report::read;

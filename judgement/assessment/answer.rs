@@ -3,10 +3,10 @@
 
 use serde::Serialize;
 
-use super::clock_figures::{DRIFT, PORTABLE};
-use super::plan::{PlanMethod, plan_batch, plan_single};
-use super::{ClockFigures, RankedClock, Requirement, choose, clock_row};
-use crate::assessment::{USUAL_ERROR, faster_in_words};
+use super::{USUAL_ERROR, faster_in_words};
+use crate::choice::clock_figures::{DRIFT, PORTABLE};
+use crate::choice::plan::{PlanMethod, plan_batch, plan_single};
+use crate::choice::{ClockFigures, RankedClock, Requirement, choose, clock_row};
 use crate::model::{Assessment, Finding, MAX_FINE_STEP_NS, Nanos, Path, Report, TimerRow, WaitRow};
 use crate::numbers::{short_time, time};
 
