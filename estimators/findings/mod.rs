@@ -117,8 +117,7 @@ pub fn wordings() -> impl Iterator<Item = &'static Wording> {
         .chain(wordings_in(FREQUENCY))
         .chain(machine::MACHINE.into_iter().flat_map(wordings_in))
         .chain(wordings_in(machine::TSC_CONFLICT))
-        .chain(wordings_in(machine::LIBRARY_CLOCKS))
-        .chain(wordings_in(machine::PRELOAD))
+        .chain(wordings_in(machine::READ_COST))
         .chain(wordings_in(machine::DATE))
         .chain(wordings_in(counter::COUNTER))
 }

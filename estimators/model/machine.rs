@@ -10,7 +10,8 @@ pub struct LibraryClock {
     /// The id of the clock, as in `monotonic`.
     pub id: String,
     /// By how much it is faster than its system call, in parts per million: above −1 000 000, which
-    /// is a clock that stands still, unless it runs backwards. Null if nothing could be compared.
+    /// is a clock that stands still, unless it runs backwards. Null if unknown, as for `time` in a
+    /// short run.
     pub rate_ppm: Option<Interval>,
     /// By how much it is ahead of its system call at the begin of the run, in nanoseconds. Null if
     /// nothing could be compared: if there is no failure, only the C library reads the clock here.
@@ -18,27 +19,6 @@ pub struct LibraryClock {
     /// The reason why the C library cannot read it, or that a read ends the process.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub failure: Option<String>,
-}
-
-/// Clocks as the C library reads them, compared with their system calls.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct LibraryClocks {
-    /// The number of nanoseconds by which the worst reading lies outside those of the system call
-    /// around it, at most 0 if none does, and the id of the clock. `None` if none was compared.
-    pub worst: Option<(i64, String)>,
-    /// The reasons why the C library cannot read clocks.
-    pub failures: Vec<String>,
-    /// The ids of the clocks that only the C library can read, because their system calls fail.
-    pub by_library_only: Vec<String>,
-    /// The costs of a read of the monotonic clock and of the counter with a fence, in nanoseconds.
-    pub costs_ns: Option<[f64; 2]>,
-}
-
-impl LibraryClocks {
-    /// How many times as long as a read of the counter a read by the C library takes.
-    pub fn read_ratio(&self) -> Option<f64> {
-        self.costs_ns.map(|[read, counter]| read / counter)
-    }
 }
 
 /// Frequencies of the CPU.

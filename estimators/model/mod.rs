@@ -31,7 +31,7 @@ pub use cost::{
 pub use device::Device;
 pub use figure::{Cycles, Hertz, Interval, Nanos, value_of};
 pub use finding::{Finding, Severity, Unit, Value, Values};
-pub use machine::{Frequency, LibraryClock, LibraryClocks};
+pub use machine::{Frequency, LibraryClock};
 pub use period::{PeriodFigures, PeriodRow};
 pub use platform::{
     ClockSource, CoreKind, Cpu, CpuQuota, IdleState, InvariantCounter, Kernel, Limits, Load, Ntp,

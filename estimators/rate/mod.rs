@@ -1,6 +1,7 @@
 //! Estimates the length of a tick of a timer and of a unit of work.
 
 pub mod correction;
+pub mod library;
 pub mod line;
 pub mod order;
 

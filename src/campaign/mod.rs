@@ -5,7 +5,6 @@ mod choose;
 pub mod clocks;
 pub mod disturbances;
 pub mod examination;
-pub mod library_clocks;
 mod reference_rate;
 mod rounds;
 pub mod sampling;

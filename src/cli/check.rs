@@ -26,9 +26,6 @@ pub struct CheckArgs {
     /// By default only problems and notes are printed, and remedies only for problems.
     #[arg(long, short)]
     pub verbose: bool,
-    /// Root folder of proc, sys and run (for tests)
-    #[arg(long, hide = true, value_name = "DIR")]
-    pub root: Option<PathBuf>,
     /// The output format and files.
     #[command(flatten)]
     pub output: OutputArgs,

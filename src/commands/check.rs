@@ -1,32 +1,26 @@
 //! `check`: judges whether the machine is fit for measurements. It does not change the machine.
 
 use std::io::Write;
-use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use serde::Serialize;
 
 use super::printed::finding_text;
 use super::{CommandResult, date, emit, failed, machine_document, prepare_outputs};
-use crate::campaign::library_clocks::compare_with_syscalls;
 use crate::cli::CheckArgs;
 use crate::document::FindingText;
 use crate::findings::apply_rules;
-use crate::findings::machine::{DATE, DateCase, LIBRARY_CLOCKS, PRELOAD, is_fit, judge};
-use crate::hosts::children;
-use crate::model::{Finding, Frequency, LibraryClocks, Platform, Report, Severity};
+use crate::findings::machine::{DATE, DateCase, READ_COST, is_fit, judge};
+use crate::model::{Finding, Frequency, Platform, Report, Severity};
 use crate::platform::frequency::{self, CyclesFrom, KnownFrequencies, TscWatch};
-use crate::platform::preload::preloaded;
-use crate::platform::{self, Root};
+use crate::platform::{self, LibraryWatch, read_costs_ns};
 use crate::report::{machine, read};
 use crate::runs::choose_cpu;
 use crate::text::counted;
 
-/// The question to an agent at which it reads its clocks for the first time.
-const HELLO: &[u8] = b"{\"op\":\"hello\",\"protocol\":1}\n";
-
-/// Maximum time of a process that opens and reads clocks once, on a busy machine.
-const MAX_READ_TIME: Duration = Duration::from_secs(30);
+/// Time in which the C library's clocks are compared with the system calls.
+/// *Judgement*: a rate is then known to some parts per million.
+const COMPARED: Duration = Duration::from_millis(100);
 
 /// The JSON document of `check`.
 #[derive(Serialize)]
@@ -59,18 +53,22 @@ pub fn run(args: &CheckArgs, output: &mut dyn Write) -> CommandResult<bool> {
         None => {
             let cpu = choose_cpu(args.cpu)?;
             let frequency = args.verbose.then(|| measure_frequency(cpu)).transpose()?;
-            (platform::identify(cpu), frequency, date(), None)
+            let library = LibraryWatch::begin();
+            timers::pause(COMPARED);
+            let mut platform = platform::identify(cpu);
+            if let Some(library) = library {
+                library.end(&mut platform);
+            }
+            (platform, frequency, date(), None)
         }
     };
     let mut findings = judge(&platform);
     if args.from.is_none() {
-        let root = args.root.as_ref().map_or_else(Root::system, Root::at);
-        let found = [
-            Some(apply_rules(DATE, &DateCase(&date))),
-            library_clock_findings(),
-            (platform.os.family == "linux").then(|| apply_rules(PRELOAD, &preloaded(&root))),
-        ];
-        findings.extend(found.into_iter().flatten().flatten());
+        findings.extend(apply_rules(DATE, &DateCase(&date)));
+        let mut compared = platform.library_clocks.iter().flatten();
+        let are_readable = compared.all(|clock| clock.failure.is_none());
+        let costs = are_readable.then(read_costs_ns).flatten();
+        findings.extend(apply_rules(READ_COST, &costs));
     }
     findings.sort_by_key(|finding| finding.severity);
     let checked = Checked {
@@ -109,34 +107,6 @@ fn measure_frequency(cpu: Option<u32>) -> CommandResult<Frequency> {
     };
     let summary = frequency::summarise(&parts, CyclesFrom::Effective, None);
     Ok(summary.map_err(failed)?.0)
-}
-
-/// The finding about the clocks as the C library reads them, if this system has them; `None` if no
-/// child can be started, which reads them first, because a read may be fatal.
-fn library_clock_findings() -> Option<Vec<Finding>> {
-    let (program, words) = children::this_program().ok()?;
-    let mut command = Command::new(program);
-    command
-        .args(words)
-        .args(["agent", "monotonic", "realtime"])
-        .stdin(Stdio::piped())
-        .stdout(Stdio::null())
-        .stderr(Stdio::null());
-    let mut child = children::start(command, None).ok()?;
-    let _ = child.pipes().0?.write_all(HELLO);
-    let exited = child.wait_for_exit(MAX_READ_TIME);
-    let status = child.end();
-    let failure = if exited {
-        let status = status?;
-        (!status.success()).then(|| status.to_string())
-    } else {
-        Some("it does not end".to_owned())
-    };
-    let clocks = failure.map_or_else(compare_with_syscalls, |why| LibraryClocks {
-        failures: vec![why],
-        ..LibraryClocks::default()
-    });
-    Some(apply_rules(LIBRARY_CLOCKS, &clocks))
 }
 
 /// The codes of the findings about the clocks themselves; the other findings are about the rest of

@@ -14,8 +14,8 @@ mod distribution;
 pub mod frequency;
 mod hypervisor;
 mod kernel;
+mod library;
 mod others;
-pub mod preload;
 pub mod quietest;
 mod root;
 #[cfg(test)]
@@ -28,6 +28,7 @@ use crate::text::cleaned;
 
 pub use activity::stolen_ns;
 pub use kernel::ntp;
+pub use library::{LibraryWatch, read_costs_ns};
 pub use others::CpuUse;
 pub use quietest::{capable_cpus, quietest_cpu};
 pub use root::{Root, cpu_count};
@@ -54,8 +55,6 @@ pub fn identify_at(root: &Root, cpu: Option<u32>) -> Platform {
     let mounts = root.read_start("/proc/self/mountinfo", MAX_MOUNTS_BYTES);
     let is_own = |file| !mounts.as_ref().is_some_and(|all| all.contains(file));
     let found = Platform {
-        preloaded: preload::preloaded(root),
-        library_clocks: None,
         cpu: cpu::identify(root, cpu),
         os: distribution::os(root),
         kernel: kernel::kernel(),
@@ -72,6 +71,8 @@ pub fn identify_at(root: &Root, cpu: Option<u32>) -> Platform {
         perf_event_paranoid: root
             .read_text("/proc/sys/kernel/perf_event_paranoid")
             .and_then(|level| level.parse().ok()),
+        preloaded: library::preloaded(root),
+        library_clocks: None,
     };
     // Firmware and kernel command lines may contain arbitrary bytes.
     cleaned(found)

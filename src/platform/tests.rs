@@ -5,7 +5,7 @@ use std::path::Path;
 
 use proptest::prelude::*;
 
-use super::{Root, identify, identify_at, preload};
+use super::{Root, identify, identify_at, library};
 use crate::findings::machine::judge;
 use crate::model::{Platform, Severity};
 
@@ -82,7 +82,7 @@ fn identified(folder: &tempfile::TempDir) -> Platform {
 #[test]
 fn names_preloaded_libraries() {
     let (_folder, root) = test_root(&[("etc/ld.so.preload", "/opt/a.so\nb.so:c.so\n")]);
-    let found = preload::preloaded(&root);
+    let found = library::preloaded(&root);
     assert!(
         found.ends_with(&["/opt/a.so", "b.so", "c.so"].map(str::to_owned)),
         "{found:?}"

@@ -6,7 +6,7 @@ use timers::KernelEntry;
 use super::RunError;
 use crate::model::{Interval, Platform, Settings, TimerRow, Tool};
 use crate::platform::frequency::{self, CyclesFrom, KnownFrequencies, TscWatch};
-use crate::platform::{self, CpuUse, Root};
+use crate::platform::{self, CpuUse, LibraryWatch, Root};
 use crate::recording::{self, Observation, Recording};
 use crate::text::date_time;
 use crate::trust::ReadPathBaselines;
@@ -20,6 +20,7 @@ pub(super) struct RunContext {
     tsc: Option<TscWatch>,
     kernel_entry: Option<KernelEntry>,
     cpu_use: Option<CpuUse>,
+    library: Option<LibraryWatch>,
 }
 
 impl RunContext {
@@ -46,6 +47,7 @@ impl RunContext {
             tsc: TscWatch::begin(timers::RATE_SOURCES[0]),
             kernel_entry: timers::measure_kernel_entry(cpu),
             cpu_use: CpuUse::now(&Root::system()),
+            library: LibraryWatch::begin(),
         })
     }
 
@@ -61,10 +63,13 @@ impl RunContext {
     ) -> Recording {
         let now = CpuUse::now(&Root::system());
         let cpus_of_others = now.zip(self.cpu_use);
-        let platform = Platform {
+        let mut platform = Platform {
             cpus_of_others: cpus_of_others.and_then(|(now, before)| now.others_since(&before)),
             ..platform::identify(self.cpu)
         };
+        if let Some(library) = self.library {
+            library.end(&mut platform);
+        }
         // The cost of a kernel entry is measured twice and the smaller value counts, because the
         // core may have been slow during one of them.
         let entry = self

@@ -37,6 +37,67 @@ fn probe_wrapped(fault: &str, by: &str) -> Option<[Value; 2]> {
     Some(["monotonic", "monotonic-syscall"].map(|id| row(&report, id).clone()))
 }
 
+/// The document of `check` with a fault of a clock of the C library.
+fn check_wrapped(library: &str, clock: &str, fault: &str, by: &str) -> Value {
+    let output = Command::new(program())
+        .args(["check", "--format", "json"])
+        .envs([("LD_PRELOAD", library), ("CLOCK", clock)])
+        .envs([("FAULT", fault), ("BY", by)])
+        .output()
+        .expect("the program starts");
+    serde_json::from_slice(&output.stdout).expect(fault)
+}
+
+#[test]
+fn library_clock_differs_in_rate_or_offset() {
+    let Some((_folder, library, _lock)) = build_wrapper() else {
+        return;
+    };
+    // The clock, the fault, its size, and which of the figures shows it.
+    for (clock, fault, by, figure) in [
+        ("-1", "none", "0", "rate_ppm"),
+        ("1", "slew", "20", "rate_ppm"),
+        ("0", "slew", "-500", "rate_ppm"),
+        ("-1", "slew", "10000", "rate_ppm"),
+        ("99", "slew", "50000", "rate_ppm"),
+        ("4", "offset", "1000000", "offset_ns"),
+        ("99", "offset", "-5000000000", "offset_ns"),
+    ] {
+        let checked = check_wrapped(&library, clock, fault, by);
+        let clocks = &checked["platform"]["library_clocks"];
+        let ids: &[&str] = match clock {
+            "-1" => &[
+                "monotonic",
+                "monotonic-coarse",
+                "realtime",
+                "tai",
+                "gettimeofday",
+            ],
+            "0" => &["realtime", "gettimeofday"],
+            "1" => &["monotonic"],
+            "4" => &["monotonic-raw"],
+            _ => &["gettimeofday"],
+        };
+        let size: f64 = by.parse().expect("a number");
+        for found in clocks.as_array().expect("clocks were compared") {
+            let is_faulty = ids.iter().any(|id| found["id"] == *id);
+            if clock == "-1" && !is_faulty || found["id"] == "time" {
+                continue;
+            }
+            for key in ["rate_ppm", "offset_ns"] {
+                let [low, high] = ["low", "high"].map(|end| found[key][end].as_f64().expect(key));
+                if !is_faulty || key == figure {
+                    let truth = if is_faulty { size } else { 0.0 };
+                    assert!(
+                        low <= truth && truth <= high,
+                        "{clock} {fault} {by}: {found}"
+                    );
+                }
+            }
+        }
+    }
+}
+
 #[test]
 fn check_compares_library_with_kernel() {
     let Some((_folder, library, _lock)) = build_wrapper() else {
@@ -44,18 +105,23 @@ fn check_compares_library_with_kernel() {
     };
     for (fault, by, severity, reported) in [
         ("none", "0", "ok", ""),
-        ("slew", "-50000", "problem", "monotonic"),
-        ("offset", "86400000000000", "problem", "monotonic"),
+        (
+            "slew",
+            "-50000",
+            "problem",
+            "CLOCK_MONOTONIC as the C library gives it is 5.00 % slow",
+        ),
+        (
+            "offset",
+            "86400000000000",
+            "problem",
+            "CLOCK_MONOTONIC as the C library gives it is 86400 s ahead",
+        ),
         ("fatal", "0", "problem", "SIGABRT"),
         // Before the zero of the clock.
-        ("offset", "-100000000000000000", "problem", "monotonic"),
+        ("offset", "-100000000000000000", "problem", " s behind"),
     ] {
-        let output = Command::new(program())
-            .args(["check", "--format", "json"])
-            .envs([("LD_PRELOAD", &*library), ("FAULT", fault), ("BY", by)])
-            .output()
-            .expect("the program starts");
-        let checked: Value = serde_json::from_slice(&output.stdout).expect(fault);
+        let checked = check_wrapped(&library, "1", fault, by);
         let mut findings = checked["findings"]
             .as_array()
             .expect("the output has findings")

@@ -1,6 +1,6 @@
 /* Wraps clock_gettime of the process into which it is loaded: FAULT names the fault of the clock CLOCK, by default
-   CLOCK_MONOTONIC, and BY its size in nanoseconds or ppm, the reads before it, or the date in seconds since 1970. The
-   system call stays correct. */
+   CLOCK_MONOTONIC (-1: of all; 99: of gettimeofday alone), and BY its size in nanoseconds or ppm, the reads before it, or
+   the date in seconds since 1970. The system call stays correct. */
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
@@ -10,7 +10,7 @@
 
 static const char *fault = "";
 static clockid_t faulty = CLOCK_MONOTONIC;
-static long long by, start, reads;
+static long long by, starts[100], reads;
 
 static long long kernel_ns(clockid_t clock) {
     struct timespec time = {0, 0};
@@ -23,12 +23,15 @@ __attribute__((constructor)) static void begin(void) {
         fault = getenv("FAULT");
     by = atoll(getenv("BY") ? getenv("BY") : "0");
     faulty = atoi(getenv("CLOCK") ? getenv("CLOCK") : "1");
-    start = kernel_ns(faulty);
+    for (int clock = 0; clock < 12; clock++)
+        starts[clock] = kernel_ns(clock);
+    starts[99] = starts[CLOCK_REALTIME];
 }
 
-int clock_gettime(clockid_t clock, struct timespec *time) {
-    long long ns = kernel_ns(clock);
-    if (clock == faulty) {
+static int gettime(clockid_t clock, clockid_t as, struct timespec *time) {
+    long long ns = kernel_ns(clock), start = as >= 0 && as < 100 ? starts[as] : 0;
+    int is_faulty = as == faulty || (faulty == -1 && as >= 0 && as < 12);
+    if (is_faulty) {
         if (!strcmp(fault, "fatal"))
             abort();
         if (!strcmp(fault, "still"))
@@ -46,18 +49,20 @@ int clock_gettime(clockid_t clock, struct timespec *time) {
         time->tv_sec -= 1;
         time->tv_nsec += 1000000000;
     }
-    if (clock == faulty && !strcmp(fault, "date"))
+    if (is_faulty && !strcmp(fault, "date"))
         time->tv_sec = (long long)((unsigned long long)by + ns / 1000000000 - start / 1000000000);
     /* The clock jumps back by 60 years after that many reads. */
-    if (clock == faulty && !strcmp(fault, "jumps") && __atomic_fetch_add(&reads, 1, __ATOMIC_RELAXED) >= by)
+    if (is_faulty && !strcmp(fault, "jumps") && __atomic_fetch_add(&reads, 1, __ATOMIC_RELAXED) >= by)
         time->tv_sec -= 60LL * 366 * 86400;
     return 0;
 }
 
+int clock_gettime(clockid_t clock, struct timespec *time) { return gettime(clock, clock, time); }
+
 int gettimeofday(struct timeval *restrict time, void *restrict zone) {
     struct timespec now;
     (void)zone;
-    if (clock_gettime(CLOCK_REALTIME, &now))
+    if (gettime(CLOCK_REALTIME, faulty == 99 ? 99 : CLOCK_REALTIME, &now))
         return -1;
     time->tv_sec = now.tv_sec;
     time->tv_usec = now.tv_nsec / 1000;

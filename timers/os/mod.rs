@@ -72,7 +72,7 @@ pub use system::emulator::{emulator, runner};
 /// rate no time service trims, if there is one; and `CalendarClock`, the date and time.
 pub(crate) use system::{CalendarClock, CommonClock, UndistortedClock, UntrimmedClock, attempt};
 pub(crate) use system::{affinity, clocks, rest};
-pub use system::{counters, discipline, files, limits, machine, process, scheduling};
+pub use system::{counters, discipline, files, library, limits, machine, process, scheduling};
 
 /// The reason why a thread could not be bound to a CPU.
 #[derive(Debug)]

@@ -41,6 +41,23 @@ pub fn attempt(_label: &str, _instruction: fn() -> u64) -> Available {
     Ok(())
 }
 
+pub mod library {
+    use std::io;
+
+    pub const CALLS_DIRECTLY: bool = true;
+
+    /// None: there is one way to read the clocks.
+    pub const CLOCKS: &[(&str, [i32; 3])] = &[];
+
+    pub fn read_by_call(_clock: i32) -> Option<i64> {
+        None
+    }
+
+    pub fn try_in_child(_ids: &[&str]) -> io::Result<Option<String>> {
+        Ok(None)
+    }
+}
+
 pub mod emulator {
     use std::ffi::OsString;
 

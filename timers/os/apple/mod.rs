@@ -4,7 +4,7 @@ pub use super::apple_timers::{
     MachAbsolute as UndistortedClock, UptimeRaw as CommonClock, UptimeRaw as UntrimmedClock,
 };
 pub use super::other::attempt;
-pub use super::other::{counters, discipline, emulator, scheduling};
+pub use super::other::{counters, discipline, emulator, library, scheduling};
 pub use super::posix::Realtime as CalendarClock;
 pub use super::unix::portable::affinity;
 pub use super::unix::portable::{machine, process};

@@ -21,10 +21,10 @@ const ATTEMPTS: usize = 3;
 
 /// Executes an instruction in a child process; returns the reason if it faults there.
 pub fn attempt(label: &str, instruction: fn() -> u64) -> Available {
-    let status = (0..ATTEMPTS)
-        .find_map(|_| execute_in_child(instruction).transpose())
-        .transpose()
-        .map_err(|error| Unavailable::because(format!("{label} cannot be tested: {error}")))?;
+    let status = end_of_child(&|| {
+        instruction();
+    })
+    .map_err(|error| Unavailable::because(format!("{label} cannot be tested: {error}")))?;
     let signal = match status {
         None => {
             return Err(Unavailable::because(format!(
@@ -46,16 +46,27 @@ pub fn attempt(label: &str, instruction: fn() -> u64) -> Available {
     )))
 }
 
-/// Executes an instruction in a child process. Returns the signal it raised (0 if none), `None` if
-/// the child exceeded [`CHILD_TIMEOUT`] and was killed.
-fn execute_in_child(instruction: fn() -> u64) -> io::Result<Option<libc::c_int>> {
+/// Executes code in child processes until one ends. Returns the signal it raised (0 if none),
+/// `None` if all of [`ATTEMPTS`] exceeded [`CHILD_TIMEOUT`].
+///
+/// # Errors
+/// When no child can be started.
+pub fn end_of_child(code: &dyn Fn()) -> io::Result<Option<libc::c_int>> {
+    (0..ATTEMPTS)
+        .find_map(|_| execute_in_child(code).transpose())
+        .transpose()
+}
+
+/// Executes code in a child process. Returns the signal it raised (0 if none), `None` if the child
+/// exceeded [`CHILD_TIMEOUT`] and was killed.
+fn execute_in_child(code: &dyn Fn()) -> io::Result<Option<libc::c_int>> {
     extern "C" fn exit_with_signal(signal: libc::c_int) {
         // SAFETY: `_exit` does not return and is async-signal-safe.
         unsafe { libc::_exit(signal) }
     }
     // SAFETY: between fork and exit the child only makes async-signal-safe calls: it sets handlers,
-    // executes the instruction and exits. It allocates nothing and takes no lock, so locks held by
-    // other threads at the fork do not matter.
+    // executes the code and exits. An instruction takes no lock, so locks held by other threads at
+    // the fork do not matter; a child that waits for one is killed.
     let child = unsafe { libc::fork() };
     if child == -1 {
         return Err(io::Error::last_os_error());
@@ -70,7 +81,7 @@ fn execute_in_child(instruction: fn() -> u64) -> io::Result<Option<libc::c_int>>
                 )
             };
         }
-        instruction();
+        code();
         // SAFETY: `_exit` does not return and is async-signal-safe.
         unsafe { libc::_exit(0) }
     }

@@ -6,6 +6,7 @@ pub mod clocks;
 pub mod counters;
 pub mod discipline;
 pub mod emulator;
+pub mod library;
 #[cfg(all(
     feature = "perf-event",
     any(target_pointer_width = "64", target_arch = "x86")

@@ -5,7 +5,7 @@ pub mod files;
 pub(super) mod handle;
 pub mod process;
 
-pub use super::other::{attempt, counters, discipline, emulator, scheduling};
+pub use super::other::{attempt, counters, discipline, emulator, library, scheduling};
 pub use super::windows_timers::here::{
     FileTimePrecise as CalendarClock, NtQpc as UndistortedClock, Qpc as CommonClock,
     Qpc as UntrimmedClock,

@@ -1,0 +1,125 @@
+//! The C library's clocks: what is loaded before it (ld.so(8)), and whether its readings are those
+//! of the system calls.
+
+use std::time::Duration;
+
+use timers::os::library::{CALLS_DIRECTLY, CLOCKS, read_by_call, try_in_child};
+
+use super::Root;
+use crate::model::{LibraryClock, Platform};
+use crate::rate::library::{Bracket, compare};
+
+/// Lists the libraries of `LD_PRELOAD` and `/etc/ld.so.preload`.
+pub fn preloaded(root: &Root) -> Vec<String> {
+    let variable = std::env::var("LD_PRELOAD").unwrap_or_default();
+    let file = root.read_text("/etc/ld.so.preload").unwrap_or_default();
+    let lists = [variable, file].join(" ");
+    let names = lists.split([':', ' ', '\n', '\t']);
+    (names.filter(|name| !name.is_empty()).map(str::to_owned)).collect()
+}
+
+/// Readings of a clock, and its unit in nanoseconds; none if the system call fails. Or the reason
+/// why the C library fails.
+type Brackets = Result<(Vec<Bracket>, u64), String>;
+
+/// A comparison of the C library's clocks with the system calls that has begun: the index of each
+/// clock, with the first readings.
+pub struct LibraryWatch(Vec<(usize, Brackets)>);
+
+impl LibraryWatch {
+    /// Begins the comparison. `None` if it is impossible here. A child process reads the clocks
+    /// before this one, because a read may be fatal.
+    pub fn begin() -> Option<Self> {
+        let ids: Vec<&str> = CLOCKS.iter().map(|(id, _)| *id).collect();
+        let are_fatal = try_in_child(&ids).ok()?.is_some();
+        let readings = |index| {
+            let fatal = are_fatal.then(|| try_in_child(&ids[index..=index]));
+            let readings = match fatal.transpose().ok()?.flatten() {
+                Some(how) => Err(format!("{}: {how}", ids[index])),
+                None => brackets(index)?,
+            };
+            Some((index, readings))
+        };
+        Some(Self((0..ids.len()).filter_map(readings).collect()))
+    }
+
+    /// Ends the comparison and adds it to the facts about this machine, unless a preloaded library
+    /// may have replaced the system calls too.
+    pub fn end(self, platform: &mut Platform) {
+        let compared = |(index, first): (usize, Brackets)| {
+            let both = first.and_then(|first| Ok((first, brackets(index).transpose()?)));
+            let failure = both.as_ref().err().cloned();
+            let figures = both
+                .ok()
+                .and_then(|((first, unit), last)| compare([&first, &last?.0], unit));
+            LibraryClock {
+                id: CLOCKS[index].0.into(),
+                // A clock of whole seconds has none in a short run.
+                rate_ppm: figures
+                    .map(|[rate, _]| rate)
+                    .filter(|it| it.half_width() < 1e6),
+                offset_ns: figures.map(|[_, offset]| offset),
+                failure,
+            }
+        };
+        if !self.0.is_empty() && (CALLS_DIRECTLY || platform.preloaded.is_empty()) {
+            platform.library_clocks = Some(self.0.into_iter().map(compared).collect());
+        }
+    }
+}
+
+/// Reads a clock some times. `None` if neither the C library nor the system call can read it.
+fn brackets(index: usize) -> Option<Brackets> {
+    /// Brackets, and the time between them.
+    /// *Judgement*: so many are not all interrupted.
+    const BRACKETS: usize = 5;
+    const PAUSE: Duration = Duration::from_micros(100);
+    let (id, [low, high, when]) = CLOCKS[index];
+    let entry = timers::find(id)?;
+    let unit = (entry.ns_per_tick)()?;
+    let mut clock = (entry.open)().map_err(|why| why.reason);
+    let mut all = Vec::new();
+    for _ in 0..BRACKETS {
+        timers::pause(PAUSE);
+        let begin = read_by_call(when);
+        let before = read_by_call(low);
+        let own = clock.as_mut().map(|clock| clock.readings(1));
+        let after = read_by_call(high);
+        let at = begin.zip(read_by_call(when)).map(<[i64; 2]>::from);
+        let own = own
+            .map_err(|why| why.clone())
+            .and_then(|own| own.map_err(|why| why.to_string()));
+        match (at.zip(before).zip(after), own) {
+            (Some(((at, before), after)), Ok(own)) => {
+                let readings = [before, own[0].saturating_mul(unit as i64), after];
+                all.push(Bracket { at, readings });
+            }
+            (Some(_), Err(why)) => return Some(Err(why)),
+            (None, Err(_)) => return None,
+            (None, Ok(_)) => {}
+        }
+    }
+    Some(Ok((all, unit as u64)))
+}
+
+/// The mean costs of a read of the monotonic clock by the C library, and of the counter with a
+/// fence, in nanoseconds, each in the shortest of some series.
+pub fn read_costs_ns() -> Option<[f64; 2]> {
+    const FENCED_COUNTERS: [&str; 3] = ["rdtsc-lfence", "cntvct-isb", "rdtime-fence"];
+    let counter = FENCED_COUNTERS.iter().find_map(|id| read_cost_ns(id));
+    Some([read_cost_ns("monotonic")?, counter?])
+}
+
+fn read_cost_ns(id: &str) -> Option<f64> {
+    /// Reads of a series, and series.
+    /// *Judgement*: a series takes some tens of microseconds, so that some are not interrupted.
+    const READS: u32 = 1_000;
+    const SERIES: u32 = 30;
+    let mut clock = (timers::find(id)?.open)().ok()?;
+    let series = (0..SERIES).filter_map(|_| {
+        let begin = timers::kernel_time()?;
+        clock.readings(READS).ok()?;
+        timers::kernel_time()?.checked_sub(begin)
+    });
+    Some(series.min()? as f64 / f64::from(READS))
+}
