@@ -8,7 +8,7 @@ mod sharing;
 mod timing;
 
 pub use clocks::TSC_CONFLICT;
-pub use library::READ_COST;
+pub use library::{READ_COST, library_defect};
 pub use timing::{DATE, DateCase};
 
 use super::{Condition, Rule, apply_rules, values};

@@ -1,9 +1,6 @@
 //! Compares a clock as the C library reads it with its system call.
 
-use std::fmt;
-
-use crate::model::{Interval, LibraryClock};
-use crate::numbers::{significant, time};
+use crate::model::Interval;
 
 /// A reading by the C library between two by the system call, in nanoseconds.
 #[derive(Clone, Copy, Debug)]
@@ -99,59 +96,6 @@ fn common_step(mut readings: impl Iterator<Item = i64> + Clone) -> u64 {
     all.map(i64::unsigned_abs).fold(0, divisor)
 }
 
-/// By how much a clock as the C library reads it is wrong.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Deviation {
-    /// It is faster than its system call by so many parts per million.
-    Rate(Interval),
-    /// It has the rate of its system call, but is ahead by so many nanoseconds.
-    Offset(Interval),
-}
-
-impl Deviation {
-    /// How a clock differs from its system call; `None` if no difference was found.
-    pub fn of(clock: &LibraryClock) -> Option<Self> {
-        /// Smallest rate in parts per million, and smallest offset in nanoseconds, that count.
-        /// *Judgement*: both are read by different code, which may round differently.
-        const LEAST: [f64; 2] = [1.0, 1e3];
-        let differs = |by: &Interval, least| by.low > least || by.high < -least;
-        let rate = clock.rate_ppm.filter(|by| differs(by, LEAST[0]));
-        let offset = clock.offset_ns.filter(|by| differs(by, LEAST[1]));
-        rate.map(Self::Rate).or(offset.map(Self::Offset))
-    }
-}
-
-/// `1.00 % fast`, `500 ppm slow`, `5.000 s ahead`.
-impl fmt::Display for Deviation {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (Self::Rate(by) | Self::Offset(by)) = self;
-        let certain = (by.value / by.half_width()).abs().log10();
-        let size = significant(by.value.abs(), certain.clamp(1.0, 3.0) as usize);
-        let word = |[more, less]: [&'static str; 2]| if by.value > 0.0 { more } else { less };
-        match self {
-            Self::Rate(_) => {
-                let word = word(["fast", "slow"]);
-                match by.value.abs() {
-                    ppm if ppm < 999.5 => write!(f, "{size} ppm {word}"),
-                    ppm => write!(f, "{} % {word}", significant(ppm / 1e4, 3)),
-                }
-            }
-            Self::Offset(_) => {
-                let rounded = size.parse().unwrap_or(by.value.abs());
-                write!(f, "{} {}", time(rounded), word(["ahead", "behind"]))
-            }
-        }
-    }
-}
-
-/// The name of a clock of the C library: `CLOCK_MONOTONIC`, `gettimeofday()`.
-pub fn name(clock: &LibraryClock) -> String {
-    match clock.id.as_str() {
-        id @ ("gettimeofday" | "time") => format!("{id}()"),
-        id => format!("CLOCK_{}", id.to_uppercase().replace('-', "_")),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -210,22 +154,5 @@ mod tests {
                 assert!(missed <= 10 && wide <= 10, "{ppm} {step}: {missed} {wide}");
             }
         }
-    }
-
-    #[test]
-    fn deviations_in_words() {
-        let by = |rate_ppm: f64, offset_ns: f64| {
-            let clock = LibraryClock {
-                rate_ppm: Some(Interval::around(rate_ppm, 0.9)),
-                offset_ns: Some(Interval::around(offset_ns, 400.0)),
-                ..LibraryClock::default()
-            };
-            Deviation::of(&clock).map_or_else(String::new, |by| by.to_string())
-        };
-        assert_eq!(by(0.4, -900.0), "");
-        assert_eq!(by(9_999.6, 5e9), "1.00 % fast");
-        assert_eq!(by(-500.4, 0.0), "500 ppm slow");
-        assert_eq!(by(0.5, 5e9), "5.000 s ahead");
-        assert_eq!(by(0.0, -1e6), "1.000 ms behind");
     }
 }

@@ -7,7 +7,8 @@ use timers::clock_sources;
 use timers::parts::{Part, made_of};
 
 use super::own_defect;
-use crate::model::{Defect, DefectKind, Interval, LibraryClock, Outcome, Report, TimerRow, Wrong};
+use crate::findings::machine::library_defect;
+use crate::model::{Defect, DefectKind, Outcome, Report, TimerRow, Wrong};
 
 /// Parts of which one is wrong.
 pub(super) struct Blamed {
@@ -170,22 +171,6 @@ pub(super) fn find(report: &Report) -> Vec<Blamed> {
     let size = |one: &Blamed| one.wrong.defect.size.unwrap_or_default().abs();
     found.sort_by(|a, b| size(b).total_cmp(&size(a)));
     found
-}
-
-/// By how much a clock that the C library reads differs from its system call. A rate of less than 1 ppm
-/// and an offset of less than 1 µs are not reported: the two calls read the clock at different times, on
-/// CPUs whose counters differ.
-fn library_defect(clock: &LibraryClock) -> Option<Defect> {
-    let proven = |it: Option<Interval>, least: f64| {
-        let (low, high) = it?.ends()?;
-        (low > least || high < -least).then_some(it?.value)
-    };
-    let defect = |kind, size: f64| Defect {
-        kind,
-        size: Some(size),
-    };
-    let rate = proven(clock.rate_ppm, 1.0).map(|ppm| defect(DefectKind::Rate, ppm));
-    rate.or_else(|| Some(defect(DefectKind::Offset, proven(clock.offset_ns, 1e3)?)))
 }
 
 /// The parts of a failing clock that no clock has which passes, unless that clock has all of them.

@@ -1,8 +1,7 @@
 //! The rules about the C library's clocks, and about what is loaded before it.
 
 use crate::findings::{ns, number, values};
-use crate::model::{LibraryClock, Platform, Unit, Values};
-use crate::rate::library::{Deviation, name};
+use crate::model::{Defect, DefectKind, Interval, LibraryClock, Platform, Unit, Values};
 
 rules! {
     pub static RULES: Platform;
@@ -47,12 +46,33 @@ fn compared(machine: &Platform) -> impl Iterator<Item = &LibraryClock> {
 
 /// The clocks that the C library gives wrong, in words.
 fn deviations(machine: &Platform) -> Option<String> {
-    let wrong = compared(machine).filter_map(|clock| Some((name(clock), Deviation::of(clock)?)));
-    let words = wrong.enumerate().map(|(index, (name, by))| match index {
-        0 => format!("{name} as the C library gives it is {by}"),
-        _ => format!("{name} {by}"),
+    let wrong = compared(machine).filter_map(|clock| Some((clock, library_defect(clock)?)));
+    let words = wrong.enumerate().map(|(index, (clock, defect))| {
+        let name = match clock.id.as_str() {
+            id @ ("gettimeofday" | "time") => format!("{id}()"),
+            id => format!("CLOCK_{}", id.to_uppercase().replace('-', "_")),
+        };
+        let given = if index == 0 {
+            " as the C library gives it is"
+        } else {
+            ""
+        };
+        format!("{name}{given} {}", defect.in_short())
     });
     listed(words, ", ")
+}
+
+/// By how much a clock that the C library reads differs from its system call. A rate of less than
+/// 1 ppm and an offset of less than 1 µs are not reported: the two calls read the clock at different
+/// times, on CPUs whose counters differ.
+pub fn library_defect(clock: &LibraryClock) -> Option<Defect> {
+    let proven = |it: Option<Interval>, least: f64| {
+        let by = it.filter(|by| by.low > least || by.high < -least)?;
+        Some(Some(by.value))
+    };
+    let defect = |kind, size| Defect { kind, size };
+    let rate = proven(clock.rate_ppm, 1.0).map(|ppm| defect(DefectKind::Rate, ppm));
+    rate.or_else(|| Some(defect(DefectKind::Offset, proven(clock.offset_ns, 1e3)?)))
 }
 
 /// A list in words; `None` if it is empty.
