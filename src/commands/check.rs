@@ -56,9 +56,7 @@ pub fn run(args: &CheckArgs, output: &mut dyn Write) -> CommandResult<bool> {
             let library = LibraryWatch::begin();
             timers::pause(COMPARED);
             let mut platform = platform::identify(cpu);
-            if let Some(library) = library {
-                library.end(&mut platform);
-            }
+            library.end(&mut platform);
             (platform, frequency, date(), None)
         }
     };

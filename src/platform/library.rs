@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use timers::os::library::{CALLS_DIRECTLY, CLOCKS, read_by_call, try_in_child};
+use timers::os::library::{CALLS_DIRECTLY, CLOCKS, read_by_call};
 
 use super::Root;
 use crate::model::{LibraryClock, Platform};
@@ -27,20 +27,10 @@ type Brackets = Result<(Vec<Bracket>, u64), String>;
 pub struct LibraryWatch(Vec<(usize, Brackets)>);
 
 impl LibraryWatch {
-    /// Begins the comparison. `None` if it is impossible here. A child process reads the clocks
-    /// before this one, because a read may be fatal.
-    pub fn begin() -> Option<Self> {
-        let ids: Vec<&str> = CLOCKS.iter().map(|(id, _)| *id).collect();
-        let are_fatal = try_in_child(&ids).ok()?.is_some();
-        let readings = |index| {
-            let fatal = are_fatal.then(|| try_in_child(&ids[index..=index]));
-            let readings = match fatal.transpose().ok()?.flatten() {
-                Some(how) => Err(format!("{}: {how}", ids[index])),
-                None => brackets(index)?,
-            };
-            Some((index, readings))
-        };
-        Some(Self((0..ids.len()).filter_map(readings).collect()))
+    /// Begins the comparison.
+    pub fn begin() -> Self {
+        let readings = |index| Some((index, brackets(index)?));
+        Self((0..CLOCKS.len()).filter_map(readings).collect())
     }
 
     /// Ends the comparison and adds it to the facts about this machine, unless a preloaded library

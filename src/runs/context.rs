@@ -20,7 +20,7 @@ pub(super) struct RunContext {
     tsc: Option<TscWatch>,
     kernel_entry: Option<KernelEntry>,
     cpu_use: Option<CpuUse>,
-    library: Option<LibraryWatch>,
+    library: LibraryWatch,
 }
 
 impl RunContext {
@@ -67,9 +67,7 @@ impl RunContext {
             cpus_of_others: cpus_of_others.and_then(|(now, before)| now.others_since(&before)),
             ..platform::identify(self.cpu)
         };
-        if let Some(library) = self.library {
-            library.end(&mut platform);
-        }
+        self.library.end(&mut platform);
         // The cost of a kernel entry is measured twice and the smaller value counts, because the
         // core may have been slow during one of them.
         let entry = self

@@ -42,8 +42,6 @@ pub fn attempt(_label: &str, _instruction: fn() -> u64) -> Available {
 }
 
 pub mod library {
-    use std::io;
-
     pub const CALLS_DIRECTLY: bool = true;
 
     /// None: there is one way to read the clocks.
@@ -51,10 +49,6 @@ pub mod library {
 
     pub fn read_by_call(_clock: i32) -> Option<i64> {
         None
-    }
-
-    pub fn try_in_child(_ids: &[&str]) -> io::Result<Option<String>> {
-        Ok(None)
     }
 }
 

@@ -21,10 +21,17 @@ const ATTEMPTS: usize = 3;
 
 /// Executes an instruction in a child process; returns the reason if it faults there.
 pub fn attempt(label: &str, instruction: fn() -> u64) -> Available {
-    let status = end_of_child(&|| {
+    attempt_code(label, &|| {
         instruction();
     })
-    .map_err(|error| Unavailable::because(format!("{label} cannot be tested: {error}")))?;
+}
+
+/// Executes code in a child process; returns the reason if that ends it.
+pub fn attempt_code(label: &str, code: &dyn Fn()) -> Available {
+    let status = (0..ATTEMPTS)
+        .find_map(|_| execute_in_child(code).transpose())
+        .transpose()
+        .map_err(|error| Unavailable::because(format!("{label} cannot be tested: {error}")))?;
     let signal = match status {
         None => {
             return Err(Unavailable::because(format!(
@@ -41,20 +48,12 @@ pub fn attempt(label: &str, instruction: fn() -> u64) -> Available {
         Some(signal) => crate::os::process::signal_name(signal)
             .map_or_else(|| format!("signal {signal}"), str::to_owned),
     };
-    Err(Unavailable::because(format!(
-        "{label} faults ({signal}): this processor does not have it, or the kernel does not permit it"
-    )))
-}
-
-/// Executes code in child processes until one ends. Returns the signal it raised (0 if none),
-/// `None` if all of [`ATTEMPTS`] exceeded [`CHILD_TIMEOUT`].
-///
-/// # Errors
-/// When no child can be started.
-pub fn end_of_child(code: &dyn Fn()) -> io::Result<Option<libc::c_int>> {
-    (0..ATTEMPTS)
-        .find_map(|_| execute_in_child(code).transpose())
-        .transpose()
+    Err(Unavailable::because(match status {
+        Some(libc::SIGABRT) => format!("{label} ends the process ({signal})"),
+        _ => format!(
+            "{label} faults ({signal}): this processor does not have it, or the kernel does not permit it"
+        ),
+    }))
 }
 
 /// Executes code in a child process. Returns the signal it raised (0 if none), `None` if the child

@@ -6,9 +6,10 @@
 //! restores the permission for itself, which any process may do, remembers that it was missing, and
 //! lists the clocks that need it as unavailable. Source: `PR_SET_TSC(2const)`.
 
+use std::collections::BTreeMap;
 use std::mem::MaybeUninit;
-use std::sync::OnceLock;
-use std::{env, io};
+use std::sync::{Mutex, OnceLock, PoisonError};
+use std::{env, fs, io};
 
 pub use libc::{
     CLOCK_BOOTTIME, CLOCK_MONOTONIC, CLOCK_MONOTONIC_COARSE, CLOCK_MONOTONIC_RAW,
@@ -17,7 +18,7 @@ pub use libc::{
 };
 use libc::{c_int, c_long, clockid_t, timespec};
 
-use super::attempt::attempt;
+use super::attempt::{attempt, attempt_code};
 use crate::os::posix::Route;
 pub use crate::os::unix::time;
 use crate::{Available, Unavailable, clock_sources};
@@ -33,7 +34,8 @@ impl Route for Libc {
             // The vDSO copies the time of the last timer interrupt and does not read the counter.
             CLOCK_MONOTONIC_COARSE | CLOCK_REALTIME_COARSE => library_permitted(),
             _ => vdso_permitted().and_then(|()| library_permitted()),
-        }
+        }?;
+        is_harmless(clock)
     }
 }
 
@@ -150,6 +152,27 @@ fn library_permitted() -> Available {
     static PERMITTED: OnceLock<Available> = OnceLock::new();
     let check = || call_permitted().or_else(|_| attempt("clock_gettime()", read_in_child::<Libc>));
     PERMITTED.get_or_init(check).clone()
+}
+
+/// Checks that a preloaded library, if there is one, does not end this process when it reads a clock.
+fn is_harmless(clock: clockid_t) -> Available {
+    static IS_PRELOADED: OnceLock<bool> = OnceLock::new();
+    static TRIED: Mutex<BTreeMap<clockid_t, Available>> = Mutex::new(BTreeMap::new());
+    let find = || {
+        let file = fs::metadata("/etc/ld.so.preload");
+        env::var_os("LD_PRELOAD").is_some() || file.is_ok_and(|file| file.len() > 0)
+    };
+    if !IS_PRELOADED.get_or_init(find) {
+        return Ok(());
+    }
+    let read = || {
+        Libc::clock_gettime(clock, &mut MaybeUninit::uninit());
+    };
+    let mut tried = TRIED.lock().unwrap_or_else(PoisonError::into_inner);
+    let tried = tried.entry(clock);
+    tried
+        .or_insert_with(|| attempt_code("clock_gettime() of a preloaded library", &read))
+        .clone()
 }
 
 fn read_in_child<R: Route>() -> u64 {

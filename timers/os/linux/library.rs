@@ -1,13 +1,9 @@
 //! The clocks that the C library reads, and the system calls that read the same clocks.
 
-use std::io;
-
 pub use libc::clockid_t;
 
-use super::attempt::end_of_child;
 use super::clocks::*;
 use crate::os::posix::{Route, read_checked};
-use crate::os::process::signal_name;
 
 /// Whether the system call is made without the C library: on other processors a preloaded library
 /// may replace its function `syscall` too.
@@ -49,23 +45,4 @@ const fn by_kernel(clock: clockid_t) -> [clockid_t; 3] {
 pub fn read_by_call(clock: clockid_t) -> Option<i64> {
     SystemCall::permitted(clock).ok()?;
     read_checked::<SystemCall>(clock, "").ok()
-}
-
-/// Reads clocks by the C library in a child process. Returns how they end it, if they do.
-///
-/// # Errors
-/// When no child can be started.
-pub fn try_in_child(ids: &[&str]) -> io::Result<Option<String>> {
-    let read = || {
-        for entry in ids.iter().filter_map(|id| crate::find(id)) {
-            let _ = (entry.open)().map(|mut clock| clock.readings(1));
-        }
-    };
-    Ok(match end_of_child(&read)? {
-        Some(0) => None,
-        None => Some("it does not end".into()),
-        Some(signal) => {
-            Some(signal_name(signal).map_or_else(|| format!("signal {signal}"), Into::into))
-        }
-    })
 }
