@@ -22,7 +22,6 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 
 use clap::error::{ContextKind, ContextValue};
-use clap::parser::ValueSource;
 use clap::{Args, FromArgMatches, Parser, Subcommand};
 
 pub use check::CheckArgs;
@@ -131,11 +130,6 @@ impl Cli {
         let cli = cli.and_then(|mut cli| {
             let node = matches.try_get_one(output::NODE).ok().flatten();
             cli.common.node = node.cloned();
-            if let Some(Verb::Probe(args)) = &mut cli.command {
-                let format = matches.value_source("format");
-                args.in_detail =
-                    format != Some(ValueSource::CommandLine) && !args.run.timers.is_empty();
-            }
             paths::check(verb, matches).map(|()| cli)
         });
         cli.map_err(|error| error.format(&mut command))
@@ -208,7 +202,7 @@ pub enum Verb {
     ///
     /// Measures the resolution, the cost of a read, its spread and the Quality of each clock, and
     /// judges whether the clock can be trusted. Up to three timers given by name are printed in
-    /// detail, unless --format is given. With --from, prints stored reports and traces instead.
+    /// detail. With --from, prints stored reports and traces instead.
     ///
     /// Exit status 3: done, but a timer given by name could not be characterised, or some of the
     /// files could not be read.
@@ -427,9 +421,6 @@ pub struct ProbeArgs {
     /// `-` is standard input. Names select timers of the files; they stand before this flag.
     #[arg(long, value_name = "FILE", num_args = 1..)]
     pub from: Vec<PathBuf>,
-    /// Whether the timers are named, and no format is.
-    #[arg(skip)]
-    pub in_detail: bool,
     /// The flags of all runs.
     #[command(flatten)]
     pub run: RunArgs,

@@ -75,12 +75,12 @@ rules! {
     }
     "unsteady-cost" {
         Note "its median cost lies between {low} and {high} (95 % confidence)"
-            => "keep the machine idle and repeat with --thorough",
+            in short "{low} to {high}" => "keep the machine idle and repeat with --thorough",
             unsteady_cost;
     }
     "vague-reference" {
         Note "the step of its reference `{reference}` is unknown, {step} at most"
-            => "do not rely on its spread and its Quality: repeat when the machine is quiet",
+            in short "the step of `{reference}` is unknown" => "do not rely on its spread and its Quality: repeat when the machine is quiet",
             |case| {
                 let Reference {
                     id,
@@ -95,13 +95,13 @@ rules! {
     SHARED_CORE {
         Note "it shared its core: {disturbed} of its {all} processes were disturbed ({reasons}) but are used, because \
               too few were not; its intervals include all of them and a tenth of the cost beyond"
-            => "stop what else runs on this machine or choose a quiet CPU with --cpu, and repeat",
+            in short "{disturbed} of {all} processes disturbed" => "stop what else runs on this machine or choose a quiet CPU with --cpu, and repeat",
             shared_core;
     }
     "restless-core" {
         Note "only {calm} of {all} processes had a core of their own at one frequency: its figures include all of them, and \
               an undisturbed read may cost less"
-            => "repeat when nothing else uses the core: other guests, its sibling, threads of the runtime",
+            in short "{calm} of {all} processes undisturbed" => "repeat when nothing else uses the core: other guests, its sibling, threads of the runtime",
             |case| {
                 let runs = &case.trace.runs;
                 let undisturbed = runs.iter().filter(|run| case.trace.is_undisturbed(run));
@@ -119,8 +119,8 @@ rules! {
             next_to_neighbour;
     }
     "two-regimes" {
-        Note "{cheap} of its {all} processes found a cost of {low}, the others one of {high}; its interval holds both"
-            => "expect either cost: the position of its code in memory, or another program on its processor, decides",
+        Note "{cheap} of its {all} processes found a cost of {low}, the others one of {high}; its interval includes both"
+            in short "{low} or {high}" => "expect either cost: the position of its code in memory, or another program on its processor, decides",
             |case| {
                 let regimes = case.profile.regimes?;
                 let [cheap, expensive] = regimes.processes;
@@ -134,13 +134,13 @@ rules! {
     }
     "single-process" {
         Note "its figures come from one process and have no interval"
-            => "repeat when the machine is quiet, or with --thorough",
+            in short "no interval" => "repeat when the machine is quiet, or with --thorough",
             |case| (!case.profile.cost?.is_bounded()).then(Values::new);
     }
     "cost-contradiction" {
         Note "<calls in batches take {batches}, but no two reads are less than {shortest} apart: its interval \
               includes both><an isolated call takes {alone}, but each of many consecutive calls {row}>"
-            => "do not rely on its cost: check how its host times calls",
+            in short "<{batches} in batches, {shortest} apart><{alone} alone, {row} in batches>" => "do not rely on its cost: check how its host times calls",
             contradiction;
     }
     "below-one-cycle" {
@@ -294,7 +294,7 @@ rules! {
         Note "its Quality is known to ±{half} points, not to ±{precision}: <its {processes} processes agree to ±{scatter}; the \
               rest is uncertain in all of them alike: how single reads are distributed, and the frequency of the core><its \
               {differing} processes differ>"
-            => "<more processes than {processes} do not help, a constant frequency of the core may><repeat when the machine is \
+            in short "±{half}" => "<more processes than {processes} do not help, a constant frequency of the core may><repeat when the machine is \
               quiet, or with more than {differing} processes (--budget, --thorough)>",
             |case| {
                 let points = |share: f64| number(100.0 * share, Unit::Points);

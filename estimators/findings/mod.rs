@@ -14,7 +14,7 @@ macro_rules! rules {
     (@or $default:expr, $given:expr) => { $given };
     ($(#[$meta:meta])* $visible:vis static $name:ident: $subject:ty;
      $($code:tt {
-        $($severity:ident $(($reason:literal))? $message:literal $(=> $advice:expr)? $(, $condition:expr)?;)*
+        $($severity:ident $(($reason:literal))? $message:literal $(in short $short:literal)? $(=> $advice:expr)? $(, $condition:expr)?;)*
      })*) => {
         $(#[$meta])*
         $visible static $name: &[$crate::findings::Rule<fn(&$subject) -> Option<$crate::model::Values>>] = &[$($($crate::findings::Rule {
@@ -23,6 +23,7 @@ macro_rules! rules {
                 severity: $crate::model::Severity::$severity,
                 reason: concat!($($reason)?),
                 message: $message,
+                short: concat!($($short)?),
                 advice: rules!(@or "" $(, $advice)?),
             },
             condition: rules!(@or |_| Some($crate::model::Values::new()) $(, $condition)?),
@@ -56,6 +57,9 @@ pub struct Wording {
     pub reason: &'static str,
     /// The template of the message: what was found and its consequences.
     pub message: &'static str,
+    /// The template of what follows the name of a timer in a list; empty if the finding makes no figure
+    /// uncertain.
+    pub short: &'static str,
     /// The template of the advice; empty if no action is required.
     pub advice: &'static str,
 }
@@ -143,6 +147,12 @@ impl Finding {
                 all.join(", ")
             }
         }
+    }
+
+    /// Returns what follows the name of a timer in a list; `None` if the finding makes no figure uncertain.
+    pub fn in_short(&self) -> Option<String> {
+        let short = fill_template(self.wording()?.short, &self.values);
+        Some(short).filter(|text| !text.is_empty())
     }
 
     /// Returns the advice; empty if no action is required.

@@ -26,12 +26,12 @@ rules! {
     pub static WAITS: WaitCase;
     // The observations made before a process failed are kept.
     "ended-early" {
-        Note "its measurement was ended early: {cause}" => "measure again",
+        Note "its measurement was ended early: {cause}" in short "{cause}" => "measure again",
             |case| Some(values! { cause: case.lost? });
     }
     "loses-expirations" {
         Note "{lost} of {expirations} expirations ({share}) had no wake-up, and it did not report them"
-            => "count periods by a clock, not by wake-ups",
+            in short "{lost} of {expirations}" => "count periods by a clock, not by wake-ups",
             |case| {
                 let period = case.period?;
                 let expirations = period.expirations.saturating_add(period.lost).max(1);
@@ -61,7 +61,7 @@ rules! {
     }
     "returns-early" {
         Note "{share} of waits of {request:short} returned before their time, by up to {earliest:short}"
-            => "read the clock after a wait, and wait for the rest",
+            in short "{share} by up to {earliest:short}" => "read the clock after a wait, and wait for the rest",
             |case| {
                 let figures = case.figures.filter(|all| all.other_clock_ppm().is_none())?;
                 let early = figures.lateness.iter().filter(|late| late.early > 0.0);
@@ -76,7 +76,7 @@ rules! {
     "coarse-reference" {
         Note "the clock that times the waits, {clock}, moves in steps of {step:short}: each lateness is known only to within a \
               step, and their median is estimated by a mean"
-            => "measure where a finer clock can be read; a library that replaces clock_gettime may have made it coarse",
+            in short "steps of {step:short}" => "measure where a finer clock can be read; a library that replaces clock_gettime may have made it coarse",
             |case| {
                 let reference = &case.trace?.reference;
                 let step_ns = reference.uncertainty_ns();
@@ -87,7 +87,7 @@ rules! {
     "processes-differ" {
         Note "processes differ by more than their waits: the median lateness of waits of {request:short} is {median:short} \
               [{low:short}, {high:short}]"
-            => "measure on a quieter machine, or longer (--thorough, --budget)",
+            in short "{low:short} to {high:short}" => "measure on a quieter machine, or longer (--thorough, --budget)",
             |case| {
                 let lateness = case.figures?.lateness.iter();
                 let usual = lateness

@@ -12,8 +12,7 @@ const CLOCKS: &[Kind] = &[Kind::Clocks];
 /// All fields of clocks, in column order.
 pub(super) fn fields() -> Vec<Field> {
     let findings = field_table! { Read::Row, &Kind::ALL, |row| row;
-        findings: Text = codes(row.findings()), "Codes of the findings: below a table they are numbered notes; `problem`: results get worse or do not repeat; `note`: information; \
-             `unknown`: the machine does not report it";
+        findings: Text = codes(row.findings()), "Codes of the findings", more("`problem`: results get worse or do not repeat; `note`: information; `unknown`: the machine does not report it");
     };
     [
         identity_fields(),
@@ -35,9 +34,8 @@ fn identity_fields() -> Vec<Field> {
         timer: Text = row.id(), "Id of the timer", in_tables(Visibility::Always);
         label: Text = row.label(), "Source text of the call", column("label", "call");
         runtime: Text = row.runtime(), "The runtime that hosts it, or `native`";
-        device: Text = row.device().map(str::to_owned), "The device whose processor reads it; nothing if a CPU does";
-        status: Text = row.status().name(), "Status of its characterisation: `ok`; `unresolved`: its step could not be determined, because it moves irregularly, too rarely or not at all; \
-             `failed`: it, or its agent, crashed, hung or answered wrongly; `unavailable`: it cannot be read on this machine";
+        device: Text = row.device().map(str::to_owned), "The device whose processor reads it", more("nothing if a CPU does");
+        status: Text = row.status().name(), "Status of its characterisation", more("`ok`; `unresolved`: its step could not be determined, because it moves irregularly, too rarely or not at all; `failed`: it, or its agent, crashed, hung or answered wrongly; `unavailable`: it cannot be read on this machine");
         reason: Text = reason(row), "The reason, if the status is not `ok` or the Quality is 0";
         remedy: Text = row.remedy().map(str::to_owned), "The remedy";
     }
@@ -47,12 +45,9 @@ fn identity_fields() -> Vec<Field> {
 fn property_fields() -> Vec<Field> {
     field_table! { Read::Row, CLOCKS, |row| row.clock()?;
         legend: Text = &row.legend, "Its name in the paper (ICPE 2011)";
-        family: Text = row.properties.as_ref()?.family?.name(),
-            "The source that it reads: `cpu-counter`, `system-clock`, `cpu-time`, `perf-event`, `other`";
-        counted: Text = row.properties.as_ref()?.counts?.name(),
-            "The quantity that it claims to count: `wall`, `process-cpu`, `thread-cpu`, `thread-cycles`, `something-else`", titled("kind of time");
-        reads_by: Text = row.properties.as_ref()?.reads_by?.name(),
-            "The declared way of reading it: `instruction`, `vdso`, `system-call`, `other`";
+        family: Text = row.properties.as_ref()?.family?.name(), "The source that it reads", more("`cpu-counter`, `system-clock`, `cpu-time`, `perf-event`, `other`");
+        counted: Text = row.properties.as_ref()?.counts?.name(), "The quantity that it claims to count", more("`wall`, `process-cpu`, `thread-cpu`, `thread-cycles`, `something-else`"), titled("kind of time");
+        reads_by: Text = row.properties.as_ref()?.reads_by?.name(), "The declared way of reading it", more("`instruction`, `vdso`, `system-call`, `other`");
         ns_per_tick: Number = row.ns_per_tick, "Nanoseconds in a tick", range(Range::STEP);
     }
 }
@@ -63,7 +58,7 @@ fn cost_fields() -> Vec<Field> {
         resolution: Nanoseconds = match row.resolution_at_most_ns {
                 Some(limit) => CellValue::bounded(Some(limit.value), true),
                 None => row.resolution_ns.into(),
-            }, "Step of its readings: `≤` marks an upper limit if no step could be determined",
+            }, "Step of its readings", more("`≤` marks an upper limit if no step could be determined"),
             interval(), range(Range::STEP), in_tables(Visibility::Always), metric("resolution"), compared("resolution", Scatter::Slew);
         resolution: Cycles = step_or_limit(row, row.resolution?.cycles?), "This step in cycles",
             range(Range::STEP);
@@ -71,7 +66,7 @@ fn cost_fields() -> Vec<Field> {
             range(Range::STEP);
         resolution_kind: Text = row.resolution?.kind.name(),
             "`resolved`, or `at_most` if the resolution is only an upper limit of the step";
-        cost: Nanoseconds = row.cost_ns, "Median of isolated reads: without the loop around it and the reads of the reference",
+        cost: Nanoseconds = row.cost_ns, "Median of isolated reads", more("without the loop around it and the reads of the reference"),
             interval(), in_tables(Visibility::Always), metric("cost"), compared("cost", Scatter::Cost);
         cost: Cycles = row.cost_cycles?.value, "Median cost of an isolated read, in cycles", in_tables(Visibility::Wide);
         cost_amortised: Nanoseconds = row.amortised_ns,
@@ -86,10 +81,8 @@ fn cost_fields() -> Vec<Field> {
             column("p99", "cost, p99 (ns)"), metric("cost_p99"), json("cost.p99_ns"), compared("p99", Scatter::Tail);
         cost_longest: Nanoseconds = row.cost.as_ref()?.longest_ns, "Longest of the single reads that were timed",
             column("longest", "cost, longest (ns)"), json("cost.longest_ns");
-        adds: Text = range_ns(row.adds_range_ns()?),
-            "Time that a read adds to the code around it: the least over four kinds of work, and an upper bound for programs. It may be slightly \
-             negative if the read overlaps with the work; absent with --quick and for other runtimes",
-            in_tables(Visibility::OneReport), derived();
+        adds: Text = range_ns(row.adds_range_ns()?), "Time that a read adds to the code around it", more("the least over four kinds of work, and an upper bound for programs. It may be slightly negative if the read overlaps with the work; absent with --quick and for other runtimes"),
+            in_tables(Visibility::Wide), derived();
         cost_reference: Text = &row.cost.as_ref()?.reference, "The clock that timed single reads", titled("timed by");
         distribution_modes: Text = modes(row), "The modes of the cost of single reads in ns, with their shares";
         distribution_within: Nanoseconds = row.distribution.as_ref()?.within_ns,
@@ -98,7 +91,7 @@ fn cost_fields() -> Vec<Field> {
             "Standard deviation of the median cost between processes", titled("deviation of costs between processes (ns)"), json("distribution.between_ns");
         distribution_tail_share: Share = row.distribution.as_ref()?.tail_share,
             "Share of single reads far above all others, such as interrupted reads", titled("share of far costlier reads"), json("distribution.tail_share");
-        spread: Share = row.spread, "Share of reads within a step of the median: 1 if all isolated reads cost the same as far as the clock can show",
+        spread: Share = row.spread, "Share of reads within a step of the median", more("1 if all isolated reads cost the same as far as the clock can show"),
             interval(), in_tables(Visibility::Always), metric("spread"), compared("spread", Scatter::Spread);
     }
 }
@@ -106,12 +99,10 @@ fn cost_fields() -> Vec<Field> {
 /// Quality and the number of observations.
 fn quality_fields() -> Vec<Field> {
     field_table! { Read::Row, CLOCKS, |row| row.clock()?;
-        quality: Percent = row.quality, "Figure of merit (ICPE 2011): resolution^-0.1 · cost^-0.1 · spread^0.5, with resolution and cost in cycles; 100 % at best. It is 0 for a clock that \
-             cannot be trusted; the rank is one more than the number of timers that are clearly better",
+        quality: Percent = row.quality, "Figure of merit (ICPE 2011)", more("resolution^-0.1 · cost^-0.1 · spread^0.5, with resolution and cost in cycles; 100 % at best, and 0 for a clock that is wrong"),
             column("quality", "Quality %"), interval(), in_tables(Visibility::Always), metric("quality"), compared("Quality", Scatter::Quality);
-        quality_interval: Text = Some(plus_minus(row.quality?)).filter(|text| !text.is_empty()),
-            "95 % interval of Quality: in points, rounded outwards; both ends if it would leave 0 to 100; absent if a single process measured it",
-            column("interval", "interval"), in_tables(Visibility::OneReport), derived();
+        quality_interval: Text = Some(plus_minus(row.quality?)).filter(|text| !text.is_empty()), "95 % interval of Quality", more("in points, rounded outwards; both ends if it would leave 0 to 100; absent if a single process measured it"),
+            column("interval", "interval"), in_tables(Visibility::InFull), derived();
         quality_printed: Percent = row.printed_quality, "Quality as printed in the publication",
             column("printed", "Quality, printed %"), in_tables(Visibility::Wide);
         processes: Count = row.observations.as_ref()?.processes, "Number of fresh processes that measured it",
@@ -127,21 +118,18 @@ fn quality_fields() -> Vec<Field> {
 /// Verdicts on whether the clock can be trusted, with their numbers.
 fn trust_fields() -> Vec<Field> {
     let trust = field_table! { Read::Row, CLOCKS, |row| row.clock()?;
-        trust: Text = row.trust.as_ref()?.in_short(), "Whether durations can be taken with it: `yes`; `yes, settable`: it jumps when the time of day is set; `yes, CPU time`: it stands still while \
-             the program sleeps or waits; `?`: what follows was not tested; `no`: what follows is wrong",
+        trust: Text = row.trust.as_ref()?.in_short(), "Whether durations can be taken with it", more("`yes`; `yes, settable`: it jumps when the time of day is set; `yes, CPU time`: it stands still while the program sleeps or waits; `?`: what follows was not tested; `no`: what follows is wrong"),
             in_tables(Visibility::Always);
     };
     let verdicts = field_table! { Read::Row, CLOCKS, |verdicts| verdicts.clock()?.verdicts.as_ref()?;
-        monotonic: Text = verdicts.monotonic.outcome.name(),
-            "Whether it is monotonic: `pass`, `fail`, `not applicable`, `not tested`";
+        monotonic: Text = verdicts.monotonic.outcome.name(), "Whether it is monotonic", more("`pass`, `fail`, `not applicable`, `not tested`");
         thread_safe: Text = verdicts.thread_safe.outcome.name(),
             "Whether it is monotonic from one thread to another";
         stable: Text = verdicts.stable.outcome.name(), "Whether it keeps its rate, without jumps";
         counts: Text = verdicts.counts.outcome.name(), "Whether it counts the claimed quantity";
         declared: Text = verdicts.declared.outcome.name(), "Whether it conforms to the declarations of its platform";
         read_path: Text = verdicts.read_path.outcome.name(), "Whether its reads take the expected path";
-        answered_by: Text = verdicts.read_path.path?.name(),
-            "The component that answers a read: `user-mode`, `system-call`, `trapped`";
+        answered_by: Text = verdicts.read_path.path?.name(), "The component that answers a read", more("`user-mode`, `system-call`, `trapped`");
         offset_max: Nanoseconds = verdicts.thread_safe.largest_offset()?.ns.abs(),
             "Largest absolute difference of this clock between the first CPU or place of a device and another", titled("largest offset (ns)");
         offset_uncertainty: Nanoseconds = verdicts.thread_safe.largest_offset()?.uncertainty_ns.abs(),
@@ -157,12 +145,9 @@ fn trust_fields() -> Vec<Field> {
 /// The fields for the time that a read adds to the code around it, by kind of code.
 fn added_time_fields() -> Vec<Field> {
     let fields = field_table! { Read::Row, CLOCKS, |adds| adds.clock()?.adds_ns?;
-        adds_latency: Nanoseconds = adds.get(Context::Latency)?.ns,
-            "Time that a read adds to work bound by latency: a chain of multiplications", metric("adds_latency"), titled("adds to latency-bound code (ns)");
-        adds_throughput: Nanoseconds = adds.get(Context::Throughput)?.ns,
-            "Time that a read adds to work bound by throughput: four such chains", metric("adds_throughput"), titled("adds to throughput-bound code (ns)");
-        adds_memory: Nanoseconds = adds.get(Context::Memory)?.ns,
-            "Time that a read adds to work bound by memory: loads that miss the caches", metric("adds_memory"), titled("adds to memory-bound code (ns)");
+        adds_latency: Nanoseconds = adds.get(Context::Latency)?.ns, "Time that a read adds to work bound by latency", more("a chain of multiplications"), metric("adds_latency"), titled("adds to latency-bound code (ns)");
+        adds_throughput: Nanoseconds = adds.get(Context::Throughput)?.ns, "Time that a read adds to work bound by throughput", more("four such chains"), metric("adds_throughput"), titled("adds to throughput-bound code (ns)");
+        adds_memory: Nanoseconds = adds.get(Context::Memory)?.ns, "Time that a read adds to work bound by memory", more("loads that miss the caches"), metric("adds_memory"), titled("adds to memory-bound code (ns)");
         adds_ahead: Nanoseconds = adds.get(Context::Ahead)?.ns,
             "Time that a read adds to code with much out-of-order execution", metric("adds_ahead"), titled("adds to out-of-order code (ns)");
         adds_cold: Nanoseconds = adds.get(Context::Cold)?.ns,

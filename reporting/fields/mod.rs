@@ -32,8 +32,10 @@ pub struct Field {
     pub column: &'static str,
     /// The heading in tables, with the unit.
     pub heading: &'static str,
-    /// The description, without a full stop.
+    /// What it is, without a full stop.
     pub about: &'static str,
+    /// What its values mean; empty if that is clear.
+    more: &'static str,
     /// The unit of the values.
     pub unit: FieldUnit,
     /// The notation of numbers in tables of several reports.
@@ -65,10 +67,10 @@ pub struct Field {
 pub enum Visibility {
     /// All terminals.
     Always,
-    /// Wide terminals, and narrow terminals if the table shows a single report.
-    OneReport,
     /// Wide terminals only.
     Wide,
+    /// Wide terminals, in a table that shows everything.
+    InFull,
 }
 
 /// An OpenMetrics gauge. Several gauges share a name if they are percentiles of one quantity.
@@ -171,18 +173,26 @@ pub fn default_columns(kind: Kind, width: Visibility) -> impl Iterator<Item = &'
 
 /// The default columns in which a row of this kind has a value. The amortised cost takes the place of
 /// the cost in publications that state no other.
-pub fn known_columns(kind: Kind, rows: &[Row]) -> Vec<&'static Field> {
+pub fn known_columns(kind: Kind, width: Visibility, rows: &[Row]) -> Vec<&'static Field> {
     let is_known = |field: &&Field| {
         let mut values = rows.iter().map(|row| field.value(*row));
         values.any(|value| ![CellValue::Nothing, "".into()].contains(&value))
     };
     let has_cost = field("cost_ns").is_some_and(|cost| is_known(&cost));
     let amortised = field("cost_amortised_ns").filter(|_| !has_cost);
-    let columns = default_columns(kind, Visibility::Wide).chain(amortised);
+    let columns = default_columns(kind, width).chain(amortised);
     columns.filter(is_known).collect()
 }
 
 impl Field {
+    /// What it is, and what its values mean.
+    pub fn description(&self) -> String {
+        match self.more {
+            "" => self.about.to_owned(),
+            more => format!("{}: {more}", self.about),
+        }
+    }
+
     /// Whether rows of this kind have the field.
     pub fn applies_to(&self, kind: Kind) -> bool {
         self.is_of_report() || self.kinds.contains(&kind)
@@ -359,6 +369,7 @@ impl Field {
             key,
             json_key: key,
             about,
+            more: "",
             unit,
             notation,
             visibility: None,
@@ -380,6 +391,11 @@ impl Field {
             heading,
             ..self
         }
+    }
+
+    /// Says what the values mean.
+    fn more(self, more: &'static str) -> Self {
+        Self { more, ..self }
     }
 
     /// Sets a heading that does not follow from the key.

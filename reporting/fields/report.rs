@@ -55,7 +55,7 @@ fn machine_fields() -> Vec<Field> {
         governor: Text = &machine.cpu.governor, "cpufreq governor";
         turbo: Truth = machine.cpu.turbo, "Whether the CPU may run above its nominal frequency";
         hypervisor: Text = &machine.hypervisor, "Hypervisor";
-        product: Text = &machine.product, "Vendor and model of the machine (DMI); in some clouds the instance type",
+        product: Text = &machine.product, "Vendor and model of the machine (DMI)", more("in some clouds the instance type"),
             column("product", "machine");
         emulated: Truth = machine.emulator().is_some(), "Whether an emulator executed the program";
         os: Text = &machine.os.name, "Distribution", column("os", "OS");
@@ -80,7 +80,7 @@ fn frequency_fields() -> Vec<Field> {
         effective: Hertz = report.frequency.effective_hz, "Measured core frequency", interval(), metric("core_frequency");
         cycles: Hertz = report.frequency.cycles_hz, "Frequency that converts time to cycles",
             interval(), column("frequency", "frequency");
-        cycles_from: Text = &report.frequency.cycles_from, "Source of this frequency: `effective`, `nominal`, `given`";
+        cycles_from: Text = &report.frequency.cycles_from, "Source of this frequency", more("`effective`, `nominal`, `given`");
     }
 }
 

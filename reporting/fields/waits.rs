@@ -48,7 +48,7 @@ fn timer_fields() -> Vec<Field> {
             interval(), range(Range::ANY), metric("arm_cancel");
         proportional: Ppm = row.proportional_ppm, "Increase of lateness with the length of the wait",
             interval(), metric("proportional");
-        cpu_slope: Number = row.cpu_slope, "CPU time divided by the length: 0 if it blocks, 1 if it spins",
+        cpu_slope: Number = row.cpu_slope, "CPU time divided by the length", more("0 if it blocks, 1 if it spins"),
             interval();
     }
 }
@@ -56,8 +56,7 @@ fn timer_fields() -> Vec<Field> {
 /// The lateness of waits and of periodic timers.
 fn lateness_fields() -> Vec<Field> {
     let latenesses = field_table! { Read::Row, WAITS_AND_PERIODS, |row| row;
-        late_p50: Nanoseconds = row.wait_or_period(|late| late.p50_ns, |found| found.lateness_p50_ns),
-            "Median lateness: of waits, observed minus requested; of wake-ups, relative to the grid of the timer",
+        late_p50: Nanoseconds = row.wait_or_period(|late| late.p50_ns, |found| found.lateness_p50_ns), "Median lateness", more("of waits, observed minus requested; of wake-ups, relative to the grid of the timer"),
             in_tables(Visibility::Always), quantile("lateness", "50"), compared("lateness", Scatter::Lateness);
         late_p90: Nanoseconds = row.lateness()?.p90_ns, "90th percentile of lateness",
             in_tables(Visibility::Wide), quantile("lateness", "90");
@@ -96,7 +95,7 @@ fn length_fields() -> Vec<Field> {
         cpu: Cycles = row.cpu_cycles, "CPU time per wait, in cycles", column("cpu-cycles", "CPU (cycles)"), range(Range::ANY);
         error: Nanoseconds = row.error_ns, "Median of |observed − requested|";
         wait_spread: Share = row.spread, "Share of waits within this error of the median length";
-        wait_quality: Percent = row.quality, "Quality of a wait, from its error and its CPU time (Formula 1); not comparable with the Quality of clocks",
+        wait_quality: Percent = row.quality, "Quality of a wait, from its error and its CPU time (Formula 1)", more("not comparable with the Quality of clocks"),
             column("wait-quality", "wait quality %"), in_tables(Visibility::Wide);
     }
 }

@@ -5,10 +5,10 @@ use std::collections::HashSet;
 use super::{Extent, quality_class};
 use crate::assessment::{plan_alone, sentences};
 use crate::choice::snippet::first_snippet;
-use crate::fields::{Field, Kind, Row, known_columns, rows};
+use crate::fields::{Field, Kind, Row, Visibility, known_columns, rows};
 use crate::model::{ProvenanceKind, Report, Trust, value_of};
 use crate::report::machine::name;
-use crate::report::{Detail, Fact, TimerTable, facts, ranks, tables_without_notes};
+use crate::report::{Detail, Fact, TimerTable, facts, tables};
 use crate::table::CellValue;
 use crate::text::numbers::{NOTHING, percent, short_time};
 
@@ -20,7 +20,7 @@ pub struct ReportView<'a> {
     /// The shortest operation that two reads of the recommended clock time to 1 %, in words, and code
     /// that does so.
     pub alone: Option<(String, String)>,
-    /// What is wrong, what disturbed the measurement, and what else there is to say about the clocks.
+    /// What else there is to say about the clocks.
     pub sentences: Vec<String>,
     pub extent: Extent,
     /// The columns of the table of clocks, except the timer and its trust.
@@ -38,8 +38,6 @@ pub struct TimerView<'a> {
     pub row: Row<'a>,
     /// The target of links to the timer on its page.
     pub anchor: String,
-    /// The rank among the clocks of the report.
-    pub rank: Option<usize>,
 }
 
 /// The kind of timers of the report, and its machine.
@@ -65,19 +63,16 @@ pub fn about(report: &Report) -> String {
 
 impl<'a> ReportView<'a> {
     pub fn new(report: &'a Report, key: &str, extent: Extent) -> Self {
-        let clocks: Vec<_> = report.timers.iter().collect();
-        let mut ranks = ranks(&clocks, value_of(report.frequency.cycles())).into_iter();
         let mut taken = HashSet::new();
         let mut timer = |row: Row<'a>| TimerView {
             anchor: anchor(key, row.id(), &mut taken),
-            rank: row.clock().and_then(|_| ranks.next().flatten()),
             row,
         };
         let [clocks, waits, periods] = Kind::ALL.map(|kind| {
             let rows = rows(report, kind).into_iter();
             rows.map(&mut timer).collect::<Vec<_>>()
         });
-        let tables = tables_without_notes(report).into_iter();
+        let tables = tables(report, Detail::Full).into_iter();
         let recommended = report.assessment.to_time.as_ref();
         let alone = recommended.and_then(|id| {
             let (from_ns, plan) = plan_alone(report, id)?;
@@ -90,7 +85,7 @@ impl<'a> ReportView<'a> {
             key: key.to_owned(),
             report,
             alone,
-            sentences: [report.assessment.warnings(), sentences].concat(),
+            sentences,
             extent,
             columns: columns(&clocks),
             clocks,
@@ -113,10 +108,8 @@ impl<'a> ReportView<'a> {
 /// itself contains, and without figures in cycles, which the details contain.
 fn columns(clocks: &[TimerView]) -> Vec<&'static Field> {
     let rows: Vec<Row> = clocks.iter().map(|clock| clock.row).collect();
-    let mut columns = known_columns(Kind::Clocks, &rows);
-    columns.retain(|field| {
-        !["timer", "quality_interval", "trust", "cost_cycles"].contains(&field.key)
-    });
+    let mut columns = known_columns(Kind::Clocks, Visibility::Wide, &rows);
+    columns.retain(|field| !["timer", "trust", "cost_cycles"].contains(&field.key));
     columns
 }
 

@@ -21,13 +21,12 @@ pub fn facts(row: Row, detail: Detail) -> Vec<Fact> {
         let is_wanted = match field.key {
             "timer" | "label" | "distribution_modes" | "findings" => false,
             "reason" | "remedy" | "cost_p90_ns" | "cost_p99_ns" | "cost_longest_ns" => true,
-            "caution" => false,
             "runtime" => in_full || row.runtime() != "native",
             _ => {
                 in_full
                     || field
                         .visibility
-                        .is_some_and(|visibility| visibility < Visibility::Wide)
+                        .is_some_and(|visibility| visibility <= Visibility::Wide)
             }
         };
         is_wanted && !field.derived && !field.is_end() && !is_answer(field.key)

@@ -23,11 +23,10 @@ pub use format::{cell_reader, cells, render};
 pub(crate) use output::parent;
 pub use output::{OutputError, StandardOutput, WholeFile, append, is_stdout};
 pub use range::{InvalidReport, check};
-pub use ranking::{ranks, written_rank};
 pub use read::{ReadError, parse, parse_bytes, parse_line, read};
 #[cfg(feature = "schema")]
 pub use schema::schema;
-pub use sections::{Detail, TimerTable, document, tables_without_notes};
+pub use sections::{Detail, TimerTable, document, tables};
 pub use slug::slug;
 
 /// A property of a machine or a timer: its name and its value as text.

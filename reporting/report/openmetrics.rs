@@ -11,7 +11,7 @@ use indexmap::IndexMap;
 
 use crate::fields::{Field, Kind, Row, fields, fields_of, rows};
 use crate::model::{Interval, Outcome, Report, Verdicts};
-use crate::text::{clipped, first_part, plain};
+use crate::text::{clipped, plain};
 
 /// The largest length of a label in characters; only labels from a hostile agent are longer.
 const MAX_LABEL_CHARS: usize = 100;
@@ -71,7 +71,7 @@ impl Metrics {
             None => labels.to_owned(),
         };
         let name = format!("{prefix}{}", metric.name);
-        let help = format!("{}.", first_part(field.about));
+        let help = format!("{}.", field.about);
         self.gauge(&format!("{name}{unit}"), &help, &labels, Some(figure.value));
         for (end, word, figure) in [
             ("low", "Lower", figure.low()),

@@ -4,15 +4,18 @@
 use indexmap::{IndexMap, IndexSet};
 
 use super::machine::{in_a_line, report_facts};
-use super::notes::{MAX_DETAILED_ROWS, Notes};
-use super::ranking::{RankedWaits, ranks, written_rank};
+use super::notes::notes;
+use super::ranking::RankedWaits;
 use crate::assessment::sentences;
 use crate::document::{Document, FindingText};
-use crate::fields::{Kind, Row, all_rows, known_columns, rows};
-use crate::model::{ProvenanceKind, Report, Severity, Status, value_of};
+use crate::fields::{Kind, Row, Visibility, all_rows, known_columns, rows};
+use crate::model::{ProvenanceKind, Report, Severity, Status};
 use crate::table::{Table, TableColumn};
-use crate::text::counted;
 use crate::text::numbers::short_time;
+
+/// The largest number of measured rows for which a short document gives the reason of every timer
+/// that is not `ok`, and lists lateness by length.
+const MAX_DETAILED_ROWS: usize = 8;
 
 /// The level of detail of a document.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -28,7 +31,6 @@ pub enum Detail {
 #[must_use]
 pub fn document(report: &Report, detail: Detail) -> Document<'_, &Report> {
     let in_full = detail == Detail::Full;
-    let notes = Notes::gather(report, in_full);
     let mut document = Document::new(report);
     for warning in report.assessment.warnings() {
         document = document.paragraph(warning);
@@ -44,7 +46,7 @@ pub fn document(report: &Report, detail: Detail) -> Document<'_, &Report> {
         }
         _ => report_facts(report),
     });
-    for section in tables(report, &notes) {
+    for section in tables(report, detail) {
         if section.kind != Kind::Clocks {
             document = document
                 .heading(section.kind.in_words())
@@ -62,20 +64,14 @@ pub fn document(report: &Report, detail: Detail) -> Document<'_, &Report> {
         <= MAX_DETAILED_ROWS;
     let mut reasons = reasons(report);
     reasons.retain(|reason| in_full || has_few_rows || reason.severity == Severity::Problem);
-    reasons.extend(notes.findings(in_full));
+    reasons.extend(notes(report, in_full));
     if !reasons.is_empty() {
         document = document.heading("notes").findings(reasons);
     }
     if in_full {
         return document;
     }
-    let more = match notes.hidden() {
-        0 => String::new(),
-        hidden => format!("{}, ", counted(hidden, "more note")),
-    };
-    document.note(format!(
-        "-v: {more}causes and remedies, and the whole machine"
-    ))
+    document.note("-v: all notes with causes and remedies, intervals, and the whole machine")
 }
 
 /// A table of timers with its caption.
@@ -90,24 +86,19 @@ pub struct TimerTable<'a> {
     pub rows: Vec<Row<'a>>,
 }
 
-/// The tables of a report without note numbers, for pages, which print notes next to each timer.
-#[must_use]
-pub fn tables_without_notes(report: &Report) -> Vec<TimerTable<'_>> {
-    tables(report, &Notes::default())
-}
-
 /// The tables of a report, for each kind of which the report has rows.
-fn tables<'a>(report: &'a Report, notes: &Notes) -> Vec<TimerTable<'a>> {
+#[must_use]
+pub fn tables(report: &Report, detail: Detail) -> Vec<TimerTable<'_>> {
     let main = Kind::main(report);
     let kinds = Kind::ALL
         .into_iter()
         .filter(|kind| *kind == main || !rows(report, *kind).is_empty());
     kinds
-        .flat_map(|kind| kind_sections(report, kind, notes))
+        .flat_map(|kind| kind_sections(report, kind, detail))
         .collect()
 }
 
-fn kind_sections<'a>(report: &'a Report, kind: Kind, notes: &Notes) -> Vec<TimerTable<'a>> {
+fn kind_sections<'a>(report: &'a Report, kind: Kind, detail: Detail) -> Vec<TimerTable<'a>> {
     let measured: Vec<Row> = rows(report, kind)
         .into_iter()
         .filter(Row::has_figures)
@@ -125,19 +116,15 @@ fn kind_sections<'a>(report: &'a Report, kind: Kind, notes: &Notes) -> Vec<Timer
         conditions => format!(" ({conditions})"),
     };
     let length = |row: &Row| short_time(row.request_ns().unwrap_or_default() as f64);
-    let section = |caption: String, rows: Vec<(String, Row<'a>)>| TimerTable {
+    let section = |caption: String, rows: Vec<(&'static str, Row<'a>)>| TimerTable {
         kind,
         caption,
-        table: Some(table(kind, &rows, notes)),
+        table: Some(table(kind, &rows, detail)),
         rows: rows.into_iter().map(|(_, row)| row).collect(),
     };
+    let unmarked = |rows: Vec<Row<'a>>| rows.into_iter().map(|row| ("", row)).collect();
     match kind {
-        Kind::Clocks => {
-            let clocks: Vec<_> = measured.iter().filter_map(|row| row.clock()).collect();
-            let hertz = value_of(report.frequency.cycles());
-            let ranks = ranks(&clocks, hertz).into_iter().map(written_rank);
-            vec![section(String::new(), ranks.zip(measured).collect())]
-        }
+        Kind::Clocks => vec![section(String::new(), unmarked(measured))],
         Kind::Waits => {
             let mut sections = Vec::new();
             if let Some(RankedWaits { request_ns, rows }) = RankedWaits::rank(report) {
@@ -146,19 +133,15 @@ fn kind_sections<'a>(report: &'a Report, kind: Kind, notes: &Notes) -> Vec<Timer
                      *: no other primitive is clearly less late or cheaper without being worse in the other value",
                     short_time(request_ns as f64)
                 );
-                let mark = |is_optimal: bool| if is_optimal { "*" } else { "" }.to_owned();
+                let mark = |is_optimal| if is_optimal { "*" } else { "" };
                 let rows = rows
                     .into_iter()
                     .map(|(row, is_optimal)| (mark(is_optimal), row));
                 sections.push(section(caption, rows.collect()));
             }
-            let by_length: Vec<(String, Row)> = measured
-                .iter()
-                .flat_map(|row| row.by_length())
-                .map(|row| (String::new(), row))
-                .collect();
+            let by_length: Vec<Row> = measured.iter().flat_map(|row| row.by_length()).collect();
             if measured.len() <= MAX_DETAILED_ROWS && by_length.len() > measured.len() {
-                sections.push(section("Lateness by length".into(), by_length));
+                sections.push(section("Lateness by length".into(), unmarked(by_length)));
             }
             sections
         }
@@ -167,26 +150,24 @@ fn kind_sections<'a>(report: &'a Report, kind: Kind, notes: &Notes) -> Vec<Timer
                 "A period of {}{shared}: jitter is |interval − period|, lateness is to the time when it was due",
                 length(&measured[0])
             );
-            vec![section(
-                caption,
-                measured
-                    .into_iter()
-                    .map(|row| (String::new(), row))
-                    .collect(),
-            )]
+            vec![section(caption, unmarked(measured))]
         }
     }
 }
 
 /// Builds a table from the default columns for which a row has a value. If a row has a mark, the
-/// first column holds the marks; if a row has notes, the last column holds their numbers.
-fn table(kind: Kind, rows: &[(String, Row)], notes: &Notes) -> Table<'static> {
+/// first column contains the marks.
+fn table(kind: Kind, rows: &[(&'static str, Row)], detail: Detail) -> Table<'static> {
     // If all rows have the same length, the caption states it.
     let has_one_length = rows
         .iter()
         .all(|(_, row)| row.request_ns() == rows[0].1.request_ns());
     let all: Vec<Row> = rows.iter().map(|(_, row)| *row).collect();
-    let mut fields = known_columns(kind, &all);
+    let visibility = match detail {
+        Detail::Short => Visibility::Wide,
+        Detail::Full => Visibility::InFull,
+    };
+    let mut fields = known_columns(kind, visibility, &all);
     fields.retain(|field| match field.key {
         "timer" | "conditions" => false,
         "request_ns" => !has_one_length,
@@ -197,27 +178,19 @@ fn table(kind: Kind, rows: &[(String, Row)], notes: &Notes) -> Table<'static> {
         ..TableColumn::left("timer")
     };
     let figures = fields.iter().map(|field| TableColumn {
-        omission_priority: match field.visibility {
-            // It folds long names, which makes a long table longer.
-            Some(_) if field.key == "caution" && rows.len() <= 2 * MAX_DETAILED_ROWS => 0,
-            visibility => visibility.map_or(0, |visibility| visibility as u8),
-        },
+        omission_priority: field.visibility.map_or(0, |visibility| visibility as u8),
         ..field.as_column_with_units()
     });
     // An empty column would still take one blank.
     let has_marks = rows.iter().any(|(mark, _)| !mark.is_empty());
     let mark_column = has_marks.then(|| TableColumn::program_text(""));
     let columns = mark_column.into_iter().chain([name]).chain(figures);
-    let marks: Vec<String> = rows.iter().map(|(_, row)| notes.marks(*row)).collect();
-    let has_notes = marks.iter().any(|marks| !marks.is_empty());
-    let note_column = has_notes.then(|| TableColumn::left("notes"));
-    let mut table = Table::new(columns.chain(note_column).collect());
-    for ((mark, row), notes) in rows.iter().zip(marks) {
+    let mut table = Table::new(columns.collect());
+    for (mark, row) in rows {
         let figures = fields.iter().map(|field| field.value(*row));
-        let mark = has_marks.then(|| mark.as_str().into());
+        let mark = has_marks.then(|| (*mark).into());
         let names = mark.into_iter().chain([row.name().into()]);
-        let notes = has_notes.then(|| notes.into());
-        table.push(names.chain(figures).chain(notes).collect());
+        table.push(names.chain(figures).collect());
     }
     table
 }

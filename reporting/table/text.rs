@@ -10,8 +10,7 @@ use comfy_table::{CellAlignment, Table as Drawing};
 
 use super::{CellValue, Table, TableColumn};
 use crate::text::{
-    ascii, clipped, display_width, first_part, fold_name, hang, plain, uncapitalised, without_unit,
-    wrap,
+    ascii, clipped, display_width, fold_name, hang, plain, uncapitalised, without_unit, wrap,
 };
 
 /// The largest number of rows for which columns are aligned.
@@ -153,7 +152,7 @@ impl Table<'_> {
             if column.about.is_empty() || !names.insert(name) {
                 continue;
             }
-            let about = uncapitalised(first_part(column.about));
+            let about = uncapitalised(column.about);
             let longer = format!("{legend}{name}: {about} · ");
             if lines(&(longer.clone() + MORE)).len() <= MAX_LEGEND_LINES {
                 legend = longer;

@@ -6,7 +6,6 @@ use clap::ValueEnum;
 use clap::builder::PossibleValue;
 
 use crate::fields::{Field, Kind, Visibility, default_columns, fields};
-use crate::text::first_part;
 
 /// The name of a column on the command line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -18,13 +17,11 @@ impl ColumnName {
     /// The name of the machine.
     pub const PLATFORM: Self = Self("platform");
 
-    /// The default columns of one kind of rows. `many` states whether the table shows several
-    /// reports, `narrow` whether the terminal is narrow.
-    pub fn by_default(kind: Kind, many: bool, narrow: bool) -> Vec<Self> {
-        let visibility = match (narrow, many) {
-            (false, _) => Visibility::Wide,
-            (true, false) => Visibility::OneReport,
-            (true, true) => Visibility::Always,
+    /// The default columns of one kind of rows; `narrow` states whether the terminal is narrow.
+    pub fn by_default(kind: Kind, narrow: bool) -> Vec<Self> {
+        let visibility = match narrow {
+            false => Visibility::Wide,
+            true => Visibility::Always,
         };
         // Most reports have no values for these columns.
         default_columns(kind, visibility)
@@ -82,7 +79,7 @@ impl ValueEnum for ColumnName {
         let field = self.field(Kind::Clocks);
         Some(
             PossibleValue::new(self.0)
-                .help(first_part(field.about))
+                .help(field.about)
                 .hide(field.is_end()),
         )
     }

@@ -311,22 +311,6 @@ pub fn uncapitalised(text: &str) -> String {
     }
 }
 
-/// The part of a sentence before the first colon or semicolon that is not in brackets.
-pub fn first_part(sentence: &str) -> &str {
-    let mut depth = 0_i32;
-    for (at, c) in sentence.char_indices() {
-        match c {
-            '(' => depth += 1,
-            ')' => depth -= 1,
-            ':' | ';' if depth == 0 && sentence[at + 1..].starts_with(' ') => {
-                return &sentence[..at];
-            }
-            _ => {}
-        }
-    }
-    sentence
-}
-
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
@@ -463,16 +447,6 @@ mod tests {
             prop_assert!(folded.split('\n').all(|line| display_width(line) <= width));
             prop_assert_eq!(folded.replace('\n', ""), name);
         }
-    }
-
-    #[test]
-    fn first_part_ends_at_colon() {
-        assert_eq!(
-            first_part("it is a guest (of: KVM); so wait"),
-            "it is a guest (of: KVM)"
-        );
-        assert_eq!(first_part("slack: 50 µs"), "slack");
-        assert_eq!(first_part("it is at 12:30 µs"), "it is at 12:30 µs");
     }
 
     #[test]

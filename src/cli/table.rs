@@ -116,7 +116,7 @@ impl TableArgs {
         let has_platforms = self.reports.len() > 1 || self.reports.iter().any(|path| path.is_dir());
         let columns = if self.columns.is_empty() {
             let platform = has_platforms.then_some(ColumnName::PLATFORM);
-            let default = ColumnName::by_default(kind, has_platforms, narrow);
+            let default = ColumnName::by_default(kind, narrow);
             platform.into_iter().chain(default).collect()
         } else {
             self.column_names()

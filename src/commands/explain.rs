@@ -13,7 +13,7 @@ use crate::document::{Document, FindingText};
 use crate::fields::{Field, fields};
 use crate::findings::{Wording, wordings};
 use crate::selection::nearest;
-use crate::text::{first_part, without_unit};
+use crate::text::without_unit;
 
 /// The JSON document of `explain`.
 #[derive(Default, Serialize)]
@@ -32,7 +32,10 @@ struct ExplainedColumn {
     key: &'static str,
     /// The heading, with the unit.
     heading: &'static str,
-    about: &'static str,
+    about: String,
+    /// The beginning of `about`.
+    #[serde(skip)]
+    short: &'static str,
 }
 
 /// A term of the field.
@@ -53,18 +56,12 @@ impl ExplainedTerm {
 
 impl ExplainedColumn {
     fn of(field: &Field) -> Self {
-        let &Field {
-            column,
-            key,
-            heading,
-            about,
-            ..
-        } = field;
         Self {
-            column,
-            key,
-            heading,
-            about,
+            column: field.column,
+            key: field.key,
+            heading: field.heading,
+            about: field.description(),
+            short: field.about,
         }
     }
 
@@ -95,7 +92,7 @@ pub fn run(args: &ExplainArgs, output: &mut dyn Write) -> CommandResult {
         let columns = found
             .columns
             .iter()
-            .map(|column| (column.column, first_part(column.about)));
+            .map(|column| (column.column, column.short));
         document = Document::new(&found).heading("columns").facts(columns);
         for (topic, terms) in TOPICS {
             document = document.heading(topic).paragraph(names_of(terms));
@@ -105,7 +102,7 @@ pub fn run(args: &ExplainArgs, output: &mut dyn Write) -> CommandResult {
         let columns = found
             .columns
             .iter()
-            .map(|column| (column.heading, column.about));
+            .map(|column| (column.heading, column.about.as_str()));
         let terms = found.terms.iter().map(|found| (found.term, found.about));
         document = Document::new(&found)
             .facts(columns.chain(terms))

@@ -11,7 +11,6 @@ use crate::page::{self, PrintedReport};
 use crate::report::machine::{in_a_line, name, report_facts};
 use crate::report::{Detail, facts};
 use crate::table::{Format, Style};
-use crate::text::first_part;
 
 /// The largest number of named timers that are printed in detail; more are compared in a table.
 /// *Judgement*.
@@ -58,19 +57,17 @@ impl<'a> Printed<'a> {
     /// Each timer with its figures and findings.
     fn timers(&self) -> Document<'a, &'a [Report]> {
         let in_full = self.detail == Detail::Full;
-        let texts = |findings: &[Finding]| -> Vec<FindingText> {
-            findings
-                .iter()
-                .map(|it| finding_text(it, in_full))
-                .collect()
-        };
         let mut document = Document::new(self.reports);
         for report in self.reports {
+            for warning in report.assessment.warnings() {
+                document = document.paragraph(warning);
+            }
             for row in all_rows(report) {
+                let findings = row.findings().iter();
                 document = document
                     .heading(format!("{} {}", row.name(), row.label()))
                     .facts(facts(row, self.detail))
-                    .findings(texts(row.findings()));
+                    .findings(findings.map(|it| finding_text(it, in_full)));
             }
             document = document.conditions(if in_full {
                 report_facts(report)
@@ -82,11 +79,10 @@ impl<'a> Printed<'a> {
     }
 }
 
-/// A finding as text; without causes and remedies unless it is a problem or all is printed `in_full`.
+/// A finding as text; without advice unless it is a problem or all is printed `in_full`.
 pub(super) fn finding_text(finding: &Finding, in_full: bool) -> FindingText {
     let mut text = FindingText::from(finding);
     if !in_full && text.severity != Severity::Problem {
-        text.message = first_part(&text.message).to_owned();
         text.advice = None;
     }
     text

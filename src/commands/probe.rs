@@ -33,7 +33,7 @@ pub fn run(args: &ProbeArgs, output: &mut dyn Write) -> CommandResult<bool> {
     }
     files::run(
         &args.run,
-        args.in_detail,
+        !args.run.timers.is_empty(),
         || runs::probe(&args.request()),
         output,
     )

@@ -61,7 +61,7 @@ fn rows_of_docs() -> String {
     let mut rows = String::new();
     let shown = default_columns(Kind::Clocks, Visibility::Wide);
     for field in shown.filter(|field| !["timer", "quality_printed"].contains(&field.key)) {
-        writeln!(rows, "| {} | {} |", field.heading, field.about).unwrap();
+        writeln!(rows, "| {} | {} |", field.heading, field.description()).unwrap();
     }
     rows
 }

@@ -7,7 +7,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use clap::Parser;
-use timermeter::cli::{Cli, ProbeArgs, Verb};
+use timermeter::cli::{Cli, Verb};
 use timermeter::commands::{compare, pick, probe, publish, table, watch};
 
 use super::{names_what_is_not_finite, not_finite};
@@ -109,14 +109,7 @@ fn files(folder: &Path, extension: &str) -> Vec<PathBuf> {
 fn answer(command: &Verb) -> String {
     let mut output = Vec::new();
     let result = match command {
-        Verb::Probe(args) => {
-            let in_detail = !args.run.timers.is_empty();
-            let args = ProbeArgs {
-                in_detail,
-                ..args.clone()
-            };
-            probe::run(&args, &mut output)
-        }
+        Verb::Probe(args) => probe::run(args, &mut output),
         Verb::Compare(args) => compare::run(args, &mut output),
         Verb::Table(args) => table::run(args, &mut output),
         Verb::Pick(args) => pick::run(args, &mut output),

@@ -1,6 +1,7 @@
 //! Parts of kept reports, with texts such as a hostile agent might send.
 
 use estimators::model::{Granularity, Interval, Platform, Report, Status};
+use judgement::assessment::assess;
 use reporting::report::parse;
 use reporting::text::cleaned;
 
@@ -43,6 +44,7 @@ pub fn report() -> Report {
     (hostile.head.id, hostile.head.label) = (HOSTILE_ID.into(), HOSTILE_LABEL.into());
     (hostile.head.status, hostile.head.reason) = (Status::Failed, Some(HOSTILE_REASON.into()));
     report.timers.extend([backward, hostile]);
+    assess(&mut report);
     cleaned(report)
 }
 
@@ -63,6 +65,7 @@ pub fn nothing_determined() -> Report {
     if let Some(resolution) = &mut row.resolution {
         resolution.ticks = f64::NAN;
     }
+    assess(&mut report);
     report
 }
 

@@ -25,12 +25,8 @@ pub const TOPICS: [(&str, &[Term]); 4] = [
                 "the time of a read: `cost` of an isolated one, `amortised` for consecutive ones, `adds` within other code",
             ),
             term(
-                &["rank"],
-                "one more than the number of timers that are clearly better: timers whose intervals do not allow an order share a rank",
-            ),
-            term(
                 &["notes", "note"],
-                "numbers of the findings about a row, which are below the table; `-v` prints all of them with causes and remedies",
+                "findings about clocks or the machine, below the table; `-v` prints all of them with causes and remedies",
             ),
             term(
                 &["variance", "noise", "uncertainty", "confidence", "±"],

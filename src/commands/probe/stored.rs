@@ -73,7 +73,7 @@ pub(super) fn run(args: &ProbeArgs, output: &mut dyn Write) -> CommandResult<boo
         reports: &reports,
         left_out: &refused,
         detail: args.run.detail.level(),
-        are_named: args.in_detail,
+        are_named: !names.is_empty(),
     };
     emit(&printed, outputs, output)?;
     Ok(is_complete && reports.iter().all(|report| has_figures(report, names)))
