@@ -294,7 +294,7 @@ rules! {
         Note "its Quality is known to ±{half} points, not to ±{precision}: <its {processes} processes agree to ±{scatter}; the \
               rest is uncertain in all of them alike: how single reads are distributed, and the frequency of the core><its \
               {differing} processes differ>"
-            in short "±{half}" => "<more processes than {processes} do not help, a constant frequency of the core may><repeat when the machine is \
+            => "<more processes than {processes} do not help, a constant frequency of the core may><repeat when the machine is \
               quiet, or with more than {differing} processes (--budget, --thorough)>",
             |case| {
                 let points = |share: f64| number(100.0 * share, Unit::Points);

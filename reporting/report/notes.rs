@@ -70,7 +70,7 @@ impl Note {
         let causes: Vec<String> = self.causes.iter().take(max).map(named).collect();
         let more = match self.causes.len() - causes.len() {
             0 => String::new(),
-            more => format!("; and {more} more with other figures"),
+            more => format!("; and {more} more"),
         };
         causes.join("; ") + &more
     }

@@ -26,7 +26,7 @@ fn explained(words: &[&str]) -> String {
 #[test]
 fn explains_shown_columns_in_few_lines() {
     for kind in Kind::ALL {
-        for field in default_columns(kind, Visibility::Wide) {
+        for field in default_columns(kind, Visibility::InFull) {
             for name in [field.column, field.key, field.title()] {
                 let text = explained(&[name]);
                 assert!(text.contains(field.heading), "{name}: {text}");
@@ -59,7 +59,7 @@ fn explains_every_finding() {
 /// The rows of the table of columns in docs/probe.md.
 fn rows_of_docs() -> String {
     let mut rows = String::new();
-    let shown = default_columns(Kind::Clocks, Visibility::Wide);
+    let shown = default_columns(Kind::Clocks, Visibility::InFull);
     for field in shown.filter(|field| !["timer", "quality_printed"].contains(&field.key)) {
         writeln!(rows, "| {} | {} |", field.heading, field.description()).unwrap();
     }
