@@ -12,6 +12,7 @@ pub const SCHEMA: &str = "timermeter.report.v2";
 
 /// A complete report.
 #[apply(wire)]
+#[derive(Default)]
 pub struct Report {
     /// Always `timermeter.report.v2`.
     #[cfg_attr(feature = "schema", schemars(extend("const" = SCHEMA)))]
@@ -112,6 +113,7 @@ pub struct Provenance {
 
 /// The program that wrote the report.
 #[apply(wire)]
+#[derive(Default)]
 pub struct Tool {
     /// `timermeter`.
     pub name: String,
@@ -131,6 +133,7 @@ impl Tool {
 
 /// How the measurement was made.
 #[apply(wire)]
+#[derive(Default)]
 pub struct Settings {
     /// The preset of the campaign: `quick`, `default` or `thorough`.
     #[serde(rename = "profile")]

@@ -11,7 +11,7 @@ use super::clock_figures::ClockFigures;
 use super::plan::{MeasuringPlan, PlanMethod, Planned, Shortfall, plan_fastest};
 use super::requirement::Requirement;
 use super::runtime::{missing_runtime, rows_of_runtime, why_unavailable};
-use crate::model::{Report, TimerRow};
+use crate::model::{Assessment, Report, TimerRow};
 use crate::numbers::time;
 
 /// The result of comparing the timers of a report by a requirement.
@@ -21,6 +21,8 @@ pub struct Choice<R, F> {
     pub schema: &'static str,
     /// The requirement.
     pub requirement: R,
+    /// What follows from the report.
+    pub assessment: Assessment,
     /// The best sufficient timer; null if none is sufficient.
     pub picked: Option<RankedTimer<F>>,
     /// The timer that comes nearest to the requirement; null if one was picked.
@@ -50,6 +52,7 @@ pub struct RankedTimer<F> {
 impl<R, F> Choice<R, F> {
     /// Builds the choice from candidates in order of preference.
     pub(super) fn from_ranked(
+        report: &Report,
         schema: &'static str,
         requirement: R,
         ranked: impl IntoIterator<Item = RankedTimer<F>>,
@@ -66,6 +69,7 @@ impl<R, F> Choice<R, F> {
         Self {
             schema,
             requirement,
+            assessment: report.assessment.clone(),
             picked,
             nearest,
             others: others.collect(),
@@ -137,6 +141,7 @@ pub fn choose(report: &Report, requirement: &Requirement) -> Result<ClockChoice,
     all.sort_by(|a, b| a.compared_to(b, requirement, MAX_EQUAL_RATIO * least));
     let candidates = all.iter().map(|contestant| contestant.candidate(&all[0]));
     Ok(Choice::from_ranked(
+        report,
         "timermeter.pick.v1",
         requirement.clone(),
         candidates,

@@ -139,7 +139,7 @@ pub fn choose(report: &Report, asked: &WaitRequirement) -> Result<WaitChoice, Ch
         reason: format!("its lateness is unknown: {reason}"),
         ..RankedWait::default()
     };
-    Ok(Choice::from_ranked(SCHEMA, *asked, [unmeasured]))
+    Ok(Choice::from_ranked(report, SCHEMA, *asked, [unmeasured]))
 }
 
 /// The measured waits whose length is nearest to `ns` nanoseconds; `None` if there are no waits.
@@ -174,7 +174,7 @@ fn choose_at(report: &Report, asked: &WaitRequirement, length_ns: u64) -> WaitCh
             one.reason += &format!(" ({})", one.figures.conditions());
         }
     }
-    Choice::from_ranked(SCHEMA, *asked, all)
+    Choice::from_ranked(report, SCHEMA, *asked, all)
 }
 
 /// The result of the waits of this row with a length of `length_ns`; `None` if there are none.

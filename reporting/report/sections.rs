@@ -31,10 +31,8 @@ pub enum Detail {
 #[must_use]
 pub fn document(report: &Report, detail: Detail) -> Document<'_, &Report> {
     let in_full = detail == Detail::Full;
-    let mut document = Document::new(report);
-    for warning in report.assessment.warnings() {
-        document = document.paragraph(warning);
-    }
+    let warnings = report.assessment.warnings().into_iter();
+    let mut document = warnings.fold(Document::new(report), Document::paragraph);
     let sentences = sentences(report);
     if !sentences.is_empty() {
         document = document.paragraph(sentences.join(" "));

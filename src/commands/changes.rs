@@ -10,7 +10,7 @@ use crate::campaign::sampling::CampaignPlan;
 use crate::comparison::{
     ChangeCondition, ComparedFigure, Comparison, Decision, PlatformChange, platform_changes,
 };
-use crate::model::{ProvenanceKind, Report, Settings};
+use crate::model::{Assessment, ProvenanceKind, Report, Settings};
 use crate::report::{Baselines, Collection, ReportFile};
 use crate::requests::{ProbeRequest, RunRequest};
 use crate::selection::select;
@@ -24,6 +24,9 @@ pub(super) struct Judgement {
     /// Null if the runs cannot be compared.
     #[serde(flatten)]
     pub comparison: Option<Comparison>,
+    /// What follows from the last run of `gate`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub assessment: Option<Assessment>,
     /// The conditions that hold, each with the change that fulfils it.
     pub conditions: Vec<String>,
     /// What could not be decided, with the reasons.

@@ -7,11 +7,12 @@ use serde::Serialize;
 
 use super::printed::finding_text;
 use super::{CommandResult, date, emit, failed, machine_document, prepare_outputs};
+use crate::assessment::assess;
 use crate::cli::CheckArgs;
-use crate::document::FindingText;
+use crate::document::{Document, FindingText};
 use crate::findings::apply_rules;
 use crate::findings::machine::{DATE, DateCase, READ_COST, is_fit, judge};
-use crate::model::{Finding, Frequency, Platform, Report, Severity};
+use crate::model::{Assessment, Finding, Frequency, Platform, Report, Severity};
 use crate::platform::frequency::{self, CyclesFrom, KnownFrequencies, TscWatch};
 use crate::platform::{self, LibraryWatch, read_costs_ns};
 use crate::report::{machine, read};
@@ -28,6 +29,7 @@ struct Checked {
     date: String,
     fit: bool,
     findings: Vec<Finding>,
+    assessment: Assessment,
     platform: Platform,
     #[serde(skip_serializing_if = "Option::is_none")]
     frequency: Option<Frequency>,
@@ -39,17 +41,8 @@ struct Checked {
 /// When the CPU cannot be used, the report cannot be read, or the output cannot be written.
 pub fn run(args: &CheckArgs, output: &mut dyn Write) -> CommandResult<bool> {
     let outputs = prepare_outputs(&args.output)?;
-    let (platform, frequency, date, node) = match &args.from {
-        Some(file) => {
-            let Report {
-                platform,
-                frequency,
-                created,
-                node,
-                ..
-            } = read(file).map_err(failed)?;
-            (platform, Some(frequency), created, node)
-        }
+    let mut report = match &args.from {
+        Some(file) => read(file).map_err(failed)?,
         None => {
             let cpu = choose_cpu(args.cpu)?;
             let frequency = args.verbose.then(|| measure_frequency(cpu)).transpose()?;
@@ -57,9 +50,23 @@ pub fn run(args: &CheckArgs, output: &mut dyn Write) -> CommandResult<bool> {
             timers::pause(COMPARED);
             let mut platform = platform::identify(cpu);
             library.end(&mut platform);
-            (platform, frequency, date(), None)
+            Report {
+                platform,
+                frequency: frequency.unwrap_or_default(),
+                created: date(),
+                ..Report::default()
+            }
         }
     };
+    assess(&mut report);
+    let Report {
+        platform,
+        frequency,
+        created: date,
+        node,
+        assessment,
+        ..
+    } = report;
     let mut findings = judge(&platform);
     if args.from.is_none() {
         findings.extend(apply_rules(DATE, &DateCase(&date)));
@@ -73,11 +80,16 @@ pub fn run(args: &CheckArgs, output: &mut dyn Write) -> CommandResult<bool> {
         date,
         fit: is_fit(&findings),
         findings,
+        assessment,
         platform,
-        frequency: frequency.filter(|_| args.verbose),
+        frequency: args.verbose.then_some(frequency),
     };
-    let mut document = machine_document(node.as_deref(), &checked);
-    if let Some(sentence) = clock_verdict(&checked.findings) {
+    let document = machine_document(node.as_deref(), &checked);
+    let warnings = checked.assessment.warnings().into_iter();
+    let mut document = warnings.fold(document, Document::paragraph);
+    if let Some(sentence) =
+        clock_verdict(&checked.findings).filter(|_| checked.assessment.wrong.is_empty())
+    {
         document = document.paragraph(sentence);
     }
     let document = document

@@ -7,7 +7,7 @@ use super::{CommandError, emit, failed, prepare_outputs};
 use crate::cli::GateArgs;
 use crate::comparison::{ChangeCondition, FELL, unlike_cpu};
 use crate::document::Document;
-use crate::model::{ProvenanceKind, Report, TimerRow};
+use crate::model::{Assessment, ProvenanceKind, Report, TimerRow};
 use crate::platform;
 use crate::text::counted;
 
@@ -57,6 +57,8 @@ pub fn run(args: &GateArgs, output: &mut dyn Write) -> Result<bool, CommandError
         counted(runs, "run"),
         seconds() - start
     ));
+    let warnings = judgement.assessment.iter().flat_map(Assessment::warnings);
+    let document = warnings.fold(document, Document::paragraph);
     emit(&document, outputs, output)?;
     judgement.result()
 }
@@ -102,6 +104,7 @@ fn judge(args: &GateArgs, start: f64) -> Result<Judgement, CommandError> {
         if args.fail_if.is_empty() {
             judge_clock_source(&mut judgement);
         }
+        judgement.assessment = new.last().map(|run| run.content.assessment.clone());
         let is_decided = judgement.open.is_empty()
             && (judgement.exit_status == 0 || new.len() >= CONFIRMING_RUNS);
         let spent = seconds() - start;

@@ -16,7 +16,7 @@ use crate::measure::operations::{self, BuiltIn};
 use crate::measure::worker::{WorkerOutcome, WorkerRequest};
 use crate::measure::{Goal, Instrument, MeasuredOperation};
 use crate::messages::{Progress, print_message};
-use crate::model::{Counted, Platform, Report};
+use crate::model::{Assessment, Counted, Platform, Report};
 use crate::report::machine::in_a_line;
 use crate::report::read;
 use crate::requests::{ProbeRequest, RunRequest};
@@ -366,6 +366,8 @@ struct Measurements<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     node: Option<&'a str>,
     platform: &'a Platform,
+    /// What follows from the report of the clock.
+    assessment: &'a Assessment,
     clock: &'a ClockFigures,
     instrument: Instrument,
     error: f64,
@@ -383,16 +385,19 @@ fn document<'a>(
     let at_most = if clock.resolved { "" } else { "at most " };
     let [step, read] = [clock.step_ns, clock.cost_ns].map(|ns| time(Some(ns)));
     let error = percent(Some(args.error));
-    let mut document = Document::new(Measurements {
+    let document = Document::new(Measurements {
         schema: "timermeter.measure.v1",
         node: report.node.as_deref(),
         platform: &report.platform,
+        assessment: &report.assessment,
         clock,
         instrument: args.instrument,
         error: args.error,
         seed: args.seed,
         measurements,
-    })
+    });
+    let warnings = report.assessment.warnings().into_iter();
+    let mut document = warnings.fold(document, Document::paragraph)
     .conditions([
         ("machine", in_a_line(report)),
         ("clock", format!("{}: {at_most}{step} steps, {read} a read", clock.id)),

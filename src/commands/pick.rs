@@ -167,7 +167,9 @@ fn write_choice<R: Serialize, F: Serialize>(
     code: &str,
     output: &mut dyn Write,
 ) -> CommandResult<bool> {
-    let mut document = Document::new(choice);
+    let warnings = choice.assessment.warnings();
+    let document = Document::new(choice);
+    let mut document = warnings.into_iter().fold(document, Document::paragraph);
     let title = match choice.picked {
         Some(_) => title.to_owned(),
         None => format!("no {kind} is known to suffice; the nearest is"),

@@ -59,9 +59,8 @@ impl<'a> Printed<'a> {
         let in_full = self.detail == Detail::Full;
         let mut document = Document::new(self.reports);
         for report in self.reports {
-            for warning in report.assessment.warnings() {
-                document = document.paragraph(warning);
-            }
+            let warnings = report.assessment.warnings().into_iter();
+            document = warnings.fold(document, Document::paragraph);
             for row in all_rows(report) {
                 let findings = row.findings().iter();
                 document = document
