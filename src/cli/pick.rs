@@ -35,7 +35,7 @@ pub struct PickArgs {
     pub language: Option<Language>,
     /// Print all other clocks, with the reasons against them
     ///
-    /// Also prints the parts of the error.
+    /// Also measures those that are never picked here, and prints the parts of the error.
     #[arg(long)]
     pub all: bool,
     /// Pick a way to wake a program every TIME, as in 1ms, not a clock: the least late one that blocks

@@ -67,7 +67,7 @@ pub fn run(args: &PickArgs, output: &mut dyn Write) -> CommandResult<bool> {
     let requirement = requirement(args, duration).map_err(usage)?;
     let report = match &args.from {
         Some(path) => read(path).map_err(failed)?,
-        None => probe_candidates(args, requirement.runtime.as_deref())?,
+        None => probe_candidates(args, &requirement)?,
     };
     let mut choice = choose(&report, &requirement).map_err(failed)?;
     let best = choice.picked.as_mut().or(choice.nearest.as_mut());
@@ -114,9 +114,19 @@ fn requirement(args: &PickArgs, duration: Nanos) -> Result<Requirement, ChoiceEr
     .checked()
 }
 
-/// Measures the clocks of the named runtime or agents, or else the native clocks.
-fn probe_candidates(args: &PickArgs, runtime: Option<&str>) -> CommandResult<Report> {
-    let run = candidates(args, runtime)?;
+/// Measures the clocks among which the picked one is; with `--all` all of the named runtime or agents,
+/// or else all native clocks.
+fn probe_candidates(args: &PickArgs, requirement: &Requirement) -> CommandResult<Report> {
+    let mut run = candidates(args, requirement.runtime.as_deref())?;
+    let read = &requirement.clocks;
+    if run.timers.is_empty() && !args.all {
+        run.timers = probe::recommendable(read)
+            .into_iter()
+            .map(Into::into)
+            .collect();
+    } else if !read.is_empty() && !args.all {
+        run.timers = read.iter().map(|id| format!("*:{id}")).collect();
+    }
     probe::report(&ProbeRequest::quick(run))
 }
 

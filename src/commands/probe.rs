@@ -6,7 +6,7 @@ use std::io::Write;
 
 use super::{CommandResult, files};
 use crate::cli::ProbeArgs;
-use crate::model::Report;
+use crate::model::{Counted, Report};
 use crate::requests::{ProbeRequest, RunRequest};
 use crate::runs;
 use crate::selection::is_available;
@@ -47,16 +47,30 @@ pub(super) fn report(request: &ProbeRequest) -> CommandResult<Report> {
     files::report(runs::probe(request)?)
 }
 
+/// The ids of the clocks among which the recommended one is, for code that may read `own` clocks too.
+pub(super) fn recommendable(own: &[String]) -> Vec<&str> {
+    // On Linux `instant` calls `monotonic`, which is preferred.
+    let is_wanted =
+        |id: &str| is_available(id) && !(id == "instant" && std::env::consts::OS == "linux");
+    let usual = RECOMMENDABLE
+        .iter()
+        .filter_map(|ids| ids.iter().copied().find(|id| is_wanted(id)));
+    let own = own.iter().map(String::as_str).filter(|id| {
+        let declared = timers::find(id).map(|entry| entry.info.properties);
+        let times =
+            |it: timers::Properties| it.counts == Some(Counted::Wall) && it.settable == Some(false);
+        declared.is_some_and(times) && is_available(id)
+    });
+    let mut ids: Vec<&str> = usual.chain(own).collect();
+    ids.sort_unstable();
+    ids.dedup();
+    ids
+}
+
 /// Probes the clocks among which the recommended one is.
 ///
 /// # Errors
 /// The errors of [`report`].
 pub(super) fn probe_recommendable() -> CommandResult<Report> {
-    // On Linux `instant` calls `monotonic`, which is preferred.
-    let is_wanted =
-        |id: &str| is_available(id) && !(id == "instant" && std::env::consts::OS == "linux");
-    let clocks = RECOMMENDABLE
-        .iter()
-        .filter_map(|ids| ids.iter().copied().find(|id| is_wanted(id)));
-    report(&ProbeRequest::quick(RunRequest::of(clocks)))
+    report(&ProbeRequest::quick(RunRequest::of(recommendable(&[]))))
 }
