@@ -23,7 +23,9 @@ where
         I::present().map_err(Unavailable::because)?;
         tsc_permitted()?;
         if I::MAY_FAULT {
-            attempt(Self::INFO.label, I::read)?;
+            attempt(Self::INFO.label, &|| {
+                I::read();
+            })?;
         }
         Ok(Self(PhantomData))
     }

@@ -2,7 +2,7 @@
 
 use crate::model::Interval;
 
-/// A reading by the C library between two by the system call, in nanoseconds.
+/// A reading by the C library between two by the system call, in nanoseconds, which are in order.
 #[derive(Clone, Copy, Debug)]
 pub struct Bracket {
     /// When it began and ended, in nanoseconds of a clock that nobody sets.
@@ -11,20 +11,43 @@ pub struct Bracket {
     pub readings: [i64; 3],
 }
 
+impl Bracket {
+    fn moment(&self) -> f64 {
+        f64::midpoint(self.at[0] as f64, self.at[1] as f64)
+    }
+
+    /// The offsets that it allows at a moment of a clock with this rate and step: the clock is behind
+    /// by less than a step, the system call by less than 1 ns, and the clock gains while the bracket
+    /// lasts.
+    fn allowed(&self, moment: f64, rate: f64, step: u64) -> [f64; 2] {
+        let [before, own, after] = self.readings;
+        let gained = (rate * (self.at[1] - self.at[0]) as f64).abs();
+        let since = rate * (self.moment() - moment);
+        let low = own.saturating_sub(after) as f64 - 1.0;
+        let high = own.saturating_sub(before) as f64 + step as f64;
+        [low - since - gained, high - since + gained]
+    }
+}
+
 /// Estimates by how much a clock is faster than its system call, in parts per million, and by how
-/// much it is ahead at the first brackets, in nanoseconds. `None` without brackets at both ends.
+/// much it is ahead at the first brackets, in nanoseconds. `None` without brackets at both ends. The
+/// shortest of each end counts; it is widened to the others that contradict it, because the clock
+/// moves unevenly.
 pub fn compare(ends: [&[Bracket]; 2], unit_ns: u64) -> Option<[Interval; 2]> {
     let own = ends.into_iter().flatten().map(|it| it.readings[1]);
     let step = common_step(own).max(unit_ns);
-    let [first, last] = ends.map(|all| {
-        let allowed = all.iter().filter_map(|bracket| Allowed::by(bracket, step));
-        allowed.min_by_key(|it| it.took)
-    });
+    let [first, last] = ends.map(|all| all.iter().min_by_key(|it| it.at[1] - it.at[0]));
     let (first, last) = (first?, last?);
-    let elapsed = last.at - first.at;
-    let rate = (middle(last.bounds) - middle(first.bounds)) / elapsed;
-    let [before, after] =
-        [(first, ends[0]), (last, ends[1])].map(|(best, all)| best.widened(all, step, rate));
+    let elapsed = last.moment() - first.moment();
+    let [begin, end] = [first, last].map(|it| middle(it.allowed(it.moment(), 0.0, step)));
+    let rate = (end - begin) / elapsed;
+    let [before, after] = [(first, ends[0]), (last, ends[1])].map(|(best, all)| {
+        let allowed = |it: &Bracket| it.allowed(best.moment(), rate, step);
+        let [low, high] = (all.iter().map(allowed)).fold(allowed(best), |[low, high], other| {
+            [low.min(other[1]), high.max(other[0])]
+        });
+        Interval::with_ends(middle([low, high]), Some((low, high)))
+    });
     let ppm = |change: f64| 1e6 * change / elapsed;
     let by = Interval {
         value: ppm(after.value - before.value),
@@ -34,47 +57,8 @@ pub fn compare(ends: [&[Bracket]; 2], unit_ns: u64) -> Option<[Interval; 2]> {
     Some([by, before])
 }
 
-/// The offsets that a bracket allows.
-#[derive(Clone, Copy)]
-struct Allowed {
-    at: f64,
-    took: i64,
-    bounds: [f64; 2],
-}
-
 fn middle([low, high]: [f64; 2]) -> f64 {
     f64::midpoint(low, high)
-}
-
-impl Allowed {
-    /// A clock with this step is behind by less than it, the system call by less than 1 ns. `None` for a bracket that ends before
-    /// it begins: the clock was set within it.
-    fn by(bracket: &Bracket, step: u64) -> Option<Self> {
-        let ([begin, end], [before, own, after]) = (bracket.at, bracket.readings);
-        let bounds = [own.saturating_sub(after), own.saturating_sub(before)].map(|it| it as f64);
-        (before <= after).then_some(Self {
-            at: f64::midpoint(begin as f64, end as f64),
-            took: end - begin,
-            bounds: [bounds[0] - 1.0, bounds[1] + step as f64],
-        })
-    }
-
-    /// Widened to the offsets of other brackets that contradict it at this rate, because the clock
-    /// moves unevenly, and by what the clock gains while the bracket lasts.
-    fn widened(self, all: &[Bracket], step: u64, rate: f64) -> Interval {
-        let allowed = |bracket: Self| {
-            let gained = (rate * bracket.took as f64).abs();
-            let [low, high] = bracket.bounds.map(|it| it - rate * (bracket.at - self.at));
-            [low - gained, high + gained]
-        };
-        let others = all.iter().filter_map(|other| Self::by(other, step));
-        let [low, high] = others
-            .map(allowed)
-            .fold(allowed(self), |[low, high], other| {
-                [low.min(other[1]), high.max(other[0])]
-            });
-        Interval::with_ends(middle([low, high]), Some((low, high)))
-    }
 }
 
 /// The greatest common divisor of all readings: a clock that is rounded down is behind by up to one

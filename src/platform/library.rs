@@ -71,22 +71,23 @@ fn brackets(index: usize) -> Option<Brackets> {
     let mut all = Vec::new();
     for _ in 0..BRACKETS {
         timers::pause(PAUSE);
-        let begin = read_by_call(when);
-        let before = read_by_call(low);
-        let own = clock.as_mut().map(|clock| clock.readings(1));
-        let after = read_by_call(high);
-        let at = begin.zip(read_by_call(when)).map(<[i64; 2]>::from);
-        let own = own
-            .map_err(|why| why.clone())
-            .and_then(|own| own.map_err(|why| why.to_string()));
-        match (at.zip(before).zip(after), own) {
-            (Some(((at, before), after)), Ok(own)) => {
-                let readings = [before, own[0].saturating_mul(unit as i64), after];
-                all.push(Bracket { at, readings });
+        let early = [when, low].map(read_by_call);
+        let own = match &mut clock {
+            Ok(clock) => clock.readings(1).map_err(|why| why.to_string()),
+            Err(why) => Err(why.clone()),
+        };
+        match (early, own, [high, when].map(read_by_call)) {
+            // The clock was set within a bracket that ends before it begins.
+            ([Some(begin), Some(before)], Ok(own), [Some(after), Some(end)]) if before <= after => {
+                let own = own[0].saturating_mul(unit as i64);
+                all.push(Bracket {
+                    at: [begin, end],
+                    readings: [before, own, after],
+                });
             }
-            (Some(_), Err(why)) => return Some(Err(why)),
-            (None, Err(_)) => return None,
-            (None, Ok(_)) => {}
+            (_, Ok(_), _) => {}
+            ([_, None], Err(_), _) => return None,
+            (_, Err(why), _) => return Some(Err(why)),
         }
     }
     Some(Ok((all, unit as u64)))

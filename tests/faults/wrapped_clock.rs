@@ -105,17 +105,12 @@ fn check_compares_library_with_kernel() {
     };
     for (fault, by, severity, reported) in [
         ("none", "0", "ok", ""),
-        (
-            "slew",
-            "-50000",
-            "problem",
-            "CLOCK_MONOTONIC as the C library gives it is 5.00 % slow",
-        ),
+        ("slew", "-50000", "problem", "monotonic 5.00 % slow"),
         (
             "offset",
             "86400000000000",
             "problem",
-            "CLOCK_MONOTONIC as the C library gives it is 86400 s ahead",
+            "monotonic 86400 s ahead",
         ),
         ("fatal", "0", "problem", "SIGABRT"),
         // Before the zero of the clock.

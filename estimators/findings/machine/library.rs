@@ -6,11 +6,14 @@ use crate::model::{Defect, DefectKind, Interval, LibraryClock, Platform, Unit, V
 rules! {
     pub static RULES: Platform;
     "libc-clock" {
-        Problem "<{clocks}><a program that reads clocks by the C library fails: {why}>"
+        Problem "<as the C library gives them, these clocks are wrong: {clocks}><a program that reads clocks by the C library fails: {why}>"
             => "find what intercepts or forbids the reads: a preloaded library (<{libraries}; >LD_PRELOAD, /etc/ld.so.preload, faketime), a sandbox, or prctl(PR_SET_TSC)",
             |machine| {
                 let libraries = listed(machine.preloaded.iter().cloned(), ", ");
-                let clocks = deviations(machine);
+                let wrong = |clock: &LibraryClock| {
+                    Some(format!("{} {}", clock.id, library_defect(clock)?.in_short()))
+                };
+                let clocks = listed(compared(machine).filter_map(wrong), ", ");
                 let why = clocks.is_none().then(|| {
                     listed(compared(machine).filter_map(|clock| clock.failure.clone()), "; ")
                 });
@@ -42,24 +45,6 @@ rules! {
 
 fn compared(machine: &Platform) -> impl Iterator<Item = &LibraryClock> {
     machine.library_clocks.iter().flatten()
-}
-
-/// The clocks that the C library gives wrong, in words.
-fn deviations(machine: &Platform) -> Option<String> {
-    let wrong = compared(machine).filter_map(|clock| Some((clock, library_defect(clock)?)));
-    let words = wrong.enumerate().map(|(index, (clock, defect))| {
-        let name = match clock.id.as_str() {
-            id @ ("gettimeofday" | "time") => format!("{id}()"),
-            id => format!("CLOCK_{}", id.to_uppercase().replace('-', "_")),
-        };
-        let given = if index == 0 {
-            " as the C library gives it is"
-        } else {
-            ""
-        };
-        format!("{name}{given} {}", defect.in_short())
-    });
-    listed(words, ", ")
 }
 
 /// By how much a clock that the C library reads differs from its system call. A rate of less than

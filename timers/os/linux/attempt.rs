@@ -19,15 +19,8 @@ const CHILD_TIMEOUT: Duration = Duration::from_secs(2);
 /// The number of children that are started if each exceeds [`CHILD_TIMEOUT`].
 const ATTEMPTS: usize = 3;
 
-/// Executes an instruction in a child process; returns the reason if it faults there.
-pub fn attempt(label: &str, instruction: fn() -> u64) -> Available {
-    attempt_code(label, &|| {
-        instruction();
-    })
-}
-
-/// Executes code in a child process; returns the reason if that ends it.
-pub fn attempt_code(label: &str, code: &dyn Fn()) -> Available {
+/// Executes code, for example an instruction, in a child process; returns the reason if that ends it.
+pub fn attempt(label: &str, code: &dyn Fn()) -> Available {
     let status = (0..ATTEMPTS)
         .find_map(|_| execute_in_child(code).transpose())
         .transpose()
@@ -115,12 +108,12 @@ mod tests {
 
     #[test]
     fn faults_become_reasons() {
-        fn load_unmapped() -> u64 {
+        fn load_unmapped() {
             // SAFETY: deliberately violated: the load faults, and the child process ends.
-            unsafe { std::ptr::read_volatile(std::ptr::without_provenance::<u64>(8)) }
+            unsafe { std::ptr::read_volatile(std::ptr::without_provenance::<u64>(8)) };
         }
-        assert_eq!(attempt("nothing", || 1), Ok(()));
-        let why = attempt("a load", load_unmapped).expect_err("the load faults");
+        assert_eq!(attempt("nothing", &|| ()), Ok(()));
+        let why = attempt("a load", &load_unmapped).expect_err("the load faults");
         assert!(why.reason.contains("a load faults (SIGSEGV)"), "{why}");
     }
 

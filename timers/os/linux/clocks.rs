@@ -18,7 +18,7 @@ pub use libc::{
 };
 use libc::{c_int, c_long, clockid_t, timespec};
 
-use super::attempt::{attempt, attempt_code};
+use super::attempt::attempt;
 use crate::os::posix::Route;
 pub use crate::os::unix::time;
 use crate::{Available, Unavailable, clock_sources};
@@ -32,10 +32,10 @@ impl Route for Libc {
             // libc makes the system call.
             CLOCK_PROCESS_CPUTIME_ID | CLOCK_THREAD_CPUTIME_ID => call_permitted(),
             // The vDSO copies the time of the last timer interrupt and does not read the counter.
-            CLOCK_MONOTONIC_COARSE | CLOCK_REALTIME_COARSE => library_permitted(),
-            _ => vdso_permitted().and_then(|()| library_permitted()),
+            CLOCK_MONOTONIC_COARSE | CLOCK_REALTIME_COARSE => Ok(()),
+            _ => vdso_permitted(),
         }?;
-        is_harmless(clock)
+        library_permitted(clock)
     }
 }
 
@@ -140,43 +140,36 @@ fn call_permitted() -> Available {
     // SAFETY: the call takes and returns integers.
     let is_filtered = || unsafe { libc::prctl(libc::PR_GET_SECCOMP) } > 0;
     let check = || match is_filtered() {
-        true => attempt("the system call clock_gettime", read_in_child::<SystemCall>),
+        true => attempt("the system call clock_gettime", &|| {
+            read_in_child::<SystemCall>(CLOCK_MONOTONIC)
+        }),
         false => Ok(()),
     };
     PERMITTED.get_or_init(check).clone()
 }
 
-/// Checks that libc, which makes the system call if the vDSO cannot read the clock source, does not
-/// end this process.
-fn library_permitted() -> Available {
-    static PERMITTED: OnceLock<Available> = OnceLock::new();
-    let check = || call_permitted().or_else(|_| attempt("clock_gettime()", read_in_child::<Libc>));
-    PERMITTED.get_or_init(check).clone()
-}
-
-/// Checks that a preloaded library, if there is one, does not end this process when it reads a clock.
-fn is_harmless(clock: clockid_t) -> Available {
+/// Checks that libc does not end this process when it reads a clock: if the vDSO cannot read the
+/// clock source, libc makes the system call, and a preloaded library may do anything.
+fn library_permitted(clock: clockid_t) -> Available {
     static IS_PRELOADED: OnceLock<bool> = OnceLock::new();
     static TRIED: Mutex<BTreeMap<clockid_t, Available>> = Mutex::new(BTreeMap::new());
     let find = || {
         let file = fs::metadata("/etc/ld.so.preload");
         env::var_os("LD_PRELOAD").is_some() || file.is_ok_and(|file| file.len() > 0)
     };
-    if !IS_PRELOADED.get_or_init(find) {
+    if call_permitted().is_ok() && !IS_PRELOADED.get_or_init(find) {
         return Ok(());
     }
-    let read = || {
-        Libc::clock_gettime(clock, &mut MaybeUninit::uninit());
-    };
+    let read = || read_in_child::<Libc>(clock);
     let mut tried = TRIED.lock().unwrap_or_else(PoisonError::into_inner);
     let tried = tried.entry(clock);
     tried
-        .or_insert_with(|| attempt_code("clock_gettime() of a preloaded library", &read))
+        .or_insert_with(|| attempt("clock_gettime() of the C library", &read))
         .clone()
 }
 
-fn read_in_child<R: Route>() -> u64 {
-    R::clock_gettime(CLOCK_MONOTONIC, &mut MaybeUninit::uninit()) as u64
+fn read_in_child<R: Route>(clock: clockid_t) {
+    R::clock_gettime(clock, &mut MaybeUninit::uninit());
 }
 
 /// Describes a failed call by the system's error message, with a remedy if one is known.
