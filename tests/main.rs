@@ -8,6 +8,7 @@
 //! Tests that change their process or the machine, or need a feature, are separate binaries, listed
 //! in Cargo.toml.
 
+mod assessment;
 #[cfg(target_os = "linux")]
 mod browser_hosts;
 mod calls;

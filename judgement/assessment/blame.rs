@@ -1,5 +1,6 @@
-//! Finds the parts of clocks that are wrong. If a clock fails, the parts are to blame that no clock has
-//! which passes; if clocks of the C library differ from their system calls, its functions are.
+//! Finds the parts of clocks that are wrong. A clock that passes clears its parts; of those left, the
+//! one that explains most failures of a like kind and size is to blame. If clocks of the C library
+//! differ from their system calls, its functions are.
 
 use std::collections::BTreeSet;
 
@@ -8,19 +9,33 @@ use timers::parts::{Part, made_of};
 
 use super::own_defect;
 use crate::findings::machine::library_defect;
-use crate::model::{Defect, DefectKind, Outcome, Report, TimerRow, Wrong};
+use crate::model::{Defect, DefectKind, LibraryClock, Outcome, Report, TimerRow, Verdicts, Wrong};
+
+/// The system call of a clock as a witness.
+const SYSTEM_CALL: &str = "its system call";
+
+/// The largest number of witnesses that are named.
+const MOST_WITNESSES: usize = 3;
 
 /// Parts of which one is wrong.
 pub(super) struct Blamed {
     pub wrong: Wrong,
+    /// Empty if no part of the clock that showed it can be wrong, or none is known.
     suspects: BTreeSet<Part>,
-    /// The agent whose C library is wrong; `None` if all processes share what is wrong.
+    /// The agent whose C library is wrong; `None` for that of this program.
     agent: Option<String>,
-    /// All parts of the clock that showed it; empty if its comparison with the system call did, which
+    /// All parts of the clock that showed it; `None` if its comparison with the system call did, which
     /// is finer than any measurement of the clock alone.
+    shown_by: Option<BTreeSet<Part>>,
+}
+
+/// A clock that fails.
+struct Failure<'a> {
+    row: &'a TimerRow,
+    defect: Defect,
     all: BTreeSet<Part>,
-    /// The id of the clock that showed it, if its parts are unknown.
-    own: Option<String>,
+    /// The parts that no clock has which passes.
+    suspects: BTreeSet<Part>,
 }
 
 impl Blamed {
@@ -28,30 +43,57 @@ impl Blamed {
     /// made of all that is suspected, `Some(false)` if it may be, `None` if it is not concerned.
     pub fn reach(&self, row: &TimerRow, report: &Report) -> Option<bool> {
         let parts = parts(row, report);
-        if self.own.as_deref() == Some(&row.id) {
-            return None;
-        }
+        let is_own = self.agent.as_deref() == row.agent() || !has_call(&self.suspects);
         let has = |part: &Part| parts.contains(part);
-        let covers = !self.suspects.is_empty() && self.suspects.iter().all(has);
-        let passed = passes(row, &self.wrong.defect);
-        let is_same = self.all.is_empty() || self.all == parts;
-        if covers && is_shared(self.agent.as_deref(), row, report, &self.suspects) {
-            return (is_same || !passed).then_some(true);
+        let has_all = !self.suspects.is_empty() && self.suspects.iter().all(has);
+        let is_same = is_own && self.shown_by.as_ref().is_none_or(|all| *all == parts);
+        match passes(row, &self.wrong.defect) {
+            true => (has_all && is_same).then_some(true),
+            false if has_all => Some(is_own || !report.platform.preloaded.is_empty()),
+            false => self.suspects.iter().any(has).then_some(false),
         }
-        (!passed && self.suspects.iter().any(has)).then_some(false)
+    }
+
+    /// Adds a failure to what this explains; `false` if this does not explain it.
+    fn explains(&mut self, failure: &Failure, report: &Report) -> bool {
+        let is_near = !has_call(&self.suspects)
+            || is_shared(self.agent.as_deref(), failure.row.agent(), report);
+        let has_all = !self.suspects.is_empty() && self.suspects.is_subset(&failure.all);
+        let is_known = has_all
+            && is_near
+            && (is_like(&self.wrong.defect, failure) || self.suspects == failure.suspects);
+        if is_known {
+            self.wrong.clocks.push(failure.row.id.clone());
+        }
+        is_known
     }
 }
 
-/// Whether a row has the suspects that clocks of this agent, or native ones, showed: a C library is the
-/// same one in two processes if a preloaded library is in both.
-fn is_shared(
-    agent: Option<&str>,
-    row: &TimerRow,
-    report: &Report,
-    suspects: &BTreeSet<Part>,
-) -> bool {
-    let in_library = suspects.iter().any(|part| matches!(part, Part::Call(_)));
-    !in_library || row.agent() == agent || !report.platform.preloaded.is_empty()
+/// Whether a function of the C library is among the parts, which differs between processes.
+fn has_call(parts: &BTreeSet<Part>) -> bool {
+    parts.iter().any(|part| matches!(part, Part::Call(_)))
+}
+
+/// Whether two processes have the same C library, as far as known: they do if a library is preloaded
+/// into both.
+fn is_shared(one: Option<&str>, other: Option<&str>, report: &Report) -> bool {
+    one == other || !report.platform.preloaded.is_empty()
+}
+
+/// Whether a clock fails as this defect would make it fail.
+fn is_like(defect: &Defect, failure: &Failure) -> bool {
+    let is_rate_alike = match (defect.kind, defect.size) {
+        (DefectKind::Rate, Some(ppm)) => is_rate(failure.row, ppm),
+        _ => true,
+    };
+    defect.kind == failure.defect.kind && is_rate_alike
+}
+
+/// Whether the measured rate of a clock may be this one, in ppm.
+fn is_rate(row: &TimerRow, ppm: f64) -> bool {
+    let stable = row.verdicts.as_ref().map(|all| &all.stable);
+    let rate = stable.and_then(|it| it.offset_ppm.zip(it.offset_uncertainty_ppm));
+    rate.is_some_and(|(own, half)| (ppm - own).abs() <= half.max(0.1 * ppm.abs()))
 }
 
 /// The parts of the clock of a row, as far as known.
@@ -68,103 +110,58 @@ fn parts(row: &TimerRow, report: &Report) -> BTreeSet<Part> {
     parts
 }
 
-/// Whether the clock of a row was found not to have this defect.
+/// Whether the clock of a row was found not to have this defect; its own measurement shows no offset.
 fn passes(row: &TimerRow, defect: &Defect) -> bool {
-    let Some(verdicts) = &row.verdicts else {
-        return false;
-    };
-    let stable = &verdicts.stable;
-    let differs = match (
-        defect.size,
-        stable.offset_ppm,
-        stable.offset_uncertainty_ppm,
-    ) {
-        (Some(rate), Some(own), Some(half)) if defect.kind == DefectKind::Rate => {
-            (rate - own).abs() > half.max(0.1 * rate.abs())
-        }
-        _ => true,
-    };
-    verdicts.answer(defect.kind.question()).outcome == Outcome::Pass && differs
+    let answer = |all: &Verdicts| all.answer(defect.kind.question()).outcome;
+    let has_rate =
+        defect.kind == DefectKind::Rate && defect.size.is_some_and(|ppm| is_rate(row, ppm));
+    let is_shown = defect.kind != DefectKind::Offset && !has_rate;
+    row.verdicts.as_ref().map(answer) == Some(Outcome::Pass) && is_shown
 }
 
 /// Finds what is wrong with the clocks of a report, the worst first.
 pub(super) fn find(report: &Report) -> Vec<Blamed> {
-    let mut found: Vec<Blamed> = report
-        .platform
-        .library_clocks
+    let compared = report.platform.library_clocks.iter().flatten();
+    let mut found: Vec<Blamed> = compared.filter_map(|it| by_library(it, report)).collect();
+    let mut failures: Vec<Failure> = report
+        .timers
         .iter()
-        .flatten()
-        .filter_map(|clock| {
-            let defect = library_defect(clock)?;
-            let call = made_of(&clock.id)
-                .iter()
-                .find(|part| matches!(part, Part::Call(_)))?;
-            let witnesses = ["its system call".to_owned()].into_iter();
-            let others = witnesses_of(report, &defect, &BTreeSet::from([*call]), &clock.id);
-            Some(Blamed {
-                wrong: Wrong {
-                    parts: vec![in_words(call)],
-                    defect,
-                    clocks: vec![clock.id.clone()],
-                    witnesses: witnesses.chain(others).take(MOST_WITNESSES).collect(),
-                    cause: None,
-                },
-                suspects: BTreeSet::from([*call]),
-                agent: None,
-                all: BTreeSet::new(),
-                own: None,
+        .filter_map(|row| {
+            let (defect, all) = (own_defect(row)?, parts(row, report));
+            let suspects = suspects(row, &all, &defect, report);
+            Some(Failure {
+                row,
+                defect,
+                all,
+                suspects,
             })
         })
         .collect();
-    for row in &report.timers {
-        let Some(defect) = own_defect(row) else {
-            continue;
-        };
-        let all = parts(row, report);
-        let suspects = if defect.kind == DefectKind::Counts {
-            BTreeSet::new()
-        } else {
-            suspects(row, &all, &defect, report)
-        };
-        // The comparison with the system call already names the part.
-        let known = found.iter_mut().find(|one| {
-            let same_agent = is_shared(one.agent.as_deref(), row, report, &one.suspects);
-            !one.suspects.is_empty()
-                && same_agent
-                && (one.suspects == suspects
-                    || (one.all.is_empty() && one.suspects.is_subset(&all)))
-        });
-        if let Some(one) = known {
-            one.wrong.clocks.push(row.id.clone());
-            continue;
+    failures.sort_by_key(|failure| (failure.all.len(), failure.row.agent()));
+    loop {
+        failures.retain(|failure| !found.iter_mut().any(|one| one.explains(failure, report)));
+        // A part that is known to be wrong otherwise is not suspected again.
+        let known = found.iter().filter(|one| one.suspects.len() == 1);
+        let known: BTreeSet<Part> = known.flat_map(|one| one.suspects.clone()).collect();
+        for failure in &mut failures {
+            let left: BTreeSet<Part> = failure.suspects.difference(&known).copied().collect();
+            if !left.is_empty() {
+                failure.suspects = left;
+            }
         }
-        let named = if suspects.is_empty() {
-            vec![row.id.clone()]
-        } else {
-            suspects.iter().map(in_words).collect()
-        };
-        found.push(Blamed {
-            wrong: Wrong {
-                parts: named,
-                defect,
-                clocks: vec![row.id.clone()],
-                witnesses: witnesses_of(report, &defect, &suspects, &row.id),
-                cause: None,
-            },
-            agent: row.agent().map(str::to_owned),
-            own: suspects.is_empty().then(|| row.id.clone()),
-            suspects,
-            all,
+        match most_explaining(&failures, report) {
+            Some(next) => found.push(next),
+            None => break,
+        }
+        failures.retain(|failure| {
+            found
+                .last()
+                .is_none_or(|one| !one.wrong.clocks.contains(&failure.row.id))
         });
     }
     for one in &mut found {
-        one.wrong.clocks.dedup();
-        let in_library = one
-            .suspects
-            .iter()
-            .all(|part| matches!(part, Part::Call(_)));
         let preloaded = &report.platform.preloaded;
-        if in_library && !one.suspects.is_empty() && !preloaded.is_empty() {
+        if has_call(&one.suspects) && one.suspects.len() == 1 && !preloaded.is_empty() {
             one.wrong.cause = Some(format!("LD_PRELOAD={}", preloaded.join(":")));
         }
     }
@@ -173,7 +170,39 @@ pub(super) fn find(report: &Report) -> Vec<Blamed> {
     found
 }
 
-/// The parts of a failing clock that no clock has which passes, unless that clock has all of them.
+/// The function of the C library that is wrong, if a clock that it reads differs from its system call.
+fn by_library(clock: &LibraryClock, report: &Report) -> Option<Blamed> {
+    let defect = library_defect(clock)?;
+    let suspects = BTreeSet::from([call(&clock.id)?]);
+    // The system call is among them if it was measured.
+    let mut witnesses = witnesses_of(report, &defect, &suspects, &clock.id);
+    witnesses.retain(|name| name != SYSTEM_CALL);
+    witnesses.insert(0, SYSTEM_CALL.to_owned());
+    witnesses.truncate(MOST_WITNESSES);
+    Some(Blamed {
+        wrong: Wrong {
+            parts: suspects.iter().map(in_words).collect(),
+            defect,
+            clocks: vec![clock.id.clone()],
+            witnesses,
+            cause: None,
+        },
+        suspects,
+        agent: None,
+        shown_by: None,
+    })
+}
+
+/// The function of the C library that reads this clock.
+fn call(id: &str) -> Option<Part> {
+    let mut parts = made_of(id).iter();
+    parts.find(|part| matches!(part, Part::Call(_))).copied()
+}
+
+/// The parts of a failing clock that are not cleared: by a clock that passes, unless that clock is made
+/// of all of them, or by the comparison with the system call. Where the rate is wrong, that clock clears
+/// them too: each converts the counter by itself. What has a part of its own clears others of their
+/// rate only, which it may have taken from them once.
 fn suspects(
     row: &TimerRow,
     all: &BTreeSet<Part>,
@@ -181,20 +210,75 @@ fn suspects(
     report: &Report,
 ) -> BTreeSet<Part> {
     let mut left = all.clone();
+    if defect.kind == DefectKind::Counts {
+        return BTreeSet::new();
+    }
+    let is_rate = defect.kind == DefectKind::Rate;
+    let is_own = |part: &Part| matches!(part, Part::Own(_));
     for other in &report.timers {
         let others = parts(other, report);
-        if passes(other, defect) && !all.is_subset(&others) {
-            let library = other.agent() == row.agent() || !report.platform.preloaded.is_empty();
+        let has_own = others.iter().any(is_own);
+        let clears = match all.is_subset(&others) {
+            true => is_rate && !has_own && *all != others,
+            false => is_rate || !has_own,
+        };
+        if clears && passes(other, defect) {
+            let is_shared = is_shared(row.agent(), other.agent(), report);
             left.retain(|part| {
-                !others.contains(part) || (!library && matches!(part, Part::Call(_)))
+                !others.contains(part) || (!is_shared && matches!(part, Part::Call(_)))
             });
         }
+    }
+    let compared = report.platform.library_clocks.iter().flatten();
+    let same = compared.filter(|it| it.rate_ppm.is_some() && library_defect(it).is_none());
+    if is_rate && is_shared(row.agent(), None, report) {
+        same.filter_map(|it| call(&it.id)).for_each(|part| {
+            left.remove(&part);
+        });
     }
     left
 }
 
-/// The largest number of witnesses that are named.
-const MOST_WITNESSES: usize = 3;
+/// The parts that explain the largest number of failures of a like kind and size: one part, or several
+/// if nothing shows which of them is wrong.
+fn most_explaining(failures: &[Failure], report: &Report) -> Option<Blamed> {
+    let explained = |lead: &Failure, part: &Part| -> usize {
+        let is_call = matches!(part, Part::Call(_));
+        let is_explained = |one: &&Failure| {
+            one.suspects.contains(part)
+                && is_like(&lead.defect, one)
+                && (!is_call || is_shared(lead.row.agent(), one.row.agent(), report))
+        };
+        failures.iter().filter(is_explained).count()
+    };
+    let most = |lead: &Failure| {
+        let counts = lead.suspects.iter().map(|part| explained(lead, part));
+        counts.max().unwrap_or_default()
+    };
+    // The first of those that explain as many: that with the fewest parts.
+    let lead = failures.iter().rev().max_by_key(|lead| most(lead))?;
+    let many = most(lead);
+    let suspects = lead.suspects.iter().copied();
+    let suspects: BTreeSet<Part> = suspects
+        .filter(|part| explained(lead, part) == many)
+        .collect();
+    let id = &lead.row.id;
+    Some(Blamed {
+        wrong: Wrong {
+            parts: match suspects.is_empty() {
+                true => vec![id.clone()],
+                false => suspects.iter().map(in_words).collect(),
+            },
+            defect: lead.defect,
+            clocks: vec![id.clone()],
+            witnesses: witnesses_of(report, &lead.defect, &suspects, id),
+            cause: None,
+        },
+        agent: lead.row.agent().map(str::to_owned),
+        suspects,
+        shown_by: Some(lead.all.clone()),
+    })
+}
 
 /// Clocks that pass where a clock fails and lack what is suspected, those most like it first.
 fn witnesses_of(
@@ -217,7 +301,7 @@ fn witnesses_of(
             let shared = own.intersection(&failing).count();
             let is_call = variant == Some(row.id.as_str());
             let name = if is_call {
-                "its system call".to_owned()
+                SYSTEM_CALL.to_owned()
             } else {
                 row.id.clone()
             };
