@@ -3,6 +3,9 @@
 use crate::model::{Answer, Assessment, Defect, DefectKind, Trust, Wrong};
 use crate::numbers::{significant, time};
 
+/// What follows the name of a clock that a function of the C library reads.
+pub const BY_LIBRARY: &str = " as the C library gives it";
+
 impl Defect {
     /// The defect in a table cell.
     pub fn in_short(&self) -> String {
@@ -75,6 +78,14 @@ impl Wrong {
         text + "."
     }
 
+    /// Whether the same cause changes both by as much.
+    fn is_like(&self, other: &Self) -> bool {
+        let sizes = self.defect.size.zip(other.defect.size);
+        self.cause.is_some()
+            && (&self.cause, self.defect.kind) == (&other.cause, other.defect.kind)
+            && sizes.is_none_or(|(a, b)| (a - b).abs() <= 0.1 * a.abs())
+    }
+
     /// The part, or the parts of which one is wrong.
     pub fn name(&self) -> String {
         match self.parts.as_slice() {
@@ -85,13 +96,31 @@ impl Wrong {
 }
 
 impl Assessment {
+    /// Sentences that say what is wrong, the worst first: one for all that a cause changes alike.
+    pub fn wrong_in_words(&self) -> Vec<String> {
+        let mut groups: Vec<(&Wrong, Vec<&str>)> = Vec::new();
+        for one in &self.wrong {
+            match groups.iter_mut().find(|(first, _)| first.is_like(one)) {
+                Some((_, others)) => others.extend(one.parts.iter().map(String::as_str)),
+                None => groups.push((one, Vec::new())),
+            }
+        }
+        let sentence = |(one, others): (&Wrong, Vec<&str>)| {
+            let others = others.join(", ").replace(BY_LIBRARY, "");
+            match others.is_empty() {
+                true => one.in_words(),
+                false => format!("{} So are {others}.", one.in_words()),
+            }
+        };
+        groups.into_iter().map(sentence).collect()
+    }
+
     /// The lines that precede every answer: what is wrong, and what disturbed the measurement.
     pub fn warnings(&self) -> Vec<String> {
-        let wrong = self.wrong.iter().map(Wrong::in_words);
         let busy = self
             .busy
             .iter()
             .map(|finding| format!("Busy machine: {}.", finding.message()));
-        wrong.chain(busy).collect()
+        self.wrong_in_words().into_iter().chain(busy).collect()
     }
 }

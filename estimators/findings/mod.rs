@@ -31,7 +31,7 @@ macro_rules! rules {
     };
 }
 
-mod assessment;
+pub mod assessment;
 mod clocks;
 pub mod counter;
 pub mod machine;

@@ -116,8 +116,8 @@ impl ClockAnswer {
     /// read the monotonic clock on Linux.
     pub fn lines(&self, linux: bool, waited: bool) -> Vec<(&'static str, String)> {
         let mut lines = Vec::new();
-        let wrong = self.assessment.wrong.iter();
-        lines.extend(wrong.map(|one| ("wrong", one.in_words())));
+        let wrong = self.assessment.wrong_in_words();
+        lines.extend(wrong.into_iter().map(|text| ("wrong", text)));
         if let Some(source) = &self.clock_source {
             lines.push(("clock source", format!("{}{}", source, self.path_remark())));
         }
@@ -147,7 +147,10 @@ impl ClockAnswer {
     /// A remark on the path by which the portable clock is read, to follow the clock source.
     fn path_remark(&self) -> &'static str {
         match self.path {
-            Some(Path::UserMode) => ", read without a system call: good",
+            Some(Path::UserMode) if self.assessment.wrong.is_empty() => {
+                ", read without a system call: good"
+            }
+            Some(Path::UserMode) => ", read without a system call",
             Some(Path::SystemCall) => ", and every read is a system call → timermeter check",
             Some(Path::Trapped) => ", and every read asks the hypervisor → timermeter check",
             None => "",

@@ -8,6 +8,7 @@ use timers::clock_sources;
 use timers::parts::{Part, made_of};
 
 use super::own_defect;
+use crate::findings::assessment::BY_LIBRARY;
 use crate::findings::machine::library_defect;
 use crate::model::{Defect, DefectKind, LibraryClock, Outcome, Report, TimerRow, Verdicts, Wrong};
 
@@ -165,8 +166,9 @@ pub(super) fn find(report: &Report) -> Vec<Blamed> {
             one.wrong.cause = Some(format!("LD_PRELOAD={}", preloaded.join(":")));
         }
     }
+    // Sizes that differ by less than a fifth count as equal.
     let size = |one: &Blamed| one.wrong.defect.size.unwrap_or_default().abs();
-    found.sort_by(|a, b| size(b).total_cmp(&size(a)));
+    found.sort_by_key(|one| -(5.0 * size(one).max(1e-3).ln()) as i32);
     found
 }
 
@@ -323,7 +325,7 @@ fn in_words(part: &Part) -> String {
             .strip_prefix("clock_gettime(")
             .and_then(|rest| rest.strip_suffix(')'))
         {
-            Some(clock) => format!("{clock} as the C library gives it"),
+            Some(clock) => format!("{clock}{BY_LIBRARY}"),
             None => format!("{call} of the C library"),
         },
         Part::Clock(clock) => format!("the kernel's {clock}"),

@@ -186,14 +186,16 @@ impl<'a> Contestant<'a> {
     }
 
     /// The class of the clock, the best first: it may be picked and meets the requirement with a
-    /// known resolution, with a bound of it, nearly, or not at all.
-    fn class(&self) -> (bool, usize, usize) {
+    /// known resolution, with a bound of it, nearly, or not at all. Last is one that may be wrong.
+    fn class(&self) -> (bool, usize, usize, bool) {
         let class = match (self.sufficient(), self.nearest_plan()) {
             (Some((_, clock)), _) => usize::from(!clock.resolved),
             (None, Some(_)) => 2,
             (None, None) => 3,
         };
-        (!self.eligible, class, self.unmet.len())
+        let trust = self.row.trust.as_ref();
+        let is_suspected = trust.is_some_and(|trust| trust.part.is_some());
+        (!self.eligible, class, self.unmet.len(), is_suspected)
     }
 
     /// The expected error of the nearest plan of a clock that does not meet the requirement; otherwise

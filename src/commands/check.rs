@@ -35,7 +35,7 @@ struct Checked {
     frequency: Option<Frequency>,
 }
 
-/// Runs the command. Returns `true` if no finding is a problem.
+/// Runs the command. Returns `true` if no finding is a problem and no clock is wrong.
 ///
 /// # Errors
 /// When the CPU cannot be used, the report cannot be read, or the output cannot be written.
@@ -78,7 +78,7 @@ pub fn run(args: &CheckArgs, output: &mut dyn Write) -> CommandResult<bool> {
     findings.sort_by_key(|finding| finding.severity);
     let checked = Checked {
         date,
-        fit: is_fit(&findings),
+        fit: is_fit(&findings) && assessment.wrong.is_empty(),
         findings,
         assessment,
         platform,
