@@ -8,9 +8,12 @@ use timers::clock_sources;
 use timers::parts::{Part, made_of};
 
 use super::own_defect;
+use crate::choice::clock_row;
 use crate::findings::assessment::BY_LIBRARY;
 use crate::findings::machine::library_defect;
-use crate::model::{Defect, DefectKind, LibraryClock, Outcome, Report, TimerRow, Verdicts, Wrong};
+use crate::model::{
+    Defect, DefectKind, LibraryClock, Outcome, Question, Report, TimerRow, Verdicts, Wrong,
+};
 
 /// The system call of a clock as a witness.
 const SYSTEM_CALL: &str = "its system call";
@@ -48,7 +51,10 @@ impl Blamed {
         let has = |part: &Part| parts.contains(part);
         let has_all = !self.suspects.is_empty() && self.suspects.iter().all(has);
         let is_same = is_own && self.shown_by.as_ref().is_none_or(|all| *all == parts);
-        match passes(row, &self.wrong.defect) {
+        let shown = shown(row, &self.wrong.defect, report);
+        let is_shown = |part: &Part| !has(part) || shown.contains(part);
+        let passed = passes(row, &self.wrong.defect) && self.suspects.iter().all(is_shown);
+        match passed {
             true => (has_all && is_same).then_some(true),
             false if has_all => Some(is_own || !report.platform.preloaded.is_empty()),
             false => self.suspects.iter().any(has).then_some(false),
@@ -109,6 +115,24 @@ fn parts(row: &TimerRow, report: &Report) -> BTreeSet<Part> {
         parts.insert(Part::Counter);
     }
     parts
+}
+
+/// The parts of the clock of a row that its comparison with its reference says something about: not
+/// those that both have. Whether it steps back shows without a reference.
+fn shown(row: &TimerRow, defect: &Defect, report: &Report) -> BTreeSet<Part> {
+    let mut shown = parts(row, report);
+    let costs = row.cost.as_ref();
+    if let Some(id) = costs.map(|cost| &cost.reference)
+        && defect.kind.question() == Question::Stable
+    {
+        let id = row
+            .agent()
+            .map_or(id.clone(), |agent| format!("{agent}:{id}"));
+        let reference = clock_row(report, &id).map(|row| parts(row, report));
+        let reference = reference.unwrap_or_else(|| made_of(&id).iter().copied().collect());
+        shown.retain(|part| !reference.contains(part));
+    }
+    shown
 }
 
 /// Whether the clock of a row was found not to have this defect; its own measurement shows no offset.
@@ -211,7 +235,7 @@ fn suspects(
     defect: &Defect,
     report: &Report,
 ) -> BTreeSet<Part> {
-    let mut left = all.clone();
+    let mut left = shown(row, defect, report);
     if defect.kind == DefectKind::Counts {
         return BTreeSet::new();
     }
@@ -225,9 +249,10 @@ fn suspects(
             false => is_rate || !has_own,
         };
         if clears && passes(other, defect) {
+            let cleared = shown(other, defect, report);
             let is_shared = is_shared(row.agent(), other.agent(), report);
             left.retain(|part| {
-                !others.contains(part) || (!is_shared && matches!(part, Part::Call(_)))
+                !cleared.contains(part) || (!is_shared && matches!(part, Part::Call(_)))
             });
         }
     }
@@ -297,7 +322,11 @@ fn witnesses_of(
         .filter(|row| passes(row, defect) && row.id != id)
         .filter_map(|row| {
             let own = parts(row, report);
-            if own.is_empty() || own.iter().any(|part| suspects.contains(part)) {
+            let shown = shown(row, defect, report);
+            if own.is_empty()
+                || suspects.iter().any(|part| own.contains(part))
+                || (shown.is_empty() && row.agent().is_some())
+            {
                 return None;
             }
             let shared = own.intersection(&failing).count();

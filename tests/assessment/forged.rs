@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use rand::prelude::{IndexedRandom, RngExt};
 use rand::rngs::StdRng;
 use timermeter::model::{
-    Answer, Defect, DefectKind, Interval, LibraryClock, Load, Outcome, Report, TimerRow,
+    Answer, Defect, DefectKind, Interval, LibraryClock, Load, Outcome, Question, Report, TimerRow,
 };
 use timermeter::report::read;
 use timers::parts::{Part, made_of};
@@ -33,7 +33,7 @@ const CALLS: [(&str, Option<&str>); 6] = [
     ("clock_gettime(CLOCK_REALTIME)", Some("realtime")),
     ("clock_gettime(CLOCK_MONOTONIC_RAW)", Some("monotonic-raw")),
     ("clock_gettime(CLOCK_BOOTTIME)", Some("boottime")),
-    ("gettimeofday()", None),
+    ("gettimeofday()", Some("gettimeofday")),
     ("time()", None),
 ];
 
@@ -171,9 +171,10 @@ pub fn draw(random: &mut StdRng) -> Machine {
 /// A part that all processes share is wrong. Some of the clocks made of it were not tested.
 fn wrong_part(machine: &mut Machine, part: Part, random: &mut StdRng) {
     let mut found = defect(random);
-    // The rate of a counter is what the kernel's clock says.
-    if part == Part::Counter && found.kind == DefectKind::Rate {
-        found.kind = DefectKind::Jumps;
+    // The counter is the reference: its rate is what the kernel's clock says, and a jump is of all
+    // clocks alike.
+    if part == Part::Counter && matches!(found.kind, DefectKind::Rate | DefectKind::Jumps) {
+        found.kind = DefectKind::StepsBack;
     }
     if part == Part::Rate {
         found = rate(random, 1_500.0);
@@ -251,14 +252,19 @@ fn show(
         }
         let is_shown =
             found.size.is_some_and(|size| size.abs() > 1e3) && found.kind != DefectKind::Offset;
+        // What is compared with a clock that is wrong too shows nothing.
+        let is_blind =
+            is_compared(found) && reference(row).is_some_and(|id| made_of(&id).contains(&part));
         match is_shared(row) {
+            true if is_blind && is_shown => forget(row),
+            true if is_blind => {}
             true if untested && (shown.contains(&parts) || !is_shown) => forget(row),
             true => {
                 fail(row, found);
                 shown.insert(parts);
             }
             // The C library of another process may be another one.
-            false if untested || found.kind == DefectKind::Offset => {
+            false if untested || is_blind || found.kind == DefectKind::Offset => {
                 if untested {
                     forget(row);
                 }
@@ -273,6 +279,20 @@ fn show(
         machine.truth = format!("{part:?}: {found:?}");
         machine.wrong = Some((part, found));
     }
+}
+
+/// Whether a clock shows the defect only to another clock.
+fn is_compared(found: Defect) -> bool {
+    found.kind.question() == Question::Stable
+}
+
+/// The clock that a clock was compared with.
+fn reference(row: &TimerRow) -> Option<String> {
+    let id = &row.cost.as_ref()?.reference;
+    Some(
+        row.agent()
+            .map_or(id.clone(), |agent| format!("{agent}:{id}")),
+    )
 }
 
 /// Only two clocks were measured, and they disagree.

@@ -3,8 +3,6 @@
 
 mod forged;
 
-use std::time::{SystemTime, UNIX_EPOCH};
-
 use forged::{Machine, draw};
 use rand::SeedableRng;
 use rand::rngs::StdRng;
@@ -29,11 +27,7 @@ const BASES: [&str; 4] = [
 /// The seed: another one in each run.
 fn seed() -> u64 {
     let given = std::env::var("TIMERMETER_DRAW_SEED").ok();
-    let now = || {
-        SystemTime::now()
-            .duration_since(UNIX_EPOCH)
-            .map_or(0, |it| it.as_micros() as u64)
-    };
+    let now = || timers::kernel_time().unwrap_or_default();
     given.map_or_else(now, |text| text.parse().expect("the seed is a number"))
 }
 
