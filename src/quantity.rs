@@ -33,6 +33,17 @@ const TIME_UNITS: Units = &[
 
 const FREQUENCY_UNITS: Units = &[("hz", 1.0), ("khz", 1e3), ("mhz", 1e6), ("ghz", 1e9)];
 
+const RATE_UNITS: Units = &[
+    ("", 1.0),
+    ("hz", 1.0),
+    ("k", 1e3),
+    ("khz", 1e3),
+    ("m", 1e6),
+    ("mhz", 1e6),
+    ("g", 1e9),
+    ("ghz", 1e9),
+];
+
 /// Parses a time above zero, such as `100ns`.
 ///
 /// # Errors
@@ -63,12 +74,29 @@ pub fn parse_frequency(text: &str) -> Result<Hertz, QuantityError> {
         })
 }
 
+/// Parses a rate per second, such as `800_000/s`, `800k` or `10 kHz`.
+///
+/// # Errors
+/// When the text is not a rate above zero.
+pub fn parse_rate(text: &str) -> Result<f64, QuantityError> {
+    let accepted = "give requests per second, more than zero, as in 10000/s or 800k/s";
+    let mut plain = text.to_lowercase().replace(char::is_whitespace, "");
+    for unit in ["persecond", "/second", "/sec", "/s"] {
+        plain = plain.replace(unit, "hz");
+    }
+    parse_positive(&plain, RATE_UNITS, accepted).map_err(|error| QuantityError {
+        text: clipped(text, MAX_QUOTED_CHARS),
+        ..error
+    })
+}
+
 /// Parses a number above zero with one of these units, and returns it in the base unit. `accepted`
 /// is the end of the error message, which says what is accepted.
 fn parse_positive(text: &str, units: Units, accepted: &'static str) -> Result<f64, QuantityError> {
     let trimmed = text.trim();
     let number = trimmed.trim_end_matches(char::is_alphabetic);
     let unit = &trimmed[number.len()..];
+    let number = number.replace('_', "");
     let known = units.iter().find(|(name, _)| *name == unit);
     let problem = match (number.trim().parse::<f64>(), known) {
         (Err(_), _) => "is no number with a unit",

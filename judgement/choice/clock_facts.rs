@@ -106,7 +106,7 @@ fn declared_properties(row: &TimerRow) -> Properties {
 }
 
 /// Whether it is the counter of a CPU, which the facts about the platform describe.
-fn is_cpu_counter(row: &TimerRow) -> bool {
+pub fn is_cpu_counter(row: &TimerRow) -> bool {
     let family = declared_properties(row).family;
     family == Some(Family::CpuCounter) && row.device.is_none()
 }

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::Unusable;
 use super::clock_facts::Facts;
-use super::language::SNIPPETS;
+use super::language::CODES;
 use crate::model::{Platform, Status, TimerRow, value_of};
 use crate::statistics::CONFIDENCE;
 
@@ -57,7 +57,7 @@ impl ClockFigures {
     /// The position among the clocks that have code; clocks without code come last.
     pub(super) fn code_position(&self) -> usize {
         let id = self.id.rsplit(':').next().unwrap_or_default();
-        let mut clocks = SNIPPETS.iter().flat_map(|(_, clocks, _)| clocks.split(' '));
+        let mut clocks = CODES.iter().flat_map(|(_, clocks, _)| clocks.split(' '));
         clocks.position(|one| one == id).unwrap_or(usize::MAX)
     }
 

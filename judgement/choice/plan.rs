@@ -41,8 +41,7 @@ pub enum PlanMethod {
         /// Number of measured empty intervals; their mean is subtracted from the mean of the calls.
         floor_samples: u64,
     },
-    /// The mean of many requests, each between two reads, less that of the times between these and a
-    /// third read before.
+    /// The mean of many requests, each between two reads, less the mean cost of a read.
     Mean {
         /// Number of timed requests.
         requests: u64,

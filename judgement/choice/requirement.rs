@@ -67,7 +67,7 @@ impl Requirement {
     }
 
     /// Whether the clock with this id may be picked.
-    pub(super) fn may_use(&self, id: &str) -> bool {
+    pub fn may_use(&self, id: &str) -> bool {
         let unprefixed = id.rsplit(':').next().unwrap_or(id);
         self.clocks.is_empty() || self.clocks.iter().any(|clock| clock == unprefixed)
     }

@@ -1,114 +1,134 @@
-//! Generates code, in several languages, that measures an operation as a plan specifies: with the
-//! planned number of calls between two reads. The code for batches measures its own frame and subtracts
-//! it; that for single calls subtracts the cost of a read.
+//! Generates code, in several languages, that measures an operation as a plan specifies: the least and
+//! the mean of an operation that can be repeated, or the mean and percentiles of the requests of a service.
 
-use clap::ValueEnum;
-
-use super::clock_row;
 use super::clocks::RankedClock;
-use super::language::{Language, SNIPPETS};
+use super::language::{CODES, COMMON, Language};
 use super::plan::PlanMethod;
-use crate::model::{Report, TimerRow, value_of};
 
-/// Total duration of the runs with calls in nanoseconds: Java compiles a method after some ten
-/// thousand calls, Python specialises code after some ten runs. *Judgement*.
+/// Total duration of the counted runs with calls in nanoseconds; as many runs before them are not
+/// counted: Java compiles a method after some ten thousand calls, Python specialises code after some
+/// ten runs. *Judgement*.
 const RUNS_NS: f64 = 2e8;
-/// Largest number of runs with calls. *Judgement*: more make nothing warmer.
+/// Largest number of counted runs with calls. *Judgement*: more make nothing warmer.
 const MAX_RUNS: f64 = 1e5;
+/// Requests of a service that are kept for percentiles. *Judgement*: a hundred are above the 99th.
+const REQUESTS: u64 = 10_000;
 /// Largest number of calls in a row in Python. *Judgement*: the difference of a turn, up to 5 ns, is
 /// then below a tenth of [`TURN_NS`](super::clock_figures::TURN_NS) a call.
 const MAX_UNROLLED: u64 = 1000;
 
-/// Generates code that measures with the picked clock of a report, in this language or else in the
-/// first that has some. `None` if there is no code for this clock or plan.
-pub fn first_snippet(
-    report: &Report,
-    picked: &RankedClock,
-    language: Option<Language>,
-) -> Option<String> {
-    let row = clock_row(report, &picked.id)?;
-    Language::value_variants().iter().find_map(|one| {
-        let is_wanted = language.is_none_or(|wanted| wanted == *one);
-        is_wanted.then(|| snippet(*one, picked, row))?
-    })
+/// The code that is wanted.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Wanted {
+    /// Its language; if there is none, the first that has code for the clock.
+    pub language: Option<Language>,
+    /// Whether it times requests of a service, which cannot be repeated.
+    pub requests: bool,
+    /// Whether it is a whole program.
+    pub whole: bool,
 }
 
-/// Generates code that measures with the picked clock of this row. `None` if there is no code for this
-/// clock or plan.
-pub fn snippet(language: Language, picked: &RankedClock, row: &TimerRow) -> Option<String> {
+/// Generates code that measures with the picked clock. `None` if there is no code for this clock or plan.
+pub fn snippet(picked: &RankedClock, wanted: Wanted) -> Option<String> {
     let plan = picked.figures.plan?;
-    let calls = match plan.method {
-        PlanMethod::Single | PlanMethod::Mean { .. } => 1,
-        PlanMethod::Batch { calls } => calls,
+    let (calls, requests) = match plan.method {
+        PlanMethod::Single => (1, 0),
+        PlanMethod::Mean { requests } => (1, requests),
+        PlanMethod::Batch { calls } => (calls, 0),
         PlanMethod::EdgeCrossing { .. } => return None,
     };
-    let id = match language.runtime() {
-        Some(_) => picked.id.rsplit(':').next()?,
-        None => &picked.id,
+    let reads = |(language, clocks, _): &&(Language, &str, &str)| {
+        let id = match language.runtime() {
+            Some(_) => picked.id.rsplit(':').next().unwrap_or_default(),
+            None => &picked.id,
+        };
+        wanted.language.is_none_or(|own| own == *language) && clocks.split(' ').any(|own| own == id)
     };
-    let mut snippets = SNIPPETS.iter().filter(|(own, ..)| *own == language);
-    let (.., text) = snippets.find(|(_, clocks, _)| clocks.split(' ').any(|clock| clock == id))?;
-    let text = lines_for(text, plan.method);
-    let name = clock_name(&picked.label);
-    if text.contains("CLOCK,") && name.is_none() {
-        return None;
+    let (language, _, own) = CODES.iter().find(reads)?;
+    let code = Code { own, wanted };
+    let mut text = match wanted.whole {
+        true => code.part("PROGRAM"),
+        false => [code.part("HEAD"), code.part("BODY")].join("\n\n"),
+    };
+    if text.contains("CLOCK_ID") {
+        text = text.replace("CLOCK_ID", clock_name(&picked.label)?);
+    }
+    let words: &[_] = match language {
+        Language::JavaScript => &[("int ", "let "), ("long ", "let "), ("double ", "let ")],
+        Language::Java => &[("CALLS;", "CALLSL;")],
+        _ => &[],
+    };
+    for (word, other) in words {
+        text = text.replace(word, other);
     }
     let turns = calls.div_ceil(MAX_UNROLLED);
     let unrolled = calls.div_ceil(turns);
-    let is_python = language == Language::Python;
-    let calls = if is_python { turns * unrolled } else { calls };
-    let with_calls = (RUNS_NS / plan.campaign_ns).clamp(1.0, MAX_RUNS).ceil() as u64;
-    let runs = if is_python {
-        with_calls
+    let calls = if *language == Language::Python {
+        turns * unrolled
     } else {
-        2 * with_calls
+        calls
     };
-    let requests = match plan.method {
-        PlanMethod::Mean { requests } => requests,
-        _ => 1,
-    };
-    let tick = row
-        .ns_per_tick
-        .map_or_else(|| "NS_PER_TICK".to_owned(), |ns| format!("{ns:.10}"));
-    let numbers = [
-        ("UNROLLED", unrolled.to_string()),
-        ("TURNS", turns.to_string()),
-        ("CALLS", calls.to_string()),
-        ("RUNS", runs.to_string()),
-        (
-            "MEAN",
-            format!("the mean, good from {requests} requests on"),
-        ),
-        ("ONCE", "once; the rest for each request".to_owned()),
-        ("LESS", "less the cost of a read".to_owned()),
-        ("BOTH", "without and with the calls".to_owned()),
-        ("NS_PER_TICK", tick),
-        ("READ", format!("{:.1}", value_of(row.cost_ns)?)),
-        ("CLOCK,", format!("{},", name.unwrap_or_default())),
-    ];
-    Some(replace_words(&text, &numbers))
+    let runs = (RUNS_NS / plan.campaign_ns).clamp(1.0, MAX_RUNS).ceil() as u64;
+    let count = requests.max(REQUESTS);
+    for (name, number) in [
+        ("UNROLLED", unrolled),
+        ("TURNS", turns),
+        ("CALLS", calls),
+        ("RUNS", runs),
+        ("BOUND", 2 * runs),
+        ("TWICE", 4 * runs),
+        ("COUNT", count),
+        ("HALF", count / 2),
+        ("MOST", count * 99 / 100),
+    ] {
+        text = text.replace(name, &number.to_string());
+    }
+    Some(text.trim_start().to_owned() + "\n")
 }
 
-/// The lines of a text for this method, without their marks.
-fn lines_for<'a>(text: &'a str, method: PlanMethod) -> String {
-    let (wanted, indent) = match method {
-        PlanMethod::Single => (['+', '='], ["    ", "\t"]),
-        PlanMethod::Mean { .. } => (['*', '='], ["    ", "\t"]),
-        _ => (['-'; 2], [""; 2]),
-    };
-    let unmarked = |line: &'a str| match line.strip_prefix(['-', '+', '*', '=']) {
-        Some(rest) => line.starts_with(wanted).then_some(rest),
-        None => Some(
-            indent
-                .iter()
-                .find_map(|indent| line.strip_prefix(indent))
-                .unwrap_or(line),
-        ),
-    };
-    text.lines()
-        .filter_map(unmarked)
-        .map(|line| line.to_owned() + "\n")
-        .collect()
+/// The parts that stand for themselves in a text.
+const PARTS: &str = "HEAD SETUP BODY FEW MANY BEGIN OPERATE END SORT RESULTS AFTER EXAMPLE";
+
+/// The code of a language while it is put together.
+struct Code {
+    own: &'static str,
+    wanted: Wanted,
+}
+
+impl Code {
+    /// A part with all parts in it.
+    fn part(&self, name: &str) -> String {
+        let begin = format!("@{name}\n");
+        let find = |text: &'static str| text.split_once(&begin)?.1.split('@').next();
+        let common = find(COMMON).unwrap_or_default();
+        let text = find(self.own).unwrap_or(common).replace("COMMON\n", common);
+        let unwanted = if self.wanted.requests { '-' } else { '+' };
+        let mut lines = Vec::new();
+        for line in text.lines().filter(|line| !line.starts_with(unwanted)) {
+            let line = line.strip_prefix(['-', '+']).unwrap_or(line);
+            let indent = &line[..line.len() - line.trim_start().len()];
+            let mut filled = match line.split_once(" <- ") {
+                Some((code, _)) if self.wanted.whole && !["PROGRAM", "EXAMPLE"].contains(&name) => {
+                    code.trim_end_matches(['/', '#', ' ']).to_owned()
+                }
+                _ => line.to_owned(),
+            };
+            if let (Some((result, value)), "RESULTS") = (line.split_once(' '), name) {
+                filled = self
+                    .part("PRINT")
+                    .replace("NAME", result)
+                    .replace("VALUE", value);
+            }
+            for part in PARTS.split(' ').filter(|part| line.contains(part)) {
+                let inner = self.part(part).replace('\n', &format!("\n{indent}"));
+                filled = filled.replace(part, &inner);
+            }
+            if line.is_empty() || !filled.trim().is_empty() {
+                lines.push(filled);
+            }
+        }
+        lines.join("\n")
+    }
 }
 
 /// Replaces these words of a text.
@@ -119,7 +139,7 @@ pub(super) fn replace_words(text: &str, words: &[(&str, String)]) -> String {
 }
 
 /// The name of a clock in C in a label, as in `clock_gettime(CLOCK_MONOTONIC)`.
-pub(super) fn clock_name(label: &str) -> Option<&str> {
+pub fn clock_name(label: &str) -> Option<&str> {
     let is_letter = |c: char| c.is_ascii_uppercase() || c == '_';
     let mut words = label.split(|c: char| !is_letter(c));
     words.find(|word| word.starts_with("CLOCK_"))

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use super::{Extent, quality_class};
 use crate::assessment::{plan_alone, sentences};
-use crate::choice::snippet::first_snippet;
+use crate::choice::snippet::{Wanted, snippet};
 use crate::fields::{Field, Kind, Row, Visibility, known_columns, rows};
 use crate::model::{ProvenanceKind, Report, Trust, value_of};
 use crate::report::machine::name;
@@ -76,7 +76,7 @@ impl<'a> ReportView<'a> {
         let recommended = report.assessment.to_time.as_ref();
         let alone = recommended.and_then(|id| {
             let (from_ns, plan) = plan_alone(report, id)?;
-            Some((short_time(from_ns), first_snippet(report, &plan, None)?))
+            Some((short_time(from_ns), snippet(&plan, Wanted::default())?))
         });
         let mut sentences = sentences(report);
         // The page shows the recommended clock itself.

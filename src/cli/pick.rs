@@ -6,7 +6,7 @@ use clap::Args;
 
 use super::OutputArgs;
 use super::runtimes::parse_agent;
-use super::values::{parse_rate, parse_share};
+use super::values::parse_share;
 use crate::choice::Language;
 use crate::model::Nanos;
 use crate::quantity;
@@ -22,8 +22,8 @@ pub struct PickArgs {
     /// Largest error of 95 % of results, as in 1%
     #[arg(long, value_name = "SHARE", default_value = "1%", value_parser = parse_share, allow_hyphen_values = true)]
     pub error: f64,
-    /// Requests a second of a service, as in 10000/s: each is timed as it comes, none is repeated
-    #[arg(long, value_name = "RATE", value_parser = parse_rate, allow_hyphen_values = true)]
+    /// Requests per second of a service, as in 10000/s or 800k: each is timed as it comes, none is repeated
+    #[arg(long, value_name = "RATE", value_parser = quantity::parse_rate, allow_hyphen_values = true)]
     pub rate: Option<f64>,
     /// Timers of this runtime instead of the native ones: java, dotnet, mono, python, node, or the
     /// prefix of the ids of an agent
@@ -33,6 +33,9 @@ pub struct PickArgs {
     #[arg(long = "for", value_name = "LANGUAGE", value_enum, ignore_case = true,
           conflicts_with_all = ["runtime", "agents"])]
     pub language: Option<Language>,
+    /// Print a whole program only, with an operation as an example
+    #[arg(long, conflicts_with = "every")]
+    pub whole: bool,
     /// Print all other clocks, with the reasons against them
     ///
     /// Also measures those that are never picked here, and prints the parts of the error.

@@ -129,28 +129,24 @@ fn parse_positive(text: &str, max: f64) -> Option<f64> {
         .filter(|value| *value > 0.0 && *value <= max)
 }
 
-/// Parses a share between 0 and 1: `1%`, `0.5 %` or `0.01`. Without a percent sign, 1 means 100 %.
+/// Parses a share between 0 and 1: `1%`, `0.5 %` or `0.01`. Without a percent sign, numbers from 1 on are
+/// in percent, too.
 pub(super) fn parse_share(text: &str) -> Result<f64, InvalidValue> {
     let trimmed = text.trim();
     let (number, scale) = match trimmed.strip_suffix('%') {
         Some(number) => (number.trim_end(), 0.01),
         None => (trimmed, 1.0),
     };
-    let share = number.parse().map(|number: f64| number * scale).ok();
+    let share = number.parse().map(|number: f64| match scale * number {
+        percent @ 1.0.. if scale == 1.0 => percent * 0.01,
+        share => share,
+    });
     share
+        .ok()
         .filter(|share| *share > 0.0 && *share < 1.0)
-        .ok_or_else(|| InvalidValue::expected("more than 0 % and less than 100 %, as in 1%"))
-}
-
-/// Parses a rate: `10000/s` or `10kHz`.
-///
-/// # Errors
-/// When the text is not a frequency, or has no unit.
-pub(super) fn parse_rate(text: &str) -> Result<f64, InvalidValue> {
-    let hertz = quantity::parse_frequency(&text.replace("/s", "Hz")).ok();
-    hertz.map(|hertz| hertz.0).ok_or(InvalidValue::expected(
-        "requests a second above zero, as in 10000/s",
-    ))
+        .ok_or_else(|| {
+            InvalidValue::expected("more than 0 % and less than 100 %, as in 1% or 0.01")
+        })
 }
 
 #[cfg(test)]
@@ -210,19 +206,17 @@ mod tests {
     }
 
     #[test]
-    fn parses_shares_and_rates() {
+    fn parses_shares() {
         assert_eq!(parse_share("1%"), Ok(0.01));
         assert!(parse_share(" 95 % ").is_ok_and(|share| (share - 0.95).abs() < 1e-12));
-        assert_eq!(parse_share("0.05"), Ok(0.05));
+        assert_eq!(
+            (parse_share("0.05"), parse_share("1")),
+            (Ok(0.05), Ok(0.01))
+        );
         for text in [
-            "", "%", "one", "nan", "inf%", "1%%", "0", "1", "-1%", "200%",
+            "", "%", "one", "nan", "inf%", "1%%", "0", "100", "-1%", "200%",
         ] {
             assert!(parse_share(text).is_err(), "{text}");
-        }
-        assert_eq!(parse_rate("10000/s"), Ok(1e4));
-        assert_eq!(parse_rate("10kHz"), Ok(1e4));
-        for text in ["", "/s", "10", "10/fortnight", "ten/s"] {
-            assert!(parse_rate(text).is_err(), "{text}");
         }
     }
 }

@@ -8,28 +8,26 @@ use clap::ValueEnum;
 use serde::Serialize;
 
 use super::{CommandError, CommandResult, emit, failed, prepare_outputs, probe, usage};
-use crate::choice::plan::{PlanMethod, percent};
+use crate::choice::clock_facts::is_cpu_counter;
+use crate::choice::plan::percent;
 use crate::choice::runtime::find_host;
-use crate::choice::snippet::first_snippet;
+use crate::choice::snippet::{Wanted, clock_name, snippet};
 use crate::choice::wait_snippet::wait_snippet;
 use crate::choice::waits::RankedWait;
 use crate::choice::{
-    Choice, ChoiceError, Language, MeasuringPlan, RankedClock, RankedTimer, Requirement, choose,
+    Choice, ChoiceError, Language, RankedClock, RankedTimer, Requirement, choose, clock_row,
 };
 use crate::cli::PickArgs;
-use crate::document::Document;
-use crate::model::{Nanos, Report};
+use crate::document::{Document, Render};
+use crate::model::{Answer, Nanos, Report, value_of};
 use crate::report::read;
 use crate::requests::{HostRequest, ProbeRequest, RunRequest, RuntimeName};
-use crate::text::numbers::{rate, short_time, time, trimmed};
+use crate::table::{Format, Style};
+use crate::text::numbers::{rate, short_time, significant, time, trimmed};
 
 /// Number of other timers that are listed after the picked one without --all: with the code, an
 /// answer fits on a screen.
 const LISTED_OTHERS: usize = 2;
-
-/// The note on a clock of a language for whose plan there is no code.
-const NO_CODE: &str =
-    "there is no code for this method: `timermeter measure --instrument discrete` uses it";
 
 /// Runs the command. Returns `true` if a clock, or a timer to wait with, suffices.
 ///
@@ -40,21 +38,20 @@ pub fn run(args: &PickArgs, output: &mut dyn Write) -> CommandResult<bool> {
         let choice = wait::choose_wait(args, every as f64)?;
         let best = choice.picked.as_ref().or(choice.nearest.as_ref());
         let code =
-            best.and_then(|best| wait_snippet([&best.id, &best.label], every, args.language));
-        let other_language = best.filter(|_| args.language.is_none()).and_then(|best| {
-            let has_code = |language: &&Language| {
-                wait_snippet([&best.id, &best.label], every, Some(**language)).is_some()
-            };
-            let language = Language::value_variants().iter().find(has_code)?;
-            (*language != Language::C).then(|| format!("in {language:?}, as C has none for it"))
-        });
+            |language: &Language| wait_snippet([&best?.id, &best?.label], every, Some(*language));
+        let all = Language::value_variants().iter();
+        let own = |one: &&Language| args.language.is_none_or(|own| own == **one);
+        let coded = all.filter(own).find_map(|one| Some((one, code(one)?)));
+        let (language, code) = coded.unzip();
         let facts = |candidate: &RankedWait| {
-            let code = other_language.clone().map(|words| ("code", words));
+            let code = language.map(|language| ("code", language.name().to_owned()));
             wait_facts(candidate).into_iter().chain(code).collect()
         };
+        let none = "no sleep primitive is known to suffice; the nearest is";
+        let titles = ["wait with", none, "sleep primitives"];
         return write_choice(
             args,
-            ["wait with", "sleep primitive"],
+            titles,
             &choice,
             facts,
             &code.unwrap_or_default(),
@@ -70,34 +67,60 @@ pub fn run(args: &PickArgs, output: &mut dyn Write) -> CommandResult<bool> {
         None => probe_candidates(args, &requirement)?,
     };
     let mut choice = choose(&report, &requirement).map_err(failed)?;
-    let best = choice.picked.as_mut().or(choice.nearest.as_mut());
+    let mut none = format!("no clock is within {}; the nearest is", percent(args.error));
     let mut code = String::new();
-    if let Some(best) = best.filter(|best| best.figures.plan.is_some()) {
-        code = first_snippet(&report, best, args.language).unwrap_or_default();
-        if code.is_empty() {
-            best.notes.push(NO_CODE.to_owned());
+    if let Some(best) = choice.picked.as_mut().or(choice.nearest.as_mut()) {
+        let others = choice
+            .others
+            .iter()
+            .any(|other| requirement.may_use(&other.id));
+        if let Some(words) = wrong(&report, best, args.language.filter(|_| !others)) {
+            none = words;
+            best.reason.clear();
+            best.notes.push("`timermeter check` shows the cause".into());
         }
+        if let Some(plan) = best.figures.plan {
+            let wanted = Wanted {
+                language: args.language,
+                requests: args.rate.is_some(),
+                whole: args.whole,
+            };
+            code = snippet(best, wanted).unwrap_or_default();
+            if code.is_empty() {
+                best.notes.push("there is no code for this clock".into());
+            }
+            if plan.error > args.error {
+                let possible = (plan.error * 1e3).ceil() / 10.0;
+                best.notes.push(format!("--error {possible}% is possible"));
+            }
+        }
+        best.notes.extend(saved(&report, best, args.language));
     }
-    let facts = |candidate: &RankedClock| clock_facts(candidate, &requirement, args.all);
-    write_choice(
-        args,
-        ["measure with", "clock"],
-        &choice,
-        facts,
-        &code,
-        output,
-    )
+    let facts = |candidate: &RankedClock| clock_facts(candidate, &requirement, &report, args.all);
+    let titles = ["measure with", &none, "clocks"];
+    write_choice(args, titles, &choice, facts, &code, output)
 }
 
-/// The number of reads a second and the time of each, as in `1 M/s × 2 reads × 22 ns`.
-fn reads_in_words(plan: &MeasuringPlan, rate_hz: f64) -> String {
-    let reads = match plan.method {
-        PlanMethod::Mean { .. } => 3.0,
-        _ => 2.0,
-    };
-    let read = short_time(plan.overhead * 1e9 / (rate_hz * reads));
-    let timed = trimmed(&rate(Some(rate_hz))).replace("Hz", "/s");
-    format!("{timed} × {reads} reads × {read}")
+/// That a clock is wrong, if it is, and that a language has no other.
+fn wrong(report: &Report, clock: &RankedClock, language: Option<Language>) -> Option<String> {
+    let trust = clock_row(report, &clock.id)?.trust.as_ref()?;
+    let name = clock_name(&clock.label).unwrap_or(&clock.label);
+    let other = language.map(|language| format!(", and {} has no other", language.name()));
+    (trust.answer == Answer::No).then(|| format!("{name} is wrong on this machine ({}){}:", clock.reason, other.unwrap_or_default()))
+}
+
+/// What a counter of the CPU saves authors of libraries, and why it should not be used.
+fn saved(report: &Report, clock: &RankedClock, language: Option<Language>) -> Option<String> {
+    language.filter(|one| [Language::Cpp, Language::Rust].contains(one))?;
+    let cost = value_of(clock_row(report, &clock.id)?.cost_ns)?;
+    let counters = report.timers.iter().filter(|row| is_cpu_counter(row));
+    let saved = counters.filter_map(|row| Some(((cost - value_of(row.cost_ns)?).round(), &row.id)));
+    let best = saved.max_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(b.1)));
+    let (saves, id) = best.filter(|best| best.0 >= 1.0)?;
+    Some(format!(
+        "{id} saves {} per read here, but your users' machines may not have it, and its rate cannot be shipped",
+        short_time(saves)
+    ))
 }
 
 /// The requirement of the command line on a clock.
@@ -166,35 +189,39 @@ fn unknown_runtime() -> CommandError {
 /// Labels and values that describe a timer.
 type FactLines = Vec<(&'static str, String)>;
 
-/// Prints the choice: the picked timer with its figures, or else the one that comes nearest;
-/// `code`; and the other timers with the reasons against them. Returns `true` if a timer was
-/// picked.
+/// Prints the choice: the picked timer with its figures, or else the one that comes nearest; `code`; and
+/// the other timers with the reasons against them. Returns `true` if a timer was picked.
 fn write_choice<R: Serialize, F: Serialize>(
     args: &PickArgs,
-    [title, kind]: [&str; 2],
+    [title, none, others]: [&str; 3],
     choice: &Choice<R, F>,
     facts: impl Fn(&RankedTimer<F>) -> FactLines,
     code: &str,
     output: &mut dyn Write,
 ) -> CommandResult<bool> {
-    let warnings = choice.assessment.warnings();
-    let document = Document::new(choice);
-    let mut document = warnings.into_iter().fold(document, Document::paragraph);
-    let title = match choice.picked {
-        Some(_) => title.to_owned(),
-        None => format!("no {kind} is known to suffice; the nearest is"),
-    };
+    let is_picked = choice.picked.is_some();
+    let warnings = choice.assessment.warnings().into_iter();
+    let mut document = warnings.fold(Document::new(choice), Document::paragraph);
     if let Some(best) = choice.picked.as_ref().or(choice.nearest.as_ref()) {
-        let RankedTimer {
-            id, label, reason, ..
-        } = best;
+        let title = if is_picked { title } else { none };
         document = document
-            .paragraph(format!("{title} {id} — {label}"))
+            .paragraph(format!("{title} {} — {}", best.id, best.label))
             .facts(facts(best));
-        if !reason.is_empty() {
-            document = document.note(reason);
+        let notes = [&best.reason].into_iter().chain(&best.notes);
+        document = notes
+            .filter(|note| !note.is_empty())
+            .fold(document, Document::note);
+    }
+    let outputs = prepare_outputs(&args.output)?;
+    if args.whole && !code.is_empty() && outputs.format == Format::Table {
+        let mut facts = Vec::new();
+        document.write(Format::Table, Style::default(), &mut facts)?;
+        let mark = if code.starts_with('#') { "#" } else { "//" };
+        for line in String::from_utf8_lossy(&facts).lines() {
+            writeln!(output, "{mark} {line}")?;
         }
-        document = best.notes.iter().fold(document, Document::note);
+        output.write_all(code.as_bytes())?;
+        return Ok(is_picked);
     }
     if !code.is_empty() {
         document = document.code(code);
@@ -203,51 +230,110 @@ fn write_choice<R: Serialize, F: Serialize>(
     let listed = if args.all { count } else { LISTED_OTHERS };
     if count > 0 {
         let heading = if listed < count {
-            format!("other {kind}s, {listed} of {count} (--all lists all)")
+            format!("other {others}, {listed} of {count} (--all lists all)")
         } else {
-            format!("other {kind}s")
+            format!("other {others}")
         };
         let others = choice.others.iter().take(listed);
         document = document
             .heading(heading)
             .facts(others.map(|other| (&other.id, &other.reason)));
     }
-    emit(&document, prepare_outputs(&args.output)?, output)?;
-    Ok(choice.picked.is_some())
+    emit(&document, outputs, output)?;
+    Ok(is_picked)
 }
 
 /// The plan for measuring with a clock and its costs; with `all`, also the parts of the error.
-fn clock_facts(clock: &RankedClock, requirement: &Requirement, all: bool) -> FactLines {
+fn clock_facts(
+    clock: &RankedClock,
+    requirement: &Requirement,
+    report: &Report,
+    all: bool,
+) -> FactLines {
     let Some(plan) = clock.figures.plan else {
         return Vec::new();
     };
-    let mut error = format!("at most {}", percent(plan.error));
-    if let Some(single) = plan.single_error {
-        error += &format!(" of the mean, {} of one call by itself", percent(single));
-    }
-    let share = percent(plan.overhead);
-    let cost = match requirement.rate_hz {
-        Some(rate) => format!(
-            "{} = {} of CPU a second, {share} of one CPU",
-            reads_in_words(&plan, rate),
+    let [share, error] = [plan.overhead, plan.error].map(percent);
+    let single = |share| format!(", {} of one", percent(share));
+    let mut facts = vec![("method", plan.in_words())];
+    if let Some(hertz) = requirement.rate_hz {
+        let one = single(plan.single_error.unwrap_or(plan.error));
+        let cost = format!(
+            "{} × 2 reads × {} = {} of CPU per second, {share} of one CPU",
+            per_second(hertz),
+            short_time(plan.overhead * 5e8 / hertz),
             short_time(plan.overhead * 1e9)
-        ),
-        None => format!(
-            "{} for each result, {share} of the time",
-            time(Some(plan.campaign_ns * plan.overhead))
-        ),
-    };
-    let mut facts = vec![
-        ("method", plan.in_words()),
-        ("error", error),
-        ("one result takes", time(Some(plan.campaign_ns))),
-        ("measuring costs", cost),
-    ];
+        );
+        facts.extend([
+            (
+                "error",
+                format!("at most {error} of the mean{one} request and of percentiles"),
+            ),
+            (
+                "less",
+                "the cost of reads, which the code finds at its start".to_owned(),
+            ),
+            ("measuring costs", cost),
+        ]);
+    } else {
+        let one = plan
+            .single_error
+            .map(|error| single(error) + " call by itself");
+        let least = "for an operation that always takes the same, also on a busy machine";
+        let mean = "for an operation that varies; interruptions are a part of it";
+        let cost = time(Some(plan.campaign_ns * plan.overhead));
+        facts.extend([
+            (
+                "error",
+                format!(
+                    "at most {error} of least and mean{}",
+                    one.unwrap_or_default()
+                ),
+            ),
+            ("least", least.to_owned()),
+            ("mean", mean.to_owned()),
+            (
+                "measuring costs",
+                format!("{cost} for each result, {share} of the time"),
+            ),
+        ]);
+    }
+    let cpu = &report.platform.cpu;
+    let cpus = cpu
+        .allowed
+        .or(cpu.online)
+        .filter(|_| requirement.rate_hz.is_some());
+    facts.extend(cpus.map(|cpus| ("requests", in_flight(requirement, cpus.into()))));
     if all {
         let causes = plan.budget.causes();
         facts.extend(causes.map(|(cause, share)| (cause, percent(share))));
     }
     facts
+}
+
+/// A rate, as in `800 k/s`.
+fn per_second(hertz: f64) -> String {
+    trimmed(&rate(Some(hertz))).replace("Hz", "/s")
+}
+
+/// What requests at a rate mean for this number of CPUs.
+fn in_flight(requirement: &Requirement, cpus: f64) -> String {
+    let seconds = requirement.duration_ns * 1e-9;
+    let flying = seconds * requirement.rate_hz.unwrap_or_default();
+    let running = format!("{} are in flight on average", significant(flying, 2));
+    if flying <= cpus {
+        return format!(
+            "{running}: if they are all work, they keep {} of {cpus} CPUs busy",
+            percent(flying / cpus)
+        );
+    }
+    format!(
+        "{running} and {cpus} CPUs run at most {cpus}: at least {} of the {} must be waiting; \
+         if it is all work, this machine serves at most {}",
+        percent(1.0 - cpus / flying),
+        short_time(requirement.duration_ns),
+        per_second(cpus / seconds)
+    )
 }
 
 /// The lateness of a timer and the CPU time of waiting with it.

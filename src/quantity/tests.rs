@@ -1,4 +1,4 @@
-use super::{parse_frequency, parse_time};
+use super::{parse_frequency, parse_rate, parse_time};
 use crate::model::{Hertz, Nanos};
 use proptest::prelude::*;
 
@@ -16,6 +16,7 @@ fn accepts_numbers_with_units() {
         ("1h", 3.6e12),
         (" 1e3 ns ", 1000.0),
         ("+.5e+1ms", 5e6),
+        ("3_000ns", 3000.0),
     ] {
         assert_eq!(parse_time(text), Ok(Nanos(ns)), "{text}");
     }
@@ -23,10 +24,27 @@ fn accepts_numbers_with_units() {
     assert_eq!(parse_frequency("2793 mhz"), Ok(Hertz(2793e6)));
 }
 
+#[test]
+fn rates_have_many_forms() {
+    for text in [
+        "800_000/s",
+        "800000",
+        "800k/s",
+        "800k",
+        "0.8M per second",
+        "800 kHz",
+    ] {
+        assert_eq!(parse_rate(text), Ok(8e5), "{text}");
+    }
+    for text in ["", "/s", "0", "-1/s", "10/fortnight", "ten/s", "1e999"] {
+        assert!(parse_rate(text).is_err(), "{text}");
+    }
+}
+
 proptest! {
     #[test]
     fn any_text_never_panics(text in any::<String>()) {
-        let _ = (parse_frequency(&text), parse_time(&text));
+        let _ = (parse_frequency(&text), parse_time(&text), parse_rate(&text));
     }
 
     #[test]

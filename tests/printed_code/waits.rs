@@ -115,7 +115,7 @@ fn code_waits_in_each_language() {
                 code.lines().partition(|line| is_split && is_head(line));
             let text = program.replace("HEAD", &head.join("\n"));
             let text = text.replace("CODE", &(body.join("\n") + "\n"));
-            let printed = run_program("a.c", &text, commands, &[]);
+            let printed = run_program("a.c", &text, commands);
             let took_ns = printed.and_then(|text| text.trim().parse::<u64>().ok());
             assert!(
                 took_ns.is_none_or(|ns| ns > 19_900_000),

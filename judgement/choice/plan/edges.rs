@@ -42,8 +42,8 @@ pub fn plan_edge_crossing(clock: &ClockFigures, requirement: &Requirement) -> Pl
     )
 }
 
-/// Plans the mean of requests that come by themselves. A third read before each finds the cost of a
-/// read where it is paid, so that neither its uncertainty nor that of a fence remains.
+/// Plans the mean of requests that come by themselves, less the mean cost of a read, which the code finds
+/// at its start.
 ///
 /// # Errors
 /// When no number of requests is enough.
@@ -52,19 +52,25 @@ pub fn plan_mean(clock: &ClockFigures, requirement: &Requirement) -> Planned {
     let spread = Spread::for_clock(clock, requirement)?;
     let nearest = |possible: &Requirement| plan_mean(clock, possible).ok();
     let pipeline_ns = clock.pipeline_ns(true);
-    let remaining = remaining_error(requirement, pipeline_ns, PIPELINE_CAUSE, nearest)?;
-    // The two intervals share a read: the variance of their difference is at most twice the sum.
-    let sum = |[call, floor]: [f64; 2]| 2.0 * (call + floor);
-    let variance = sum([spread.call_variance, spread.floor_variance]);
+    // The code subtracts at most its shortest reading, which is 0 if no step need be in a request.
+    let is_coarse = spread.gap_ns < clock.step_ns;
+    let cost_ns = if is_coarse {
+        clock.read_ns()
+    } else {
+        clock.cost_error_ns
+    };
+    let systematic_ns = pipeline_ns + cost_ns;
+    let remaining = remaining_error(requirement, systematic_ns, PIPELINE_CAUSE, nearest)?;
     let z = normal_quantile(CONFIDENCE) / requirement.shortest_ns();
     let edges = FEWEST_SAMPLES / (spread.gap_ns / clock.step_ns).min(1.0);
-    let requests = (z / remaining).powi(2) * variance;
+    let requests = (z / remaining).powi(2) * spread.call_variance;
     let requests = requests.max(edges).max(FEWEST_SAMPLES).ceil();
     let deviation = |variance: f64| z * (variance / requests).sqrt();
-    let quantisation = deviation(sum(spread.step_variances));
+    let quantisation = deviation(spread.step_variances[0]);
     let budget = Budget {
         quantisation,
-        invocation_cost: deviation(variance) - quantisation,
+        invocation_cost: deviation(spread.call_variance) - quantisation
+            + cost_ns / requirement.shortest_ns(),
         drift: DRIFT,
         pipeline: pipeline_ns / requirement.shortest_ns(),
         frame: 0.0,
@@ -76,7 +82,7 @@ pub fn plan_mean(clock: &ClockFigures, requirement: &Requirement) -> Planned {
         error: budget.total(),
         budget,
         single_error: None,
-        overhead: 3.0 * clock.takes_ns() * rate * 1e-9,
+        overhead: 2.0 * clock.takes_ns() * rate * 1e-9,
         campaign_ns: requests * 1e9 / rate,
     };
     plan.checked(requirement, "request")
