@@ -33,17 +33,6 @@ const TIME_UNITS: Units = &[
 
 const FREQUENCY_UNITS: Units = &[("hz", 1.0), ("khz", 1e3), ("mhz", 1e6), ("ghz", 1e9)];
 
-const RATE_UNITS: Units = &[
-    ("", 1.0),
-    ("hz", 1.0),
-    ("k", 1e3),
-    ("khz", 1e3),
-    ("m", 1e6),
-    ("mhz", 1e6),
-    ("g", 1e9),
-    ("ghz", 1e9),
-];
-
 /// Parses a time above zero, such as `100ns`.
 ///
 /// # Errors
@@ -81,10 +70,10 @@ pub fn parse_frequency(text: &str) -> Result<Hertz, QuantityError> {
 pub fn parse_rate(text: &str) -> Result<f64, QuantityError> {
     let accepted = "give requests per second, more than zero, as in 10000/s or 800k/s";
     let mut plain = text.to_lowercase().replace(char::is_whitespace, "");
-    for unit in ["persecond", "/second", "/sec", "/s"] {
-        plain = plain.replace(unit, "hz");
+    for unit in ["hz", "persecond", "/second", "/sec", "/s"] {
+        plain.truncate(plain.trim_end_matches(unit).len());
     }
-    parse_positive(&plain, RATE_UNITS, accepted).map_err(|error| QuantityError {
+    parse_positive(&(plain + "hz"), FREQUENCY_UNITS, accepted).map_err(|error| QuantityError {
         text: clipped(text, MAX_QUOTED_CHARS),
         ..error
     })

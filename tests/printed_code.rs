@@ -437,9 +437,9 @@ fn language_gets_its_own_clocks() {
             let text = String::from_utf8(ended.stdout).expect("the output is text");
             assert_eq!(ended.status.code(), Some(0), "{words:?}: {text}");
             let id = text
-                .split_whitespace()
-                .nth(3)
-                .and_then(|id| id.rsplit(':').next());
+                .split_once("measure with ")
+                .and_then(|(_, id)| id.split(' ').next());
+            let id = id.and_then(|id| id.rsplit(':').next());
             let is_own = id.is_some_and(|id| language.clocks().iter().any(|clock| clock == id));
             let is_whole = text.ends_with(&printed(*language, false, true));
             assert!(is_own && is_whole, "{words:?}: {text}");

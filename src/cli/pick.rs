@@ -22,7 +22,7 @@ pub struct PickArgs {
     /// Largest error of 95 % of results, as in 1%
     #[arg(long, value_name = "SHARE", default_value = "1%", value_parser = parse_share, allow_hyphen_values = true)]
     pub error: f64,
-    /// Requests per second of a service, as in 10000/s or 800k: each is timed as it comes, none is repeated
+    /// Requests per second of a service, as in 800k/s: each is timed as it comes, none is repeated
     #[arg(long, value_name = "RATE", value_parser = quantity::parse_rate, allow_hyphen_values = true)]
     pub rate: Option<f64>,
     /// Timers of this runtime instead of the native ones: java, dotnet, mono, python, node, or the
@@ -33,7 +33,7 @@ pub struct PickArgs {
     #[arg(long = "for", value_name = "LANGUAGE", value_enum, ignore_case = true,
           conflicts_with_all = ["runtime", "agents"])]
     pub language: Option<Language>,
-    /// Print a whole program only, with an operation as an example
+    /// Print only the code, as a whole program
     #[arg(long, conflicts_with = "every")]
     pub whole: bool,
     /// Print all other clocks, with the reasons against them

@@ -77,7 +77,12 @@ pub fn run(args: &PickArgs, output: &mut dyn Write) -> CommandResult<bool> {
         if let Some(words) = wrong(&report, best, args.language.filter(|_| !others)) {
             none = words;
             best.reason.clear();
-            best.notes.push("`timermeter check` shows the cause".into());
+            let other = choice.others.first().filter(|other| other.suffices);
+            let other = other.map_or_else(String::new, |other| {
+                format!("; {} can be read from C", other.id)
+            });
+            best.notes
+                .push(format!("`timermeter check` shows the cause{other}"));
         }
         if let Some(plan) = best.figures.plan {
             let wanted = Wanted {
@@ -94,7 +99,9 @@ pub fn run(args: &PickArgs, output: &mut dyn Write) -> CommandResult<bool> {
                 best.notes.push(format!("--error {possible}% is possible"));
             }
         }
-        best.notes.extend(saved(&report, best, args.language));
+        if best.suffices {
+            best.notes.extend(saved(&report, best, args.language));
+        }
     }
     let facts = |candidate: &RankedClock| clock_facts(candidate, &requirement, &report, args.all);
     let titles = ["measure with", &none, "clocks"];
@@ -106,7 +113,13 @@ fn wrong(report: &Report, clock: &RankedClock, language: Option<Language>) -> Op
     let trust = clock_row(report, &clock.id)?.trust.as_ref()?;
     let name = clock_name(&clock.label).unwrap_or(&clock.label);
     let other = language.map(|language| format!(", and {} has no other", language.name()));
-    (trust.answer == Answer::No).then(|| format!("{name} is wrong on this machine ({}){}:", clock.reason, other.unwrap_or_default()))
+    (trust.answer == Answer::No).then(|| {
+        format!(
+            "{name} is wrong on this machine ({}){}:",
+            clock.reason,
+            other.unwrap_or_default()
+        )
+    })
 }
 
 /// What a counter of the CPU saves authors of libraries, and why it should not be used.
