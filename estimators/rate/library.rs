@@ -34,8 +34,12 @@ impl Bracket {
 /// shortest of each end counts; it is widened to the others that contradict it, because the clock
 /// moves unevenly.
 pub fn compare(ends: [&[Bracket]; 2], unit_ns: u64) -> Option<[Interval; 2]> {
+    /// Longest step. *Judgement*: no clock in use has one of a minute.
+    const MAX_STEP_NS: u64 = 60_000_000_000;
     let own = ends.into_iter().flatten().map(|it| it.readings[1]);
-    let step = common_step(own).max(unit_ns);
+    let step = own.map(i64::unsigned_abs).fold(0, divisor);
+    // A clock that stands still has no step.
+    let step = if step > MAX_STEP_NS { 0 } else { step }.max(unit_ns);
     let [first, last] = ends.map(|all| all.iter().min_by_key(|it| it.at[1] - it.at[0]));
     let (first, last) = (first?, last?);
     let elapsed = last.moment() - first.moment();
@@ -61,23 +65,10 @@ fn middle([low, high]: [f64; 2]) -> f64 {
     f64::midpoint(low, high)
 }
 
-/// The greatest common divisor of all readings: a clock that is rounded down is behind by up to one
-/// step. 0 if the clock did not move.
-fn common_step(mut readings: impl Iterator<Item = i64> + Clone) -> u64 {
-    let divisor = |mut a: u64, mut b: u64| {
-        while b != 0 {
-            (a, b) = (b, a % b);
-        }
-        a
-    };
-    let all = readings.clone();
-    if readings
-        .next()
-        .is_none_or(|first| readings.all(|it| it == first))
-    {
-        return 0;
-    }
-    all.map(i64::unsigned_abs).fold(0, divisor)
+/// The greatest common divisor: that of all readings is the step of a clock that is rounded down,
+/// which is behind by up to one step.
+fn divisor(a: u64, b: u64) -> u64 {
+    if b == 0 { a } else { divisor(b, a % b) }
 }
 
 #[cfg(test)]

@@ -156,10 +156,7 @@ fn probe_candidates(args: &PickArgs, requirement: &Requirement) -> CommandResult
     let mut run = candidates(args, requirement.runtime.as_deref())?;
     let read = &requirement.clocks;
     if run.timers.is_empty() && !args.all {
-        run.timers = probe::recommendable(read)
-            .into_iter()
-            .map(Into::into)
-            .collect();
+        run.timers = probe::recommendable(read).map(Into::into).collect();
     } else if !read.is_empty() && !args.all {
         run.timers = read.iter().map(|id| format!("*:{id}")).collect();
     }

@@ -6,19 +6,23 @@ use std::io::Write;
 
 use super::{CommandResult, files};
 use crate::cli::ProbeArgs;
-use crate::model::{Counted, Report};
+use crate::model::Report;
 use crate::requests::{ProbeRequest, RunRequest};
 use crate::runs;
 use crate::selection::is_available;
 
-/// The ids of the clocks among which the one that is recommended for this machine is: the portable
-/// clocks, and the CPU counter with a fence and without. Of each list, the first clock that this
-/// system has is measured.
-const RECOMMENDABLE: [&[&str]; 4] = [
-    &["monotonic"],
-    &["instant"],
-    &["rdtsc-lfence", "cntvct-isb", "rdtime-fence"],
-    &["rdtsc", "cntvct", "rdtime"],
+/// The ids of the clocks among which the one that is recommended is: the portable clocks, and the CPU
+/// counter with a fence and without.
+const RECOMMENDABLE: [&str; 9] = [
+    "monotonic",
+    "monotonic-raw",
+    "instant",
+    "rdtsc-lfence",
+    "rdtsc",
+    "cntvct-isb",
+    "cntvct",
+    "rdtime-fence",
+    "rdtime",
 ];
 
 /// Runs the command. Returns `true` if all timers, agents and runtimes given by name could be
@@ -47,24 +51,14 @@ pub(super) fn report(request: &ProbeRequest) -> CommandResult<Report> {
     files::report(runs::probe(request)?)
 }
 
-/// The ids of the clocks among which the recommended one is, for code that may read `own` clocks too.
-pub(super) fn recommendable(own: &[String]) -> Vec<&str> {
+/// The ids of the clocks among which the recommended one is, for code that may read `own` clocks.
+pub(super) fn recommendable(own: &[String]) -> impl Iterator<Item = &'static str> {
     // On Linux `instant` calls `monotonic`, which is preferred.
-    let is_wanted =
-        |id: &str| is_available(id) && !(id == "instant" && std::env::consts::OS == "linux");
-    let usual = RECOMMENDABLE
-        .iter()
-        .filter_map(|ids| ids.iter().copied().find(|id| is_wanted(id)));
-    let own = own.iter().map(String::as_str).filter(|id| {
-        let declared = timers::find(id).map(|entry| entry.info.properties);
-        let times =
-            |it: timers::Properties| it.counts == Some(Counted::Wall) && it.settable == Some(false);
-        declared.is_some_and(times) && is_available(id)
-    });
-    let mut ids: Vec<&str> = usual.chain(own).collect();
-    ids.sort_unstable();
-    ids.dedup();
-    ids
+    let is_usual =
+        |id: &str| id != "monotonic-raw" && (id != "instant" || std::env::consts::OS != "linux");
+    let is_wanted = move |id: &&str| is_usual(id) || own.iter().any(|one| one == id);
+    let wanted = RECOMMENDABLE.into_iter().filter(is_wanted);
+    wanted.filter(|id| is_available(id))
 }
 
 /// Probes the clocks among which the recommended one is.

@@ -1,22 +1,11 @@
-//! The C library's clocks: what is loaded before it (ld.so(8)), and whether its readings are those
-//! of the system calls.
+//! Compares the readings of the C library's clocks with those of the system calls.
 
 use std::time::Duration;
 
 use timers::os::library::{CALLS_DIRECTLY, CLOCKS, read_by_call};
 
-use super::Root;
 use crate::model::{LibraryClock, Platform};
 use crate::rate::library::{Bracket, compare};
-
-/// Lists the libraries of `LD_PRELOAD` and `/etc/ld.so.preload`.
-pub fn preloaded(root: &Root) -> Vec<String> {
-    let variable = std::env::var("LD_PRELOAD").unwrap_or_default();
-    let file = root.read_text("/etc/ld.so.preload").unwrap_or_default();
-    let lists = [variable, file].join(" ");
-    let names = lists.split([':', ' ', '\n', '\t']);
-    (names.filter(|name| !name.is_empty()).map(str::to_owned)).collect()
-}
 
 /// Readings of a clock, and its unit in nanoseconds; none if the system call fails. Or the reason
 /// why the C library fails.

@@ -71,7 +71,7 @@ pub fn identify_at(root: &Root, cpu: Option<u32>) -> Platform {
         perf_event_paranoid: root
             .read_text("/proc/sys/kernel/perf_event_paranoid")
             .and_then(|level| level.parse().ok()),
-        preloaded: library::preloaded(root),
+        preloaded: timers::os::library::preloaded().to_vec(),
         library_clocks: None,
     };
     // Firmware and kernel command lines may contain arbitrary bytes.

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use proptest::prelude::*;
 
-use super::{Root, identify, identify_at, library};
+use super::{Root, identify, identify_at};
 use crate::findings::machine::judge;
 use crate::model::{Platform, Severity};
 
@@ -77,16 +77,6 @@ fn folder() -> tempfile::TempDir {
 
 fn identified(folder: &tempfile::TempDir) -> Platform {
     identify_at(&Root::at(folder.path()), Some(2))
-}
-
-#[test]
-fn names_preloaded_libraries() {
-    let (_folder, root) = test_root(&[("etc/ld.so.preload", "/opt/a.so\nb.so:c.so\n")]);
-    let found = library::preloaded(&root);
-    assert!(
-        found.ends_with(&["/opt/a.so", "b.so", "c.so"].map(str::to_owned)),
-        "{found:?}"
-    );
 }
 
 #[test]

@@ -148,16 +148,23 @@ fn call_permitted() -> Available {
     PERMITTED.get_or_init(check).clone()
 }
 
+/// The libraries of `LD_PRELOAD` and `/etc/ld.so.preload` (ld.so(8)).
+pub fn preloaded() -> &'static [String] {
+    static ALL: OnceLock<Vec<String>> = OnceLock::new();
+    ALL.get_or_init(|| {
+        let variable = env::var("LD_PRELOAD").unwrap_or_default();
+        let file = fs::read_to_string("/etc/ld.so.preload").unwrap_or_default();
+        let lists = [variable, file].join(" ");
+        let names = lists.split([':', ' ', '\n', '\t']);
+        (names.filter(|name| !name.is_empty()).map(str::to_owned)).collect()
+    })
+}
+
 /// Checks that libc does not end this process when it reads a clock: if the vDSO cannot read the
 /// clock source, libc makes the system call, and a preloaded library may do anything.
 fn library_permitted(clock: clockid_t) -> Available {
-    static IS_PRELOADED: OnceLock<bool> = OnceLock::new();
     static TRIED: Mutex<BTreeMap<clockid_t, Available>> = Mutex::new(BTreeMap::new());
-    let find = || {
-        let file = fs::metadata("/etc/ld.so.preload");
-        env::var_os("LD_PRELOAD").is_some() || file.is_ok_and(|file| file.len() > 0)
-    };
-    if call_permitted().is_ok() && !IS_PRELOADED.get_or_init(find) {
+    if call_permitted().is_ok() && preloaded().is_empty() {
         return Ok(());
     }
     let read = || read_in_child::<Libc>(clock);

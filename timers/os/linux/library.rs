@@ -2,6 +2,7 @@
 
 pub use libc::clockid_t;
 
+pub use super::clocks::preloaded;
 use super::clocks::*;
 use crate::os::posix::{Route, read_checked};
 
