@@ -94,7 +94,7 @@ fn summary_and_pick_agree_on_wait() {
             continue;
         };
         let blocks = found.picked.expect("a sleep primitive suffices");
-        let begins = format!("): {} (p50 ", blocks.id);
+        let begins = format!("), use {}: late by ", blocks.id);
         assert!(
             sentence.starts_with("To wait 1 ms on this machine (") && sentence.contains(&begins),
             "{}: {sentence}",
@@ -102,7 +102,8 @@ fn summary_and_pick_agree_on_wait() {
         );
         let first = found.others.first().expect("other primitives are measured");
         if first.reason.starts_with("where it must not be late") {
-            let names = sentence.contains(&format!("where it must not be late: {} (", first.id));
+            let names =
+                sentence.contains(&format!("Where it must not be late, use {}: ", first.id));
             assert!(names, "{}: {sentence}", file.display());
         }
         count += 1;

@@ -27,7 +27,7 @@ rules! {
             };
     }
     "shared-machine" {
-        Note "something else used the core of {shared} of {all} timers all the time: their intervals are wide, and their order is no ranking"
+        Note "something else used the core of {shared} of {all} timers all the time: their intervals are wide, and their order is uncertain"
             => "stop what else runs on this machine, and repeat",
             |case| {
                 let measured = case.timers.iter().filter(|row| row.observations.is_some());

@@ -172,7 +172,7 @@ pub struct Kernel {
     pub release: Option<String>,
     /// As `uname -v`.
     pub version: Option<String>,
-    /// Timer interrupts a second on a busy CPU (CONFIG_HZ).
+    /// Timer interrupts per second on a busy CPU (CONFIG_HZ).
     pub tick_hz: Option<u32>,
 }
 

@@ -74,7 +74,7 @@ impl LargeCorrection {
             }
             WrongClocks::Corrected => "until an offset is corrected, so that they are wrong",
             WrongClocks::Unknown => {
-                "either these or the others are wrong: nothing here tells which"
+                "either these or the others are wrong: nothing here shows which"
             }
         };
         let ppm = significant(1e6 * self.share, 3);

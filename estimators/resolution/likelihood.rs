@@ -41,7 +41,7 @@ const MIN_RIVAL_SIGNIFICANCE: f64 = 3.3;
 const MAX_JOINED_RATIO: f64 = 1.1;
 
 /// The reason if steps of one unit and steps of a few units explain the intervals equally well.
-const AMBIGUOUS_STEP: &str = "its intervals do not tell steps of one tick from those of a few";
+const AMBIGUOUS_STEP: &str = "its intervals fit steps of one tick as well as steps of a few";
 
 /// Determines a step of up to a few units.
 pub fn resolve(

@@ -60,7 +60,7 @@ impl Requirement {
         }
         match self.rate_hz {
             Some(rate) if !(rate > 0.0 && rate.is_finite()) => Err(ChoiceError(format!(
-                "{rate} requests a second cannot be timed: give a rate above zero, as in 10000/s"
+                "{rate} requests per second cannot be timed: give a rate above zero, as in 10000/s"
             ))),
             _ => Ok(self),
         }

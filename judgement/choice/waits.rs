@@ -317,22 +317,11 @@ impl WaitRecord {
 
     /// Median, 99th percentile and maximum of the lateness, and the CPU time of a wait, for people.
     pub fn lateness(&self) -> String {
-        let when = if self.p50_ns < Some(0.0) {
-            "early"
-        } else {
-            "late"
-        };
-        let parts = [
-            ("p50 ", self.p50_ns.map(f64::abs), format!(" {when}")),
-            (", p99 ", self.p99_ns, String::new()),
-            (", max ", Some(self.max_ns), String::new()),
-            (", ", self.cpu_ns, " of CPU".to_owned()),
-        ];
-        parts
-            .into_iter()
-            .filter(|(_, ns, _)| ns.is_some())
-            .map(|(name, ns, after)| format!("{name}{}{after}", time(ns)))
-            .collect()
+        let median = format!("median of {} waits", self.waits);
+        let cpu = self
+            .cpu_ns
+            .map(|ns| format!("; {} of CPU per wake-up", time(ns)));
+        late_in_words(self.p50_ns, &median, self.p99_ns, self.max_ns) + &cpu.unwrap_or_default()
     }
 
     /// The conditions of these waits, for people.
@@ -342,6 +331,33 @@ impl WaitRecord {
             .map_or_else(|| "none".into(), |ns| short_time(ns as f64));
         format!("timer slack {slack}, policy {}", self.policy)
     }
+}
+
+/// How late waits are, in words.
+fn late_in_words(
+    p50_ns: Option<f64>,
+    median: &str,
+    p99_ns: Option<f64>,
+    max_ns: impl Into<Option<f64>>,
+) -> String {
+    let side = if p50_ns < Some(0.0) { "early" } else { "late" };
+    let most = p99_ns.map(|ns| format!("; 99 % by at most {}", time(ns)));
+    format!(
+        "{side} by {} ({median}{}), {} at worst",
+        time(p50_ns.map(f64::abs)),
+        most.unwrap_or_default(),
+        time(max_ns)
+    )
+}
+
+/// `use TIMER: …` for the first, and where it must not be late for one that spins.
+fn advice(is_first: bool, activity: WaitActivity, id: &str, late: &str) -> String {
+    let condition = match (activity, is_first) {
+        (WaitActivity::Blocks, _) => "use",
+        (_, true) => "where it must not be late, use",
+        (_, false) => "Where it must not be late, use",
+    };
+    format!("{condition} {id}: {late}")
 }
 
 /// Advice for users of a timer with these waits.
@@ -386,13 +402,8 @@ pub fn summarize_waits(report: &Report) -> Option<String> {
         .iter()
         .chain(&choice.others)
         .filter(|one| one.figures.leads)
-        .map(|one| {
-            let condition = match one.figures.means {
-                WaitActivity::Blocks => "",
-                WaitActivity::Spins | WaitActivity::Hybrid => "where it must not be late: ",
-            };
-            format!("{condition}{} ({})", one.id, one.figures.lateness())
-        })
+        .enumerate()
+        .map(|(at, one)| advice(at == 0, one.figures.means, &one.id, &one.figures.lateness()))
         .collect();
     if parts.is_empty() {
         return None;
@@ -416,13 +427,13 @@ pub fn summarize_waits(report: &Report) -> Option<String> {
     let coarse: Vec<String> = coarse.into_iter().map(|(_, words)| words).collect();
     let caveat = match coarse.as_slice() {
         [] => String::new(),
-        coarse => format!(". Caveat: coarse steps of {}", coarse.join(", ")),
+        coarse => format!(". Coarse steps: {}", coarse.join(", ")),
     };
     Some(format!(
-        "To wait {} on this machine{}: {}{caveat}.",
+        "To wait {} on this machine{}, {}{caveat}.",
         short_time(length_ns as f64),
         load_in_words(&report.platform),
-        parts.join("; ")
+        parts.join(". ")
     ))
 }
 
@@ -462,21 +473,19 @@ pub fn summarize_periods(report: &Report) -> Option<String> {
     let parts: Vec<String> = blocks
         .into_iter()
         .chain(spins)
-        .map(|(late_ns, row, figures)| {
-            let condition = match row.means {
-                WaitActivity::Blocks => "",
-                _ => "where it must not be late: ",
-            };
-            let [late, max] = [Some(late_ns), figures.max_ns].map(time);
-            format!("{condition}{} (p50 {late} late, max {max})", row.id)
+        .enumerate()
+        .map(|(at, (late_ns, row, figures))| {
+            let p99_ns = value_of(figures.lateness_p99_ns);
+            let late = late_in_words(Some(late_ns), "median", p99_ns, figures.max_ns);
+            advice(at == 0, row.means, &row.id, &late)
         })
         .collect();
     (!parts.is_empty()).then(|| {
         format!(
-            "To wake every {} on this machine{}: {}.",
+            "To wake every {} on this machine{}, {}.",
             short_time(report.periods[0].period_ns as f64),
             load_in_words(&report.platform),
-            parts.join("; ")
+            parts.join(". ")
         )
     })
 }

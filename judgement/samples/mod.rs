@@ -6,6 +6,7 @@ use std::borrow::Cow;
 use serde::Serialize;
 
 use crate::model::Interval;
+use crate::numbers::short_time;
 use crate::resolution::Resolution;
 use crate::resolution::grid::find;
 use crate::statistics::{quantile, sorted, variance};
@@ -54,7 +55,22 @@ pub fn judge(durations: &[f64], rounding: f64, is_floating: bool) -> JudgedDurat
     }
     let (step_ns, step_at_most_ns, reason) = match found {
         Resolution::Resolved { step, .. } => (Some(step), None, None),
-        Resolution::AtMost { bound, reason } => (None, Some(bound), Some(reason)),
+        Resolution::AtMost { bound, reason } => {
+            let ordered = sorted(durations);
+            let is_next = |two: &[f64]| (0.5..1.5).contains(&((two[1] - two[0]) / rounding_ns));
+            let are_close = ordered.windows(2).any(is_next);
+            let close = || {
+                format!(
+                    "neighbouring durations differ by {}, the unit they are stored in",
+                    short_time(rounding_ns)
+                )
+            };
+            (
+                None,
+                Some(bound),
+                Some(if are_close { close().into() } else { reason }),
+            )
+        }
         Resolution::Unmoved => (None, None, Some("all durations are zero".into())),
     };
     let variance = variance(durations).unwrap_or(0.0);

@@ -219,9 +219,7 @@ pub(super) fn compare_with_declared(case: &Case, stable: &Stable) -> Declared {
                 Outcome::Pass
             };
             let (declared, found) = (time(declared), time(found));
-            let evidence = format!(
-                "{source} declares a resolution of {declared}; it moves in steps of {found}"
-            );
+            let evidence = format!("{source} declares {declared}, the clock moves by {found}");
             (outcome, evidence)
         }
     };

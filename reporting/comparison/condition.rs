@@ -201,6 +201,68 @@ impl ChangeCondition {
         &self.text
     }
 
+    /// What the condition says, in words that follow an article: `read costs more than 10 % more`.
+    pub fn in_words(&self) -> String {
+        let glob = self.timers.as_ref().map(|(glob, _)| glob);
+        let of = glob.map_or_else(String::new, |glob| format!(" of {glob}"));
+        let ConditionField::Figure(quantity) = self.field else {
+            let how = if self.below { "lost" } else { "gained" };
+            let only = glob.map_or_else(String::new, |glob| format!(" ({glob})"));
+            return match (self.field, self.limit) {
+                (ConditionField::Trust, _) => format!("clock{only} {how} trust"),
+                (_, 0.0) => "timer lost its figures".to_owned(),
+                (_, limit) => format!("loss of more than {limit} timers"),
+            };
+        };
+        let amount = match quantity.unit() {
+            _ if self.percent => format!("{} %", self.limit.abs()),
+            FieldUnit::Percent => format!("{} points", self.limit.abs()),
+            _ => quantity.written(self.limit.abs()),
+        };
+        let name = quantity.name();
+        if self.limit != 0.0 && self.below != (self.limit < 0.0) {
+            let [sign, than] = if self.below {
+                ["+", "less"]
+            } else {
+                ["-", "more"]
+            };
+            return format!("{name}{of} changed by {than} than {sign}{amount}");
+        }
+        let amount = match self.or_equal {
+            _ if self.limit == 0.0 => String::new(),
+            true => format!(" at least {amount}"),
+            false => format!(" more than {amount}"),
+        };
+        if quantity == Quantity::COST {
+            let how = if self.below { "less" } else { "more" };
+            return format!("read{of} costs{amount} {how}");
+        }
+        let how = if self.below { "fell" } else { "rose" };
+        let by = if amount.is_empty() { "" } else { " by" };
+        format!("{name}{of} {how}{by}{amount}")
+    }
+
+    /// The change of the figure that changed most in the direction of the condition, with its timer if
+    /// there are several.
+    pub fn most(&self, comparison: &Comparison) -> Option<String> {
+        let size = |figure: &&ComparedFigure| {
+            let change = figure.change.percent.unwrap_or(figure.change.difference);
+            if self.below {
+                -change.value
+            } else {
+                change.value
+            }
+        };
+        let most = self
+            .figures(comparison)
+            .max_by(|a, b| size(a).total_cmp(&size(b)))?;
+        let change = most.written_difference();
+        Some(match self.figures(comparison).nth(1) {
+            None => change,
+            Some(_) => format!("most: {}, {change}", most.timer),
+        })
+    }
+
     /// The text of the glob if it matches none of `timers`; otherwise `None`.
     pub fn unmatched<'t>(&self, mut timers: impl Iterator<Item = &'t str>) -> Option<&str> {
         let (text, glob) = self.timers.as_ref()?;

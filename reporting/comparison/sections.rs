@@ -11,7 +11,7 @@ use crate::document::Document;
 use crate::fields::FieldUnit;
 use crate::table::{Table, TableColumn};
 use crate::text::counted;
-use crate::text::numbers::{NOTHING, significant};
+use crate::text::numbers::{NOTHING, signed, significant};
 
 const BOLD: &str = "1";
 const ALARM: &str = "31;1";
@@ -75,9 +75,9 @@ impl ComparedFigure {
             }
         };
         let interval = by.ends().map_or_else(String::new, |(low, high)| {
-            format!(" [{low:+.decimals$}, {high:+.decimals$}]")
+            format!(" [{}, {}]", signed(low, decimals), signed(high, decimals))
         });
-        format!("{:+.decimals$}{unit}{interval}", by.value)
+        format!("{}{unit}{interval}", signed(by.value, decimals))
     }
 }
 

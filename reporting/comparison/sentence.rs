@@ -8,6 +8,8 @@ use crate::text::numbers::significant;
 
 /// The largest change in percent that is written as a number.
 const MOST_PERCENT: f64 = 1e8;
+/// The smallest increase in percent that is written as a factor.
+const LEAST_FACTOR: f64 = 100.0;
 /// The largest number of timers that a sentence lists.
 const MOST_LISTED: usize = 3;
 
@@ -196,26 +198,30 @@ pub fn list(names: &[String]) -> String {
     }
 }
 
-/// Formats a change in percent with its interval, as in `4.2 % slower [3.1, 5.3]`.
+/// Formats a change in percent with its interval, as in `4.2 % slower [3.1, 5.3]` or `2.74 times the
+/// cost [2.71, 2.78]`.
 fn by(quantity: Quantity, by: Interval) -> String {
     let [more, less] = if quantity == Quantity::COST {
-        ["slower", "faster"]
+        [" % slower", " % faster"]
     } else {
-        ["higher", "lower"]
+        [" % higher", " % lower"]
     };
-    let interval = by.ends().map(|(low, high)| {
-        let (low, high) = if by.value < 0.0 {
-            (-high, -low)
-        } else {
-            (low, high)
-        };
-        format!(" [{}, {}]", significant(low, 2), significant(high, 2))
+    let is_factor = by.value >= LEAST_FACTOR || by.value <= -50.0;
+    let (shown, digits, what) = match (is_factor, quantity) {
+        (true, _) if by.value > MOST_PERCENT => return "any factor".into(),
+        (true, Quantity::COST) => (by.map(|it| 1.0 + it / 100.0), 3, " times the cost"),
+        (true, _) => (by.map(|it| 1.0 + it / 100.0), 3, " times"),
+        (false, _) if by.value < 0.0 => (by.map(|it| -it), 2, less),
+        (false, _) => (by, 2, more),
+    };
+    let ends = shown.ends().map(|(low, high)| {
+        let [low, high] = [low.min(high), low.max(high)].map(|end| significant(end, digits));
+        format!(" [{low}, {high}]")
     });
-    let how = if by.value < 0.0 { less } else { more };
     format!(
-        "{} {how}{}",
-        percent(by.value.abs()),
-        interval.unwrap_or_default()
+        "{}{what}{}",
+        significant(shown.value, digits),
+        ends.unwrap_or_default()
     )
 }
 
@@ -228,4 +234,23 @@ pub fn percent(percent: f64) -> String {
         return format!("a factor of {}", significant(1.0 + percent / 100.0, 2));
     }
     format!("{} %", significant(percent, 2))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Interval, Quantity, by};
+
+    #[test]
+    fn large_changes_are_factors() {
+        let cost = |value, ends| by(Quantity::COST, Interval::with_ends(value, Some(ends)));
+        assert_eq!(
+            cost(174.0, (171.0, 178.0)),
+            "2.74 times the cost [2.71, 2.78]"
+        );
+        assert_eq!(
+            cost(-75.0, (-76.0, -74.0)),
+            "0.250 times the cost [0.240, 0.260]"
+        );
+        assert_eq!(cost(-4.2, (-5.3, -3.1)), "4.2 % faster [3.1, 5.3]");
+    }
 }

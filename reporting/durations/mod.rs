@@ -97,7 +97,7 @@ pub fn parse(
     };
     let mut durations = series.iter().flat_map(|one| &one.durations);
     if durations.clone().count() == 0 {
-        return Err("holds no single durations, as with --benchmark-save-data".into());
+        return Err("has no single durations, as with --benchmark-save-data".into());
     }
     match durations.all(|duration| duration.abs() <= LONGEST_NS) {
         true => Ok(series),

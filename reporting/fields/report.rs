@@ -61,7 +61,7 @@ fn machine_fields() -> Vec<Field> {
         os: Text = &machine.os.name, "Distribution", column("os", "OS");
         os_family: Text = &machine.os.family, "`linux`, `windows`, `macos`";
         kernel: Text = &machine.kernel.release, "Release of the kernel";
-        tick: Hertz = f64::from(machine.kernel.tick_hz?), "Timer interrupts a second on a busy CPU";
+        tick: Hertz = f64::from(machine.kernel.tick_hz?), "Timer interrupts per second on a busy CPU";
         clock_source: Text = &machine.clocksource.current, "Clock source of the kernel";
         clock_sources: Text = joined(machine.clocksource.available.iter().cloned(), " "),
             "All available clock sources, separated by blanks";

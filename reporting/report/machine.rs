@@ -4,7 +4,7 @@ use std::fmt::Display;
 
 use super::Fact;
 use crate::model::{Cpu, Device, Frequency, Limits, Platform, ProvenanceKind, Report, value_of};
-use crate::text::numbers::rate;
+use crate::text::numbers::{rate, signed};
 
 /// All facts about the machine.
 #[must_use]
@@ -61,7 +61,7 @@ pub fn facts(platform: &Platform, frequency: &Frequency) -> Vec<Fact> {
             joined(
                 [
                     on_off(cpu.smt),
-                    after("threads a core:", &cpu.threads_per_core),
+                    after("threads per core:", &cpu.threads_per_core),
                     after("CPUs of this core:", &cpu.core_list),
                 ],
                 " · ",
@@ -170,7 +170,7 @@ pub fn report_facts(report: &Report) -> Vec<Fact> {
     runtimes.dedup();
     facts.extend((!runtimes.is_empty()).then(|| ("runtimes", runtimes.join(", "))));
     let run = format!(
-        "{}, {} {}, profile {}, {} processes a timer, seed {}",
+        "{}, {} {}, profile {}, {} processes per timer, seed {}",
         report.created,
         report.tool.name,
         report.tool.version,
@@ -247,7 +247,7 @@ fn ntp(ntp: &crate::model::Ntp) -> String {
         .synchronised
         .then(|| format!("estimated error {} µs", ntp.estimated_error_us));
     let parts = [
-        Some(format!("{state}, rate {:+.3} ppm", ntp.rate_ppm)),
+        Some(format!("{state}, rate {} ppm", signed(ntp.rate_ppm, 3))),
         ntp.slewing.then(|| format!("{} ns to go", ntp.offset_ns)),
         error,
     ];

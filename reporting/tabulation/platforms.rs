@@ -270,7 +270,7 @@ impl Platforms {
     /// The numbers of platforms and reports, and what a row shows.
     pub fn summary(&self) -> String {
         format!(
-            "{} from {}, a row each, with the figures of its newest run.",
+            "{} from {}: a row per platform, with the figures of its newest run.",
             counted(self.rows.len(), "platform"),
             counted(self.reports(), "report")
         )

@@ -7,9 +7,7 @@ use serde::Serialize;
 
 use super::{CommandError, CommandResult, probe, report_unreadable, usage};
 use crate::campaign::sampling::CampaignPlan;
-use crate::comparison::{
-    ChangeCondition, ComparedFigure, Comparison, Decision, PlatformChange, platform_changes,
-};
+use crate::comparison::{ChangeCondition, Comparison, Decision, PlatformChange, platform_changes};
 use crate::model::{Assessment, ProvenanceKind, Report, Settings};
 use crate::report::{Baselines, Collection, ReportFile};
 use crate::requests::{ProbeRequest, RunRequest};
@@ -70,16 +68,19 @@ impl Judgement {
                 let why = unknown.message_for_report(&names);
                 return Err(usage(format!("--fail-if '{text}': {why}")));
             }
-            let mut figures = condition.figures(&comparison);
-            let only = figures.next().filter(|_| figures.next().is_none());
-            let change = only.map(ComparedFigure::written_difference);
-            let (list, result, why) = match condition.decide(&comparison) {
-                Decision::Holds(why) => (&mut judgement.conditions, "holds", change.or(Some(why))),
-                Decision::Open(why) => (&mut judgement.open, "is undecided", Some(why)),
-                Decision::Fails => (&mut judgement.passed, "does not hold", change),
-            };
-            let why = why.map_or_else(String::new, |why| format!(" ({why})"));
-            list.push(format!("{text} {result}{why}"));
+            let (words, change) = (condition.in_words(), condition.most(&comparison));
+            let change = change.map_or_else(String::new, |change| format!(" ({change})"));
+            match condition.decide(&comparison) {
+                Decision::Holds(timers) => {
+                    judgement
+                        .conditions
+                        .push(format!("a {words}: {timers}{change}"));
+                }
+                Decision::Open(why) => judgement
+                    .open
+                    .push(format!("open whether a {words}: {why}")),
+                Decision::Fails => judgement.passed.push(format!("no {words}{change}")),
+            }
         }
         judgement.exit_status = match (&judgement.conditions[..], &judgement.open[..]) {
             ([], []) => 0,

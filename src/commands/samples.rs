@@ -81,9 +81,11 @@ fn judge_series(read: DurationSeries) -> JudgedSeries {
 /// Whether the clock has a step.
 fn answer(judged: &JudgedDurations) -> String {
     let Some(step) = judged.step_ns else {
-        let limit = judged.step_at_most_ns.map_or("unknown".into(), time);
+        let limit = judged
+            .step_at_most_ns
+            .map(|ns| format!("; it is at most {}", time(ns)));
         let reason = judged.reason.as_deref().unwrap_or_default();
-        return format!("The step is unknown, because {reason}; its limit is {limit}.");
+        return format!("No step is visible: {reason}{}.", limit.unwrap_or_default());
     };
     let (count, hertz) = (judged.count, rate(Some(1e9 / step.value)));
     let step = [step.value, step.half_width()].map(time).join(" ± ");

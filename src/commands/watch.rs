@@ -66,7 +66,7 @@ fn print_saved(path: &Path, mut journal: Journal<'_>) -> CommandResult {
     if let damaged @ 1.. = log.damaged {
         print_message(&format_args!("'{name}': skipped {damaged} damaged lines"));
     }
-    let missing = || failed(format!("'{name}' holds no watch"));
+    let missing = || failed(format!("'{name}' has no watch"));
     journal.write(LogLine::Begin(log.begin.ok_or_else(missing)?))?;
     let events = log.events.into_iter().map(LogLine::Event);
     let mut lines = events.chain(log.end.map(LogLine::End));

@@ -91,7 +91,7 @@ pub enum ToolError {
     #[error("how it ended is not known")]
     StatusUnknown,
     /// A process that the program started holds its output open.
-    #[error("a process that it started holds its output open")]
+    #[error("a process that it started keeps its output open")]
     OutputOpen,
     /// The program failed, with this line of error output.
     #[error("{0}")]

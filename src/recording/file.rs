@@ -233,13 +233,11 @@ impl<R: Read> SizeLimit<R> {
             }
         }
         if self.values > MAX_VALUES {
-            return Err(limit_error(format!(
-                "it holds more than {MAX_VALUES} values"
-            )));
+            return Err(limit_error(format!("it has more than {MAX_VALUES} values")));
         }
         if self.list_values > MAX_LIST_VALUES {
             return Err(limit_error(format!(
-                "it holds a list of more than {MAX_LIST_VALUES} values"
+                "it has a list of more than {MAX_LIST_VALUES} values"
             )));
         }
         Ok(())

@@ -357,7 +357,7 @@ mod tests {
             name_load(&mut rows, &platform);
             let reason = rows[1].reason.as_deref().expect("a reason");
             assert!(reason.starts_with(words), "{reason}");
-            assert_eq!(reason.contains("threads wanted to run"), load == Some(6.0));
+            assert_eq!(reason.contains("load 6.0 on"), load == Some(6.0));
             assert_eq!(rows[0].reason, None);
         }
     }

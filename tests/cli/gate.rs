@@ -77,9 +77,9 @@ fn passes_if_no_condition_holds() {
     let text = printed(&passed);
     let line = text.lines().next().unwrap_or_default();
     assert!(
-        line.starts_with("gate: passed: cost[monotonic]>10% does not hold (-")
-            && line.contains("; resolution[monotonic]>10% does not hold (")
-            && line.contains("; trust[monotonic]<0 does not hold; no slower clock source; ")
+        line.starts_with("gate: passed: no read of monotonic costs more than 10 % more (-")
+            && line.contains("; no resolution of monotonic rose by more than 10 % (")
+            && line.contains("; no clock (monotonic) lost trust; no slower clock source; ")
             && line.ends_with(" s"),
         "{line}"
     );
@@ -97,7 +97,7 @@ fn longer_step_fails_by_default() {
     assert_eq!(held.len(), 1, "{found}");
     let held = held[0].as_str().unwrap_or_default();
     assert!(
-        held.starts_with("resolution[monotonic]>10% holds (+"),
+        held.starts_with("a resolution of monotonic rose by more than 10 %: monotonic (+"),
         "{held}"
     );
 }
@@ -110,8 +110,8 @@ fn further_probes_confirm_condition_that_holds() {
     timermeter(&[&args[..], &["cost[mono*]<-10%"]].concat())
         .code(3)
         .stdout(
-            starts_with("gate: failed: cost>10% holds (+")
-                .and(contains("; cost[mono*]<-10% does not hold ("))
+            starts_with("gate: failed: a read costs more than 10 % more: monotonic (+")
+                .and(contains("; no read of mono* costs more than 10 % less ("))
                 .and(contains("; 3 runs, ")),
         )
         .stderr("");
@@ -120,10 +120,13 @@ fn further_probes_confirm_condition_that_holds() {
     let found = json(&run(&format!("gate {baseline} --budget 1ms --format json")));
     assert_eq!(found["runs"][1], 1, "{found}");
     let (sentences, words) = match found["exit_status"].as_u64() {
-        Some(3) => (&found["conditions"], "cost[monotonic]>10% holds (+"),
+        Some(3) => (
+            &found["conditions"],
+            "a read of monotonic costs more than 10 % more: monotonic (+",
+        ),
         _ => (
             &found["open"],
-            "cost[monotonic]>10% is undecided (monotonic without intervals, from a single process",
+            "open whether a read of monotonic costs more than 10 % more: monotonic without intervals, from a single process",
         ),
     };
     let first = sentences[0].as_str();
@@ -177,7 +180,7 @@ fn judges_folder_of_runs() {
     assert!(
         found["passed"][0]
             .as_str()
-            .is_some_and(|passed| passed.starts_with("cost>10% does not hold (")),
+            .is_some_and(|passed| passed.starts_with("no read costs more than 10 % more (")),
         "{found}"
     );
     // One damaged report makes the whole baseline unreadable.

@@ -88,7 +88,7 @@ rules! {
         Problem("slewing") "the kernel corrects an offset of {left}, at {rate}: until that ends, CLOCK_MONOTONIC and CLOCK_REALTIME are wrong by as much, CLOCK_MONOTONIC_RAW is not"
             => SYNCHRONISE,
             |machine| large_correction(machine, WrongClocks::Corrected);
-        Problem "the kernel corrects the rate of its clocks by {rate}, more than the {most} that any intact oscillator needs: either CLOCK_MONOTONIC and CLOCK_REALTIME or CLOCK_MONOTONIC_RAW and the counter are wrong by as much; nothing here tells which"
+        Problem "the kernel corrects the rate of its clocks by {rate}, more than the {most} that any intact oscillator needs: either CLOCK_MONOTONIC and CLOCK_REALTIME or CLOCK_MONOTONIC_RAW and the counter are wrong by as much; nothing here shows which"
             => "compare this machine with another one for some minutes (`chronyc tracking`); until then no time in nanoseconds is better than that",
             |machine| large_correction(machine, WrongClocks::Unknown);
         Note("slewing") "the clock is being slewed ({rate} now, {left} left to correct): its rate will change when the correction ends"

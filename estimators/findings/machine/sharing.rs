@@ -13,7 +13,7 @@ const MAX_LOAD_ONE_CPU: f64 = 0.5;
 rules! {
     pub static RULES: Platform;
     "load" {
-        Problem "{load} threads wanted to run, as the mean of the last minute, on {cpus} CPUs: too few are left for the measurement"
+        Problem "load {load} on {cpus} CPUs, so other programs take the CPU time that the measurement needs"
             => "end what runs (`top` shows it), and wait a minute",
             |machine| {
                 let (load, cpus) = load(machine)?;
@@ -21,7 +21,7 @@ rules! {
                 let most = f64::from(cpus - 1).max(MAX_LOAD_ONE_CPU);
                 (load > most).then(|| values! { load: number(load, Unit::Ratio), cpus })
             };
-        Ok "{load} threads wanted to run, as the mean of the last minute, on {cpus} CPUs",
+        Ok "load {load} on {cpus} CPUs",
             |machine| {
                 let (load, cpus) = load(machine)?;
                 Some(values! { load: number(load, Unit::Ratio), cpus })

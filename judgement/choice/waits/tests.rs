@@ -46,8 +46,9 @@ fn periods_are_summed_up() {
     let (blocks, spins) = (WaitActivity::Blocks, WaitActivity::Spins);
     let loops = ("loop", blocks, 5_000.0);
     let timer = ("timer", blocks, 20_000.0);
-    let timer_text = "timer (p50 20.00 µs late, max 1.000 ms)";
-    let spin_text = "where it must not be late: spin (p50 60.00 ns late, max 100.0 µs)";
+    let timer_text = "use timer: late by 20.00 µs (median), 1.000 ms at worst";
+    let spin_text =
+        "here it must not be late, use spin: late by 60.00 ns (median), 100.0 µs at worst";
     for (rows, expected) in [
         (vec![loops], None),
         (
@@ -56,7 +57,7 @@ fn periods_are_summed_up() {
         ),
         (
             vec![timer, ("spin", spins, 60.0)],
-            Some(format!("{timer_text}; {spin_text}")),
+            Some(format!("{timer_text}. W{spin_text}")),
         ),
         (
             vec![timer, ("spin-with-tail", spins, 60.0)],
@@ -64,16 +65,16 @@ fn periods_are_summed_up() {
         ),
         (
             vec![timer, ("timerfd", blocks, 35_000.0)],
-            Some("timerfd (p50 35.00 µs late, max 1.000 ms)".to_owned()),
+            Some("use timerfd: late by 35.00 µs (median), 1.000 ms at worst".to_owned()),
         ),
-        (vec![("spin", spins, 60.0)], Some(spin_text.to_owned())),
+        (vec![("spin", spins, 60.0)], Some(format!("w{spin_text}"))),
     ] {
         let text = include_str!("../../../tests/data/xeon-2026-11-21.json");
         let mut report = Report::from_json(text).expect("it reads");
         report.periods = rows.into_iter().map(row).collect();
         (report.platform.load, report.platform.cpus_of_others) = (None, None);
         let expected = expected
-            .map(|words| format!("To wake every 2 ms on this machine (load unknown): {words}."));
+            .map(|words| format!("To wake every 2 ms on this machine (load unknown), {words}."));
         assert_eq!(summarize_periods(&report), expected);
     }
 }

@@ -207,7 +207,7 @@ fn gate_step_creates_then_uses_baseline() {
     assert!(run().starts_with("No baseline of "));
     let second = run();
     assert!(
-        second.starts_with("gate: passed: cost>100000% does not hold"),
+        second.starts_with("gate: passed: no read costs more than 100000 % more"),
         "{second}"
     );
     let summary = fs::read_to_string(sandbox.file("summary")).expect("the step writes a summary");
