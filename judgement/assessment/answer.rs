@@ -160,15 +160,16 @@ impl ClockAnswer {
     /// The cost of two reads, and the durations that can be timed alone or in batches.
     fn start_and_stop(&self) -> Option<String> {
         let clock = self.to_time.as_ref()?;
-        let mut text = format!("two reads cost {}", time(2.0 * clock.cost_ns));
-        if let Some(from) = self.alone_from_ns {
-            let from = two_digits(from);
-            text += &format!(": enough to time one operation of {from} or longer to 1 %");
-            if let Some(calls) = self.calls_of_10_ns {
-                text += &format!(
-                    "; repeat a shorter one between the reads (one of 10 ns {calls} times)"
-                );
-            }
+        let cost = time(clock.cost_ns);
+        let Some(from) = self.alone_from_ns else {
+            return Some(format!("a read costs {cost}"));
+        };
+        let mut text = format!(
+            "two reads, less the cost of one ({cost}), time one operation of {} or more to within 1 %",
+            two_digits(from)
+        );
+        if let Some(calls) = self.calls_of_10_ns {
+            text += &format!("; for shorter ones time a batch (of 10 ns: {calls} calls)");
         }
         Some(text)
     }
@@ -244,7 +245,11 @@ impl AnswerWait {
 
 /// The usual requirement for an operation of this duration.
 fn usual_requirement(duration_ns: f64) -> Option<Requirement> {
-    Requirement::new(Nanos(duration_ns), USUAL_ERROR).ok()
+    let usual = Requirement::new(Nanos(duration_ns), USUAL_ERROR).ok()?;
+    Some(Requirement {
+        by_code: true,
+        ..usual
+    })
 }
 
 /// The shortest duration for which a single call with this clock of a report keeps the usual error,

@@ -16,11 +16,9 @@ use serde::Serialize;
 
 use super::clock_figures::{Budget, ClockFigures, DRIFT, FRAME_CAUSE, TURN_NS};
 use super::requirement::Requirement;
-use edges::{Spread, plan_samples, spacing_ns};
-
 mod edges;
 
-pub use edges::{plan_edge_crossing, plan_mean};
+pub use edges::{plan_edge_crossing, plan_mean, plan_within};
 
 /// A method of measurement with its parameters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -49,16 +47,6 @@ pub enum PlanMethod {
 }
 
 impl PlanMethod {
-    /// The name of the method.
-    pub fn name(&self) -> &'static str {
-        match self {
-            Self::Single => "single",
-            Self::Batch { .. } => "batch",
-            Self::EdgeCrossing { .. } => "edge-crossing",
-            Self::Mean { .. } => "mean",
-        }
-    }
-
     /// The number of calls that the method needs. Requests come by themselves, so their number does
     /// not matter.
     pub(super) fn calls(&self) -> u64 {
@@ -165,10 +153,11 @@ pub fn plan_fastest(clock: &ClockFigures, requirement: &Requirement) -> Planned 
             if plan.campaign_ns <= LONGEST_CAMPAIGN_NS {
                 return Ok(plan);
             }
+            let calls = (LONGEST_CAMPAIGN_NS / requirement.duration_ns).max(1.0);
+            let possible = plan_calls(clock, &any_error(requirement), calls as u64);
             Err(Shortfall {
                 reason: format!("{} would take hours", plan.in_words()),
-                nearest: plan_within(clock, requirement, plan.method, LONGEST_CAMPAIGN_NS)
-                    .map(Box::new),
+                nearest: possible.ok().map(Box::new),
             })
         }),
     };
@@ -316,39 +305,11 @@ pub fn percent(share: f64) -> String {
     format!("{} %", crate::numbers::significant(share * 100.0, 3))
 }
 
-/// The plan with the same method and the smallest error for a measurement of `campaign_ns`
-/// nanoseconds; `None` if none is possible.
-pub fn plan_within(
-    clock: &ClockFigures,
-    requirement: &Requirement,
-    method: PlanMethod,
-    campaign_ns: f64,
-) -> Option<MeasuringPlan> {
-    let any_error = Requirement {
+/// This requirement with an error that any plan keeps.
+fn any_error(requirement: &Requirement) -> Requirement {
+    Requirement {
         error: 0.999_999,
         ..requirement.clone()
-    };
-    match method {
-        PlanMethod::Single => plan_single(clock, &any_error).ok(),
-        PlanMethod::Mean { .. } => None,
-        PlanMethod::Batch { .. } => {
-            let calls = ((campaign_ns - 2.0 * clock.read_ns()) / requirement.duration_ns)
-                .floor()
-                .max(1.0);
-            plan_calls(clock, &any_error, calls as u64).ok()
-        }
-        PlanMethod::EdgeCrossing { .. } => {
-            let spread = Spread::for_clock(clock, requirement)
-                .ok()
-                .filter(|_| clock.resolved)?;
-            let sample_ns =
-                spacing_ns(clock, requirement.duration_ns) + spread.ratio * spacing_ns(clock, 0.0);
-            let samples = (campaign_ns / sample_ns).floor();
-            let edges = samples * (spread.gap_ns / clock.step_ns).min(1.0);
-            let plan = plan_samples(clock, &any_error, samples.max(1.0), &spread).ok()?;
-            (samples >= FEWEST_SAMPLES && edges >= FEWEST_SAMPLES && plan.error < 1.0)
-                .then_some(plan)
-        }
     }
 }
 

@@ -41,7 +41,9 @@ pub struct PickArgs {
     /// Also measures those that are never picked here, and prints the parts of the error.
     #[arg(long)]
     pub all: bool,
-    /// Pick a way to wake a program every TIME, as in 1ms, not a clock: the least late one that blocks
+    /// Pick a way to wake a program every TIME, as in 1ms
+    ///
+    /// It is the least late one that blocks.
     #[arg(long, value_name = "TIME", value_parser = super::values::parse_period, allow_hyphen_values = true,
           conflicts_with = "rate")]
     pub every: Option<u64>,

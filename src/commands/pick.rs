@@ -4,7 +4,6 @@ mod wait;
 
 use std::io::Write;
 
-use clap::ValueEnum;
 use serde::Serialize;
 
 use super::{CommandError, CommandResult, emit, failed, prepare_outputs, probe, usage};
@@ -38,22 +37,14 @@ pub fn run(args: &PickArgs, output: &mut dyn Write) -> CommandResult<bool> {
         let choice = wait::choose_wait(args, every as f64)?;
         let best = choice.picked.as_ref().or(choice.nearest.as_ref());
         let code =
-            |language: &Language| wait_snippet([&best?.id, &best?.label], every, Some(*language));
-        let all = Language::value_variants().iter();
-        let own = |one: &&Language| args.language.is_none_or(|own| own == **one);
-        let coded = all.filter(own).find_map(|one| Some((one, code(one)?)));
-        let (language, code) = coded.unzip();
-        let facts = |candidate: &RankedWait| {
-            let code = language.map(|language| ("code", language.name().to_owned()));
-            wait_facts(candidate).into_iter().chain(code).collect()
-        };
+            best.and_then(|best| wait_snippet([&best.id, &best.label], every, args.language));
         let none = "no sleep primitive is known to suffice; the nearest is";
         let titles = ["wait with", none, "sleep primitives"];
         return write_choice(
             args,
             titles,
             &choice,
-            facts,
+            wait_facts,
             &code.unwrap_or_default(),
             output,
         );
@@ -68,41 +59,39 @@ pub fn run(args: &PickArgs, output: &mut dyn Write) -> CommandResult<bool> {
     };
     let mut choice = choose(&report, &requirement).map_err(failed)?;
     let mut none = format!("no clock is within {}; the nearest is", percent(args.error));
-    let mut code = String::new();
+    let mut code = None;
     if let Some(best) = choice.picked.as_mut().or(choice.nearest.as_mut()) {
-        let others = choice
-            .others
-            .iter()
-            .any(|other| requirement.may_use(&other.id));
-        if let Some(words) = wrong(&report, best, args.language.filter(|_| !others)) {
+        let wanted = Wanted {
+            language: args.language,
+            requests: args.rate.is_some(),
+            whole: args.whole,
+        };
+        code = snippet(best, wanted);
+        let note = match best.figures.plan {
+            Some(_) if code.is_none() => Some("there is no code for this clock".to_owned()),
+            Some(plan) if plan.error > args.error => {
+                let possible = (plan.error * 1e3).ceil() / 10.0;
+                Some(format!("--error {possible}% is possible"))
+            }
+            _ if best.suffices => saved(&report, best, args.language),
+            _ => None,
+        };
+        best.notes.extend(note);
+        let mut others = choice.others.iter();
+        let is_only = !others.clone().any(|other| requirement.may_use(&other.id));
+        if let Some(words) = wrong(&report, best, args.language.filter(|_| is_only)) {
             none = words;
             best.reason.clear();
-            let other = choice.others.first().filter(|other| other.suffices);
-            let other = other.map_or_else(String::new, |other| {
-                format!("; {} can be read from C", other.id)
-            });
-            best.notes
-                .push(format!("`timermeter check` shows the cause{other}"));
-        }
-        if let Some(plan) = best.figures.plan {
-            let wanted = Wanted {
-                language: args.language,
-                requests: args.rate.is_some(),
-                whole: args.whole,
-            };
-            code = snippet(best, wanted).unwrap_or_default();
-            if code.is_empty() {
-                best.notes.push("there is no code for this clock".into());
-            }
-            if plan.error > args.error {
-                let possible = (plan.error * 1e3).ceil() / 10.0;
-                best.notes.push(format!("--error {possible}% is possible"));
-            }
-        }
-        if best.suffices {
-            best.notes.extend(saved(&report, best, args.language));
+            let other = others
+                .find(|other| other.suffices)
+                .map(|other| format!("; {} can be read from C", other.id));
+            best.notes.push(format!(
+                "`timermeter check` shows the cause{}",
+                other.unwrap_or_default()
+            ));
         }
     }
+    let code = code.unwrap_or_default();
     let facts = |candidate: &RankedClock| clock_facts(candidate, &requirement, &report, args.all);
     let titles = ["measure with", &none, "clocks"];
     write_choice(args, titles, &choice, facts, &code, output)
@@ -125,15 +114,15 @@ fn wrong(report: &Report, clock: &RankedClock, language: Option<Language>) -> Op
 /// What a counter of the CPU saves authors of libraries, and why it should not be used.
 fn saved(report: &Report, clock: &RankedClock, language: Option<Language>) -> Option<String> {
     language.filter(|one| [Language::Cpp, Language::Rust].contains(one))?;
-    let cost = value_of(clock_row(report, &clock.id)?.cost_ns)?;
-    let counters = report.timers.iter().filter(|row| is_cpu_counter(row));
-    let saved = counters.filter_map(|row| Some(((cost - value_of(row.cost_ns)?).round(), &row.id)));
-    let best = saved.max_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(b.1)));
-    let (saves, id) = best.filter(|best| best.0 >= 1.0)?;
-    Some(format!(
-        "{id} saves {} per read here, but your users' machines may not have it, and its rate cannot be shipped",
-        short_time(saves)
-    ))
+    let cost = |id| value_of(clock_row(report, id)?.cost_ns);
+    let counter = report.assessment.cheapest.as_ref()?;
+    let saves = cost(&clock.id)? - cost(counter)?;
+    is_cpu_counter(clock_row(report, counter)?).then(|| {
+        format!(
+            "{counter} saves {} per read here, but your users' machines may not have it, and its rate cannot be shipped",
+            time(Some(saves))
+        )
+    })
 }
 
 /// The requirement of the command line on a clock.
@@ -263,57 +252,51 @@ fn clock_facts(
     let Some(plan) = clock.figures.plan else {
         return Vec::new();
     };
-    let [share, error] = [plan.overhead, plan.error].map(percent);
-    let single = |share| format!(", {} of one", percent(share));
+    let [share, error, single] = [
+        plan.overhead,
+        plan.error,
+        plan.single_error.unwrap_or(plan.error),
+    ]
+    .map(percent);
     let mut facts = vec![("method", plan.in_words())];
+    let mut fact = |name, value: String| facts.push((name, value));
     if let Some(hertz) = requirement.rate_hz {
-        let one = single(plan.single_error.unwrap_or(plan.error));
-        let cost = format!(
-            "{} × 2 reads × {} = {} of CPU per second, {share} of one CPU",
-            per_second(hertz),
-            short_time(plan.overhead * 5e8 / hertz),
-            short_time(plan.overhead * 1e9)
+        fact(
+            "error",
+            format!("at most {error} of the mean, {single} of one request and of percentiles"),
         );
-        facts.extend([
-            (
-                "error",
-                format!("at most {error} of the mean{one} request and of percentiles"),
-            ),
-            (
-                "less",
-                "the cost of reads, which the code finds at its start".to_owned(),
-            ),
-            ("measuring costs", cost),
-        ]);
+        let [read, reads] = [5e8 / hertz, 1e9].map(|ns| short_time(ns * plan.overhead));
+        let rate = per_second(hertz);
+        fact(
+            "measuring costs",
+            format!("{rate} × 2 reads × {read} = {reads} of CPU per second, {share} of one CPU"),
+        );
+        let cpu = &report.platform.cpu;
+        if let Some(cpus) = cpu.allowed.or(cpu.online) {
+            fact(
+                "requests",
+                in_flight(requirement.duration_ns * 1e-9, hertz, cpus.into()),
+            );
+        }
     } else {
-        let one = plan
-            .single_error
-            .map(|error| single(error) + " call by itself");
-        let least = "for an operation that always takes the same, also on a busy machine";
-        let mean = "for an operation that varies; interruptions are a part of it";
+        fact(
+            "error",
+            format!("at most {error} of least and mean, {single} of one call by itself"),
+        );
+        fact(
+            "least",
+            "for an operation that always takes the same, also on a busy machine".into(),
+        );
+        fact(
+            "mean",
+            "for an operation that varies; interruptions are a part of it".into(),
+        );
         let cost = time(Some(plan.campaign_ns * plan.overhead));
-        facts.extend([
-            (
-                "error",
-                format!(
-                    "at most {error} of least and mean{}",
-                    one.unwrap_or_default()
-                ),
-            ),
-            ("least", least.to_owned()),
-            ("mean", mean.to_owned()),
-            (
-                "measuring costs",
-                format!("{cost} for each result, {share} of the time"),
-            ),
-        ]);
+        fact(
+            "measuring costs",
+            format!("{cost} for each result, {share} of the time"),
+        );
     }
-    let cpu = &report.platform.cpu;
-    let cpus = cpu
-        .allowed
-        .or(cpu.online)
-        .filter(|_| requirement.rate_hz.is_some());
-    facts.extend(cpus.map(|cpus| ("requests", in_flight(requirement, cpus.into()))));
     if all {
         let causes = plan.budget.causes();
         facts.extend(causes.map(|(cause, share)| (cause, percent(share))));
@@ -326,24 +309,24 @@ fn per_second(hertz: f64) -> String {
     trimmed(&rate(Some(hertz))).replace("Hz", "/s")
 }
 
-/// What requests at a rate mean for this number of CPUs.
-fn in_flight(requirement: &Requirement, cpus: f64) -> String {
-    let seconds = requirement.duration_ns * 1e-9;
-    let flying = seconds * requirement.rate_hz.unwrap_or_default();
-    let running = format!("{} are in flight on average", significant(flying, 2));
-    if flying <= cpus {
-        return format!(
-            "{running}: if they are all work, they keep {} of {cpus} CPUs busy",
+/// What requests of this length at a rate mean for these CPUs.
+fn in_flight(seconds: f64, hertz: f64, cpus: f64) -> String {
+    let flying = seconds * hertz;
+    let mut text = format!("{} are in flight on average", significant(flying, 2));
+    text += &if flying > cpus {
+        format!(
+            " and {cpus} CPUs run at most {cpus}: at least {} of each must be waiting; if it is all work, \
+             this machine serves at most {}",
+            percent(1.0 - cpus / flying),
+            per_second(cpus / seconds)
+        )
+    } else {
+        format!(
+            ": if they are all work, {} of {cpus} CPUs are busy",
             percent(flying / cpus)
-        );
-    }
-    format!(
-        "{running} and {cpus} CPUs run at most {cpus}: at least {} of the {} must be waiting; \
-         if it is all work, this machine serves at most {}",
-        percent(1.0 - cpus / flying),
-        short_time(requirement.duration_ns),
-        per_second(cpus / seconds)
-    )
+        )
+    };
+    text
 }
 
 /// The lateness of a timer and the CPU time of waiting with it.

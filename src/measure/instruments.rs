@@ -211,7 +211,7 @@ fn plan_edge_crossing(trial: &Trial, call_ns: f64) -> Result<MeasuringPlan, Tria
     if plan.campaign_ns <= limit_ns {
         return Ok(plan);
     }
-    plan_within(clock, &requirement, plan.method, limit_ns).ok_or_else(|| {
+    plan_within(clock, &requirement, limit_ns).ok_or_else(|| {
         TrialError(format!(
             "with this clock, an error of {} % needs single calls for {}, and not even a rough result is possible in {}; \
              allow more time or use another clock",

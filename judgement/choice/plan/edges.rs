@@ -3,7 +3,7 @@
 
 use super::{
     DRIFT, FEWEST_SAMPLES, LONGEST_CAMPAIGN_NS, MeasuringPlan, PIPELINE_CAUSE, PlanMethod, Planned,
-    Shortfall, cost_variation, plan_within, remaining_error,
+    Shortfall, any_error, cost_variation, remaining_error,
 };
 use crate::choice::clock_figures::{Budget, ClockFigures};
 use crate::choice::requirement::Requirement;
@@ -26,7 +26,7 @@ pub fn plan_edge_crossing(clock: &ClockFigures, requirement: &Requirement) -> Pl
         if plan.campaign_ns <= LONGEST_CAMPAIGN_NS {
             return Some(plan);
         }
-        plan_within(clock, requirement, plan.method, LONGEST_CAMPAIGN_NS)
+        plan_within(clock, requirement, LONGEST_CAMPAIGN_NS)
     };
     let pipeline_ns = clock.pipeline_ns(true);
     let remaining = remaining_error(requirement, pipeline_ns, PIPELINE_CAUSE, nearest)?;
@@ -40,6 +40,24 @@ pub fn plan_edge_crossing(clock: &ClockFigures, requirement: &Requirement) -> Pl
         needed.max(edges).max(FEWEST_SAMPLES).ceil(),
         &spread,
     )
+}
+
+/// The edge-crossing with the smallest error for a measurement of `campaign_ns` nanoseconds; `None` if none
+/// is possible.
+pub fn plan_within(
+    clock: &ClockFigures,
+    requirement: &Requirement,
+    campaign_ns: f64,
+) -> Option<MeasuringPlan> {
+    let spread = Spread::for_clock(clock, requirement)
+        .ok()
+        .filter(|_| clock.resolved)?;
+    let sample_ns =
+        spacing_ns(clock, requirement.duration_ns) + spread.ratio * spacing_ns(clock, 0.0);
+    let samples = (campaign_ns / sample_ns).floor();
+    let edges = samples * (spread.gap_ns / clock.step_ns).min(1.0);
+    let plan = plan_samples(clock, &any_error(requirement), samples.max(1.0), &spread).ok()?;
+    (samples >= FEWEST_SAMPLES && edges >= FEWEST_SAMPLES && plan.error < 1.0).then_some(plan)
 }
 
 /// Plans the mean of requests that come by themselves, less the mean cost of a read, which the code finds
@@ -89,9 +107,9 @@ pub fn plan_mean(clock: &ClockFigures, requirement: &Requirement) -> Planned {
 }
 
 /// The variance of one sample, and how the samples are divided into calls and empty intervals.
-pub struct Spread {
+struct Spread {
     /// Length of a measured interval in nanoseconds: the call and a read.
-    pub gap_ns: f64,
+    gap_ns: f64,
     /// Variance of one measured call, in ns².
     call_variance: f64,
     /// Variance of one empty interval, in ns².
@@ -101,7 +119,7 @@ pub struct Spread {
     step_variances: [f64; 2],
     /// Number of empty intervals for each measured call: the ratio with the smallest variance in a
     /// given time (Neyman allocation).
-    pub ratio: f64,
+    ratio: f64,
 }
 
 impl Spread {
@@ -109,7 +127,7 @@ impl Spread {
     ///
     /// # Errors
     /// When the variation of the cost of a read is unknown.
-    pub fn for_clock(clock: &ClockFigures, requirement: &Requirement) -> Result<Self, Shortfall> {
+    fn for_clock(clock: &ClockFigures, requirement: &Requirement) -> Result<Self, Shortfall> {
         let variation_ns = cost_variation(clock)?;
         let gap_ns = requirement.shortest_ns() + clock.read_ns();
         let step_variances =
@@ -149,7 +167,7 @@ fn edge_variance(length_ns: f64, step_ns: f64) -> f64 {
 /// Mean time between the starts of two samples in nanoseconds: two reads, the call, and a random
 /// delay of up to the shorter of the step and the sum of reads and call. The delay keeps the loop
 /// from synchronising with the clock.
-pub fn spacing_ns(clock: &ClockFigures, call_ns: f64) -> f64 {
+fn spacing_ns(clock: &ClockFigures, call_ns: f64) -> f64 {
     let busy = call_ns + 2.0 * clock.read_ns();
     busy + busy.min(clock.step_ns) / 2.0
 }
@@ -158,7 +176,7 @@ pub fn spacing_ns(clock: &ClockFigures, call_ns: f64) -> f64 {
 ///
 /// # Errors
 /// When their error is larger than required.
-pub fn plan_samples(
+fn plan_samples(
     clock: &ClockFigures,
     requirement: &Requirement,
     samples: f64,
