@@ -12,7 +12,7 @@ use crate::choice::clock_row;
 use crate::findings::assessment::BY_LIBRARY;
 use crate::findings::machine::library_defect;
 use crate::model::{
-    Defect, DefectKind, LibraryClock, Outcome, Question, Report, TimerRow, Verdicts, Wrong,
+    Counted, Defect, DefectKind, LibraryClock, Outcome, Question, Report, TimerRow, Verdicts, Wrong,
 };
 
 /// The system call of a clock as a witness.
@@ -307,44 +307,37 @@ fn most_explaining(failures: &[Failure], report: &Report) -> Option<Blamed> {
     })
 }
 
-/// Clocks that pass where a clock fails and lack what is suspected, those most like it first.
+/// Clocks of wall time that pass where a clock fails and lack what is suspected: its system call
+/// first, then native ones, those most like it first.
 fn witnesses_of(
     report: &Report,
     defect: &Defect,
     suspects: &BTreeSet<Part>,
     id: &str,
 ) -> Vec<String> {
-    let failing: BTreeSet<Part> = made_of(id).iter().copied().collect();
-    let variant = timers::find(id).and_then(|entry| entry.info.properties.syscall_variant);
-    let mut found: Vec<(usize, String)> = report
-        .timers
-        .iter()
-        .filter(|row| passes(row, defect) && row.id != id)
-        .filter_map(|row| {
-            let own = parts(row, report);
-            let shown = shown(row, defect, report);
-            if own.is_empty()
-                || suspects.iter().any(|part| own.contains(part))
-                || (shown.is_empty() && row.agent().is_some())
-            {
-                return None;
-            }
-            let shared = own.intersection(&failing).count();
-            let is_call = variant == Some(row.id.as_str());
-            let name = if is_call {
-                SYSTEM_CALL.to_owned()
-            } else {
-                row.id.clone()
-            };
-            Some((usize::MAX - shared - if is_call { 100 } else { 0 }, name))
-        })
-        .collect();
-    found.sort();
-    found
-        .into_iter()
-        .map(|(_, name)| name)
-        .take(MOST_WITNESSES)
-        .collect()
+    let failing = clock_row(report, id).map_or_else(BTreeSet::new, |row| parts(row, report));
+    let call = timers::find(id).and_then(|entry| entry.info.properties.syscall_variant);
+    let is_call = |row: &TimerRow| call == Some(row.id.as_str());
+    let is_witness = |row: &&TimerRow| {
+        let own = parts(row, report);
+        let is_wall = row.properties.as_ref().and_then(|it| it.counts) == Some(Counted::Wall);
+        let is_compared = row.agent().is_none() || !shown(row, defect, report).is_empty();
+        passes(row, defect)
+            && is_wall
+            && is_compared
+            && !own.is_empty()
+            && own.is_disjoint(suspects)
+    };
+    let mut found: Vec<&TimerRow> = report.timers.iter().filter(is_witness).collect();
+    found.sort_by_key(|row| {
+        let unlike = failing.difference(&parts(row, report)).count();
+        (!is_call(row), row.agent().is_some(), unlike, &row.id)
+    });
+    let name = |row: &TimerRow| match is_call(row) {
+        true => SYSTEM_CALL.to_owned(),
+        false => row.id.clone(),
+    };
+    found.into_iter().map(name).take(MOST_WITNESSES).collect()
 }
 
 /// A part in words.

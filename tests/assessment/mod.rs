@@ -3,12 +3,18 @@
 
 mod forged;
 
+use std::process::Command;
+
 use forged::{Machine, draw};
 use rand::SeedableRng;
 use rand::rngs::StdRng;
+use serde_json::Value;
 use timermeter::assessment::assess;
 use timermeter::model::{Answer, Report};
+use timermeter::text::numbers::time;
 use timers::parts::Part;
+
+use crate::program::program;
 
 /// Reports of machines whose kernels take the time from the counter.
 const BASES: [&str; 4] = [
@@ -122,5 +128,157 @@ fn blames_what_is_wrong() {
             .chain(&found.hosted);
         let mut unfit = chosen.filter(|id| distrusted.contains(*id));
         assert_eq!(unfit.next(), None, "{truth}");
+    });
+}
+
+/// What the program prints; its exit status must be one of those of an answer.
+fn ask(args: &[&str]) -> String {
+    let mut command = Command::new(program());
+    let output = command.args(args).env("COLUMNS", "1000").output();
+    let output = output.expect("the program starts");
+    let is_answer = matches!(output.status.code(), Some(0 | 3));
+    assert!(is_answer, "{args:?}: {output:?}");
+    let printed = String::from_utf8(output.stdout).expect("it prints UTF-8");
+    printed.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+fn ask_json(args: &[&str]) -> Value {
+    let printed = ask(&[args, &["--format", "json"]].concat());
+    serde_json::from_str(&printed).unwrap_or_else(|error| panic!("{args:?}: {error}"))
+}
+
+/// The languages that `pick` knows, except C, which it prints by default.
+const LANGUAGES: [&str; 6] = ["c", "cpp", "rust", "java", "python", "javascript"];
+
+/// Each verb recommends and distrusts the same clocks, says what is wrong and what disturbed the
+/// machine, and prints the same figures.
+#[test]
+fn verbs_agree() {
+    let folder = tempfile::tempdir().expect("the folder is created");
+    let path = folder.path().join("report.json").display().to_string();
+    for_each_machine(5, |machine| {
+        let Machine {
+            report,
+            truth,
+            distrusted,
+            ..
+        } = machine;
+        let text = serde_json::to_string(&report).expect("a report is JSON");
+        std::fs::write(&path, text).expect("the file is written");
+        let found = &report.assessment;
+        let asked = |args: &[&str]| ask(&[args, &["--from", &path]].concat());
+        let asked_json = |args: &[&str]| ask_json(&[args, &["--from", &path]].concat());
+        let first = found.to_time.as_deref();
+        let some_id = report.timers[0].id.as_str();
+        // The words.
+        for verb in [
+            &[][..],
+            &["probe"],
+            &["probe", some_id],
+            &["check"],
+            &["pick", "250ns"],
+        ] {
+            let printed = asked(verb);
+            for sentence in found.wrong_in_words() {
+                let at = printed
+                    .find(&sentence)
+                    .unwrap_or_else(|| panic!("{verb:?}: no {sentence}\n{printed}\n{truth}"));
+                assert!(at < 1_500, "{verb:?}: {printed}");
+            }
+            for busy in &found.busy {
+                assert!(
+                    printed.contains(&busy.message()),
+                    "{verb:?}: {printed}\n{truth}"
+                );
+            }
+            assert!(
+                found.wrong.is_empty()
+                    || !(printed.contains(": good") || printed.contains("is good")),
+                "{verb:?}: {printed}\n{truth}"
+            );
+        }
+        let page = asked(&["probe", "--format", "html"]);
+        let is_escaped =
+            |text: &str| page.contains(&text.replace('&', "&amp;").replace('\'', "&#39;"));
+        assert!(
+            found.wrong_in_words().iter().all(|one| is_escaped(one)),
+            "{truth}"
+        );
+        assert!(
+            found.busy.iter().all(|one| is_escaped(&one.message())),
+            "{truth}"
+        );
+        // The recommended clock, and its figures.
+        let answer = asked_json(&[]);
+        let picked = asked_json(&["pick", "250ns"]);
+        assert_eq!(answer["to_time"]["id"].as_str(), first, "{truth}");
+        assert_eq!(picked["picked"]["id"].as_str(), first, "{truth}");
+        assert_eq!(
+            asked_json(&["check"])["fit"],
+            found.wrong.is_empty() && found.busy.is_empty(),
+            "{truth}"
+        );
+        if let Some(row) = report.timers.iter().find(|row| Some(&*row.id) == first) {
+            let [cost, step] =
+                [row.cost_ns, row.step_or_limit_ns()].map(|it| time(it.map(|it| it.value)));
+            let figures = format!("{step} steps, {cost} a read");
+            let (short, table) = (asked(&[]), asked(&["probe"]));
+            let use_it = format!("To time things, use {} ({figures}", row.id);
+            assert!(
+                short.contains(&figures) && table.contains(&use_it),
+                "{figures}: {short}\n{table}\n{truth}"
+            );
+            let measured = asked(&["measure", "multiply", "--time", "10ms"]);
+            assert!(
+                measured.contains(&format!("clock {}: ", row.id)),
+                "{measured}\n{truth}"
+            );
+            assert!(
+                found.warnings().iter().all(|one| measured.contains(one)),
+                "{measured}\n{truth}"
+            );
+        }
+        // The clocks that cannot be trusted.
+        let csv = asked(&["probe", "--format", "csv"]);
+        for row in &report.timers {
+            let trust = row
+                .trust
+                .as_ref()
+                .map_or_else(String::new, |it| it.in_short());
+            let line = csv.split(' ').count();
+            assert!(line > 0 && csv.contains(&trust), "{trust} {csv}");
+        }
+        for language in LANGUAGES {
+            let args = [
+                "pick", "250ns", "--for", language, "--from", &path, "--format", "json",
+            ];
+            let output = Command::new(program())
+                .args(args)
+                .output()
+                .expect("it starts");
+            let Ok(choice) = serde_json::from_slice::<Value>(&output.stdout) else {
+                // The report has no clock of this language.
+                assert_eq!(output.status.code(), Some(1), "{output:?}");
+                continue;
+            };
+            let picked = choice["picked"]["id"].as_str();
+            assert!(
+                picked.is_none_or(|id| !distrusted.contains(id)),
+                "{language}: {choice}\n{truth}"
+            );
+            assert_eq!(
+                output.status.code(),
+                Some(if picked.is_some() { 0 } else { 3 }),
+                "{truth}"
+            );
+        }
+        if let Some(id) = distrusted.iter().find(|id| timers::find(id).is_some()) {
+            let args = ["measure", "multiply", "--clock", id, "--from", &path];
+            let output = Command::new(program())
+                .args(args)
+                .output()
+                .expect("it starts");
+            assert_eq!(output.status.code(), Some(1), "{id}: {output:?}\n{truth}");
+        }
     });
 }
