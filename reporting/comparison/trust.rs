@@ -4,7 +4,7 @@
 use serde::Serialize;
 
 use super::ChangeVerdict;
-use crate::model::{Outcome, Question, TimerRow, VerdictAnswer};
+use crate::model::{Outcome, Question, TimerRow};
 
 /// A trust question that two reports answered differently.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -33,7 +33,8 @@ pub fn changed_answers(old: &[&TimerRow], new: &[&TimerRow]) -> Vec<ChangedAnswe
                 majority_answer(old, question)?,
                 majority_answer(new, question)?,
             );
-            let verdict = match (before.outcome, after.outcome) {
+            let ((before, _), (after, finding)) = (before, after);
+            let verdict = match (before, after) {
                 (old, new) if old == new => return None,
                 (Outcome::Pass, Outcome::NotTested) | (Outcome::NotTested, Outcome::Pass) => {
                     return None;
@@ -45,9 +46,9 @@ pub fn changed_answers(old: &[&TimerRow], new: &[&TimerRow]) -> Vec<ChangedAnswe
             Some(ChangedAnswer {
                 timer: new[0].id.clone(),
                 question,
-                old: before.outcome,
-                new: after.outcome,
-                finding: after.evidence.to_owned(),
+                old: before,
+                new: after,
+                finding,
                 verdict,
             })
         })
@@ -57,26 +58,41 @@ pub fn changed_answers(old: &[&TimerRow], new: &[&TimerRow]) -> Vec<ChangedAnswe
 /// Whether both sides answered a trust question.
 pub fn both_answered(old: &[&TimerRow], new: &[&TimerRow]) -> bool {
     let answered = |rows: &[&TimerRow], question| {
-        majority_answer(rows, question).is_some_and(|answer| answer.outcome != Outcome::NotTested)
+        majority_answer(rows, question).is_some_and(|(answer, _)| answer != Outcome::NotTested)
     };
     Question::ALL
         .into_iter()
         .any(|question| answered(old, question) && answered(new, question))
 }
 
+/// The answer to a question with its evidence: the clock also fails if a part of it is wrong, as
+/// another clock shows.
+fn answer(row: &TimerRow, question: Question) -> Option<(Outcome, String)> {
+    let own = row.verdicts.as_ref()?.answer(question);
+    let inherited = row.trust.as_ref().and_then(|trust| {
+        let defect = trust.defect.filter(|it| it.kind.question() == question)?;
+        Some(format!("{} {}", trust.part.as_ref()?, defect.in_words()))
+    });
+    Some(match inherited {
+        Some(evidence) => (Outcome::Fail, evidence),
+        None => (own.outcome, own.evidence.to_owned()),
+    })
+}
+
 /// The most frequent answer among runs that could test the question; of equally frequent answers,
 /// the most severe one.
-fn majority_answer<'a>(rows: &[&'a TimerRow], question: Question) -> Option<VerdictAnswer<'a>> {
-    let asked = || {
-        let verdicts = rows.iter().filter_map(|row| row.verdicts.as_ref());
-        verdicts.map(|verdicts| verdicts.answer(question))
-    };
-    let count = |outcome: &Outcome| asked().filter(|answer| answer.outcome == *outcome).count();
+fn majority_answer(rows: &[&TimerRow], question: Question) -> Option<(Outcome, String)> {
+    let mut asked: Vec<_> = rows
+        .iter()
+        .filter_map(|row| answer(row, question))
+        .collect();
+    let count = |outcome: &Outcome| asked.iter().filter(|(one, _)| one == outcome).count();
     let tested = [Outcome::NotApplicable, Outcome::Pass, Outcome::Fail];
     let most = tested
         .into_iter()
         .filter(|outcome| count(outcome) > 0)
         .max_by_key(count)
         .unwrap_or(Outcome::NotTested);
-    asked().find(|answer| answer.outcome == most)
+    let found = asked.iter().position(|(one, _)| *one == most)?;
+    Some(asked.swap_remove(found))
 }

@@ -25,6 +25,8 @@ pub struct Machine {
     /// Clocks that may be wrong.
     pub open: BTreeSet<String>,
     pub busy: bool,
+    /// The report before anything was forged.
+    pub before: Report,
 }
 
 /// The functions of the C library that are drawn, and the clock that is compared with its system call.
@@ -137,6 +139,7 @@ pub fn draw(random: &mut StdRng) -> Machine {
         one_minute: if busy { 7.3 } else { 0.0 },
     });
     let mut machine = Machine {
+        before: report.clone(),
         report,
         truth: "all is right".to_owned(),
         wrong: None,

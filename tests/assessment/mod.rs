@@ -3,6 +3,7 @@
 
 mod forged;
 
+use std::collections::BTreeSet;
 use std::process::Command;
 
 use forged::{Machine, draw};
@@ -84,6 +85,7 @@ fn blames_what_is_wrong() {
             distrusted,
             open,
             busy,
+            ..
         } = machine;
         let found = &report.assessment;
         let truth = format!("{truth}\n{:#?}", found.wrong);
@@ -155,12 +157,14 @@ const LANGUAGES: [&str; 6] = ["c", "cpp", "rust", "java", "python", "javascript"
 #[test]
 fn verbs_agree() {
     let folder = tempfile::tempdir().expect("the folder is created");
-    let path = folder.path().join("report.json").display().to_string();
+    let [path, other] =
+        ["report.json", "before.json"].map(|name| folder.path().join(name).display().to_string());
     for_each_machine(5, |machine| {
         let Machine {
             report,
             truth,
             distrusted,
+            mut before,
             ..
         } = machine;
         let text = serde_json::to_string(&report).expect("a report is JSON");
@@ -239,15 +243,49 @@ fn verbs_agree() {
             );
         }
         // The clocks that cannot be trusted.
-        let csv = asked(&["probe", "--format", "csv"]);
-        for row in &report.timers {
-            let trust = row
-                .trust
-                .as_ref()
-                .map_or_else(String::new, |it| it.in_short());
-            let line = csv.split(' ').count();
-            assert!(line > 0 && csv.contains(&trust), "{trust} {csv}");
+        for verb in [
+            &["probe", "--from", &path][..],
+            &["table", "--columns", "all", &path],
+        ] {
+            let output = Command::new(program())
+                .args(verb)
+                .args(["--format", "csv"])
+                .output();
+            let csv = output.expect("it starts").stdout;
+            let mut table = csv::Reader::from_reader(&csv[..]);
+            let names = table.headers().expect("it has names").clone();
+            let [id, trust] =
+                ["timer", "trust"].map(|name| names.iter().position(|one| one == name));
+            for line in table.records() {
+                let line = line.expect("a row");
+                let [id, trust] = [id, trust].map(|at| &line[at.expect("the column")]);
+                let row = report
+                    .timers
+                    .iter()
+                    .find(|row| row.id == id)
+                    .expect("a row");
+                let expected = row
+                    .trust
+                    .as_ref()
+                    .map_or_else(String::new, |it| it.in_short());
+                assert_eq!(trust, expected, "{verb:?} {id}: {truth}");
+            }
         }
+        // What was not tested in one of two runs is no change; what is wrong in the second is one.
+        before.created = "2026-01-01T00:00:00Z".to_owned();
+        std::fs::write(&other, serde_json::to_string(&before).expect("JSON")).expect("written");
+        let compared = ask_json(&["compare", &other, &path]);
+        let changed: BTreeSet<&str> = compared["answers"]
+            .as_array()
+            .into_iter()
+            .flatten()
+            .filter_map(|one| one["timer"].as_str())
+            .collect();
+        assert_eq!(
+            changed,
+            distrusted.iter().map(String::as_str).collect(),
+            "{truth}"
+        );
         for language in LANGUAGES {
             let args = [
                 "pick", "250ns", "--for", language, "--from", &path, "--format", "json",
