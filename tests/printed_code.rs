@@ -343,6 +343,7 @@ fn code_finds_mean_of_requests() {
 }
 
 #[test]
+#[ignore = "run by .ci/runtimes"]
 fn code_stands_busy_machine() {
     let cpus = std::thread::available_parallelism().map_or(2, usize::from);
     let burn = || {
