@@ -203,43 +203,42 @@ impl ChangeCondition {
 
     /// What the condition says, in words that follow an article: `read costs more than 10 % more`.
     pub fn in_words(&self) -> String {
-        let glob = self.timers.as_ref().map(|(glob, _)| glob);
-        let of = glob.map_or_else(String::new, |glob| format!(" of {glob}"));
-        let ConditionField::Figure(quantity) = self.field else {
-            let how = if self.below { "lost" } else { "gained" };
-            let only = glob.map_or_else(String::new, |glob| format!(" ({glob})"));
-            return match (self.field, self.limit) {
-                (ConditionField::Trust, _) => format!("clock{only} {how} trust"),
-                (_, 0.0) => "timer lost its figures".to_owned(),
-                (_, limit) => format!("loss of more than {limit} timers"),
-            };
+        let is_usual = !self.or_equal && (self.limit == 0.0 || self.below == (self.limit < 0.0));
+        let of = |before: &str, after: &str| match &self.timers {
+            Some((glob, _)) => [before, glob, after].concat(),
+            None => String::new(),
         };
-        let amount = match quantity.unit() {
-            _ if self.percent => format!("{} %", self.limit.abs()),
-            FieldUnit::Percent => format!("{} points", self.limit.abs()),
-            _ => quantity.written(self.limit.abs()),
-        };
-        let name = quantity.name();
-        if self.limit != 0.0 && self.below != (self.limit < 0.0) {
-            let [sign, than] = if self.below {
-                ["+", "less"]
-            } else {
-                ["-", "more"]
-            };
-            return format!("{name}{of} changed by {than} than {sign}{amount}");
+        let size = self.limit.abs();
+        let side = |words: [&'static str; 2]| words[usize::from(self.below)];
+        match self.field {
+            ConditionField::Lost if self.limit == 0.0 => "timer lost its figures".to_owned(),
+            ConditionField::Trust if is_usual => {
+                format!("clock{} {} trust", of(" (", ")"), side(["gained", "lost"]))
+            }
+            ConditionField::Figure(quantity) if is_usual => {
+                let than = match quantity.unit() {
+                    _ if size == 0.0 => String::new(),
+                    _ if self.percent => format!(" more than {size} %"),
+                    FieldUnit::Percent => format!(" more than {size} points"),
+                    _ => format!(" more than {}", quantity.written(size)),
+                };
+                if quantity == Quantity::COST {
+                    return format!(
+                        "read{} costs{than} {}",
+                        of(" of ", ""),
+                        side(["more", "less"])
+                    );
+                }
+                let by = if than.is_empty() { "" } else { " by" };
+                let name = quantity.name();
+                format!(
+                    "{name}{} {}{by}{than}",
+                    of(" of ", ""),
+                    side(["rose", "fell"])
+                )
+            }
+            _ => format!("change with {}", self.text),
         }
-        let amount = match self.or_equal {
-            _ if self.limit == 0.0 => String::new(),
-            true => format!(" at least {amount}"),
-            false => format!(" more than {amount}"),
-        };
-        if quantity == Quantity::COST {
-            let how = if self.below { "less" } else { "more" };
-            return format!("read{of} costs{amount} {how}");
-        }
-        let how = if self.below { "fell" } else { "rose" };
-        let by = if amount.is_empty() { "" } else { " by" };
-        format!("{name}{of} {how}{by}{amount}")
     }
 
     /// The change of the figure that changed most in the direction of the condition, with its timer if

@@ -122,23 +122,9 @@ impl TimerView<'_> {
 
     /// The facts about the timer: those by which one chooses, and all others.
     pub fn facts(&self) -> [Vec<Fact>; 2] {
-        const FIRST: [&str; 8] = [
-            "trust",
-            "resolution",
-            "cost",
-            "amortised cost",
-            "cost, p99",
-            "adds to latency-bound code",
-            "spread",
-            "Quality",
-        ];
+        let first = facts(self.row, Detail::Short);
         let mut rest = facts(self.row, Detail::Full);
-        let mut take = |name| Some(rest.remove(rest.iter().position(|fact| fact.0 == name)?));
-        let mut first: Vec<Fact> = FIRST.into_iter().filter_map(&mut take).collect();
-        if self.row.clock().is_none() {
-            first = facts(self.row, Detail::Short);
-            rest.retain(|fact| !first.contains(fact));
-        }
+        rest.retain(|fact| !first.contains(fact));
         [first, rest]
     }
 

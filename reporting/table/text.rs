@@ -9,9 +9,7 @@ use comfy_table::presets::NOTHING as NO_BORDERS;
 use comfy_table::{CellAlignment, Table as Drawing};
 
 use super::{CellValue, Table, TableColumn};
-use crate::text::{
-    ascii, clipped, display_width, fold_name, hang, plain, uncapitalised, without_unit, wrap,
-};
+use crate::text::{ascii, clipped, display_width, fold_name, hang, plain, without_unit, wrap};
 
 /// The largest number of rows for which columns are aligned.
 const MAX_ALIGNED_ROWS: usize = 5_000;
@@ -152,8 +150,7 @@ impl Table<'_> {
             if column.about.is_empty() || !names.insert(name) {
                 continue;
             }
-            let about = uncapitalised(column.about);
-            let longer = format!("{legend}{name}: {about} · ");
+            let longer = format!("{legend}{name}: {} · ", column.about);
             if lines(&(longer.clone() + MORE)).len() <= MAX_LEGEND_LINES {
                 legend = longer;
             }

@@ -300,17 +300,6 @@ pub fn without_unit(heading: &str) -> &str {
     name.trim_end_matches(" %")
 }
 
-/// The text with a small first letter, unless it begins with an abbreviation.
-pub fn uncapitalised(text: &str) -> String {
-    let mut rest = text.chars();
-    match (rest.next(), rest.clone().next()) {
-        (Some(first), Some(second)) if !second.is_uppercase() => {
-            first.to_lowercase().chain(rest).collect()
-        }
-        _ => text.to_owned(),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
