@@ -77,7 +77,7 @@ rules! {
             |case| unfenced(case).filter(|_| case.unfenced.as_ref().is_some_and(|it| it.backward > 0));
         Ok "without a fence it never went back in {handoffs} handoffs from CPU to CPU, though no manual promises that",
             unfenced;
-        Unknown "no readings without a fence could be handed from CPU to CPU" => FENCE;
+        Unknown "readings without a fence could not be handed from CPU to CPU" => FENCE;
     }
     "gain" {
         Note "a read takes {read}, and {clock} {clocked}: it saves nothing" => INSTEAD,

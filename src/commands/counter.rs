@@ -41,7 +41,7 @@ pub fn run(args: &CheckArgs, output: &mut dyn Write) -> CommandResult<bool> {
     let [bare_id, fenced_id] = timers::COUNTERS;
     if let Some(Err(why)) = timers::reader(bare_id) {
         return Err(failed(format!(
-            "the counter cannot be read here, also not by other programs: {}",
+            "neither this program nor another one can read the counter here: {}",
             with_remedy(&why)
         )));
     }

@@ -212,7 +212,7 @@ fn tables_sort_and_filter() {
             json!("#sort=quality&order=descending&filter=coarse+SYSCALL"),
         ),
         ("all", json!(count)),
-        ("tip", json!([false, "Resoluti"])),
+        ("tip", json!([false, "Figure o"])),
         ("away", json!(true)),
     ] {
         assert_eq!(reported[key], expected, "{key}");
