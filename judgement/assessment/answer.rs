@@ -16,7 +16,7 @@ pub const WAIT_NS: u64 = 1_000_000;
 const UNKNOWN: &str = "not known after so short a measurement → timermeter check";
 /// Functions of common languages that read the monotonic clock on Linux.
 const MONOTONIC_FUNCTIONS: &str =
-    "steady_clock, Instant, System.nanoTime, time.perf_counter, process.hrtime";
+    " (steady_clock, Instant, System.nanoTime, time.perf_counter, process.hrtime)";
 
 /// The short answer: the clocks to use, and the state of the machine.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
@@ -33,9 +33,6 @@ pub struct ClockAnswer {
     pub to_time: Option<AnswerClock>,
     /// The clock with the cheapest read, if it is not `to_time`.
     pub cheapest: Option<AnswerClock>,
-    /// The sentence about it.
-    #[serde(skip)]
-    faster: Option<String>,
     /// Duration in nanoseconds from which a single operation can be timed to 1 %; null if there is
     /// none.
     pub alone_from_ns: Option<f64>,
@@ -63,10 +60,6 @@ pub struct AnswerClock {
     pub resolved: bool,
     /// Cost of a read in nanoseconds.
     pub cost_ns: f64,
-    /// Whether readings on all CPUs agree; null if that was not tested.
-    pub same_on_all_cpus: Option<bool>,
-    /// Whether a read waits for the work before it, without a fence.
-    pub ordered: bool,
 }
 
 /// The duration of a wait with one timer.
@@ -84,72 +77,75 @@ impl ClockAnswer {
     /// Builds the answer from a report of a few clocks and the rows of waits of 1 ms.
     pub fn from_reports(clocks: &Report, waits: &[WaitRow]) -> Self {
         let assessment = clocks.assessment.clone();
-        let row = |id: &String| clock_row(clocks, id);
-        let figures = |row: &TimerRow| ClockFigures::from_row(row, &clocks.platform).ok();
-        let answer = |id: &Option<String>| {
-            let row = id.as_ref().and_then(row)?;
-            Some(AnswerClock::from_row((figures(row)?, row)))
-        };
-        let clock = assessment.to_time.as_ref().and_then(row).and_then(figures);
-        let portable = PORTABLE
-            .iter()
-            .find_map(|id| clock_row(clocks, id)?.verdicts.as_ref());
-        let cheapest = assessment.cheapest.as_ref().and_then(row);
+        let row = |id: &Option<String>| clock_row(clocks, id.as_ref()?);
+        let to_time = row(&assessment.to_time);
+        let clock = to_time.and_then(|row| ClockFigures::from_row(row, &clocks.platform).ok());
+        let path = |id: &&str| clock_row(clocks, id)?.verdicts.as_ref()?.read_path.path;
         Self {
             schema: "timermeter.answer.v2",
             clock_source: clocks.platform.clocksource.current.clone(),
-            path: portable.and_then(|verdicts| verdicts.read_path.path),
+            path: PORTABLE.iter().find_map(path),
             vdso: clocks.platform.clocksource.vdso,
             alone_from_ns: clock.as_ref().and_then(min_single_ns),
             calls_of_10_ns: clock.as_ref().and_then(calls_of_10_ns),
-            to_time: answer(&assessment.to_time),
-            cheapest: answer(&assessment.cheapest),
-            faster: cheapest.map(|row| faster_in_words(row, clocks)),
+            to_time: to_time.and_then(AnswerClock::from_row),
+            cheapest: row(&assessment.cheapest).and_then(AnswerClock::from_row),
             waits: waits.iter().filter_map(AnswerWait::from_row).collect(),
             slack_ns: waits.iter().find_map(|row| row.conditions.slack_ns),
             assessment,
         }
     }
 
-    /// The headings and texts that are printed for people. If waits were measured (`waited`), the
-    /// line about sleeping is printed even if they gave no result. `linux` adds the functions that
-    /// read the monotonic clock on Linux.
-    pub fn lines(&self, linux: bool, waited: bool) -> Vec<(&'static str, String)> {
-        let mut lines = Vec::new();
-        let wrong = self.assessment.wrong_in_words();
-        lines.extend(wrong.into_iter().map(|text| ("wrong", text)));
-        if let Some(source) = &self.clock_source {
-            lines.push(("clock source", format!("{}{}", source, self.path_remark())));
-        }
-        if let Some(clock) = &self.to_time {
-            let mut text = clock.in_words();
-            if linux && clock.id == PORTABLE[0] {
-                text += &format!(" ({MONOTONIC_FUNCTIONS})");
-            }
-            lines.push(("to time things", text));
-        } else {
-            lines.push(("to time things", UNKNOWN.to_owned()));
-        }
-        lines.extend(self.faster.clone().map(|text| ("cheapest", text)));
-        lines.extend(self.start_and_stop().map(|text| ("start and stop", text)));
-        let sleeps = self.sleeps().or_else(|| waited.then(|| UNKNOWN.to_owned()));
-        lines.extend(sleeps.map(|text| ("sleep 1 ms", text)));
-        let busy = self.assessment.busy.iter().map(Finding::message);
+    /// The headings and texts that are printed for people, from the answer and its report of clocks. If
+    /// waits were measured (`waited`), the line about sleeping is printed even if they gave no result.
+    pub fn lines(&self, report: &Report, waited: bool) -> Vec<(&'static str, String)> {
+        let wrong = self.assessment.wrong_in_words().into_iter();
+        let mut lines: Vec<_> = wrong.map(|text| ("wrong", text)).collect();
+        let mut line = |name, text: Option<String>| lines.extend(text.map(|text| (name, text)));
+        let source = self.clock_source.as_ref();
+        line(
+            "clock source",
+            source.map(|source| source.clone() + self.path_remark()),
+        );
+        let is_linux = report.platform.os.family == "linux";
+        let clock = self.to_time.as_ref().map(|clock| {
+            let is_monotonic = is_linux && clock.id == PORTABLE[0];
+            clock.in_words()
+                + if is_monotonic {
+                    MONOTONIC_FUNCTIONS
+                } else {
+                    ""
+                }
+        });
+        line(
+            "to time things",
+            Some(clock.unwrap_or_else(|| UNKNOWN.to_owned())),
+        );
+        let cheapest = self
+            .cheapest
+            .as_ref()
+            .and_then(|clock| clock_row(report, &clock.id));
+        line("cheapest", cheapest.map(|row| faster_in_words(row, report)));
+        line("start and stop", self.start_and_stop());
+        line(
+            "sleep 1 ms",
+            self.sleeps().or_else(|| waited.then(|| UNKNOWN.to_owned())),
+        );
+        let busy: Vec<String> = self.assessment.busy.iter().map(Finding::message).collect();
         let machine = match self.assessment.quiet {
             Some(true) => "quiet".to_owned(),
-            Some(false) => format!("busy: {}", busy.collect::<Vec<_>>().join("; ")),
+            Some(false) => format!("busy: {}", busy.join("; ")),
             None => "not known to be quiet: it does not report its load".to_owned(),
         };
-        lines.push(("this machine", machine));
+        line("this machine", Some(machine));
         lines
     }
 
     /// A remark on the path by which the portable clock is read, to follow the clock source.
     fn path_remark(&self) -> &'static str {
         match self.path {
-            Some(Path::UserMode) if self.assessment.wrong.is_empty() => {
-                ", read without a system call: good"
-            }
+            // It is the path of what a library does.
+            _ if !self.assessment.wrong.is_empty() => "",
             Some(Path::UserMode) => ", read without a system call",
             Some(Path::SystemCall) => ", and every read is a system call → timermeter check",
             Some(Path::Trapped) => ", and every read asks the hypervisor → timermeter check",
@@ -189,33 +185,20 @@ impl ClockAnswer {
 }
 
 impl AnswerClock {
-    fn from_row((clock, row): (ClockFigures, &TimerRow)) -> Self {
-        let verdicts = row.verdicts.as_ref();
-        Self {
-            id: clock.id,
+    fn from_row(row: &TimerRow) -> Option<Self> {
+        Some(Self {
+            id: row.id.clone(),
             label: row.label.clone(),
-            // Plans use the largest step within the interval of the resolution.
-            step_ns: row.resolution_ns.map_or(clock.step_ns, |step| step.value),
-            resolved: clock.resolved,
-            cost_ns: clock.cost_ns,
-            same_on_all_cpus: verdicts.and_then(|verdicts| verdicts.thread_safe.same_on_all_cpus()),
-            ordered: clock.facts.ordered,
-        }
+            step_ns: row.step_or_limit_ns()?.value,
+            resolved: row.resolution_ns.is_some(),
+            cost_ns: row.cost_ns?.value,
+        })
     }
 
     fn in_words(&self) -> String {
         let bound = if self.resolved { "" } else { " at most" };
-        let same = match self.same_on_all_cpus {
-            Some(true) => ", the same on all CPUs",
-            Some(false) => ", not the same on all CPUs",
-            None => ", not tested between CPUs",
-        };
-        format!(
-            "{}: {}{bound} steps, {} a read{same}",
-            self.label,
-            time(self.step_ns),
-            time(self.cost_ns)
-        )
+        let [step, cost] = [self.step_ns, self.cost_ns].map(time);
+        format!("{}: {step}{bound} steps, {cost} a read", self.label)
     }
 }
 

@@ -27,7 +27,7 @@ pub fn run(args: &AnswerArgs, output: &mut dyn Write) -> CommandResult {
         read_reports(&args.from)?
     };
     let answer = ClockAnswer::from_reports(&report, &waits);
-    let lines = answer.lines(report.platform.os.family == "linux", waits_measured);
+    let lines = answer.lines(&report, waits_measured);
     let document = machine_document(report.node.as_deref(), &answer);
     emit(&document.facts(lines), outputs, output)
 }
