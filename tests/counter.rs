@@ -2,7 +2,10 @@
 
 use timermeter::findings::apply_rules;
 use timermeter::findings::counter::{COUNTER, CounterCase};
-use timermeter::model::{CpuOffset, Outcome, Platform, Severity, Status, TimerRow, Verdicts};
+use timermeter::model::{
+    Answer, CpuOffset, Defect, DefectKind, Outcome, Platform, Severity, Status, TimerRow, Trust,
+    Verdicts,
+};
 use timermeter::trace::Pair;
 
 fn verdicts() -> Verdicts {
@@ -15,11 +18,22 @@ fn verdicts() -> Verdicts {
     serde_json::from_str(text).expect("verdicts")
 }
 
+fn trust(kind: Option<DefectKind>) -> Trust {
+    Trust {
+        answer: Answer::Yes,
+        open: None,
+        defect: kind.map(|kind| Defect { kind, size: None }),
+        part: None,
+        caution: None,
+    }
+}
+
 fn row(amortised_ns: f64) -> TimerRow {
     TimerRow {
         ns_per_tick: Some(0.5),
         amortised_ns: Some(amortised_ns),
         verdicts: Some(verdicts()),
+        trust: Some(trust(None)),
         ..TimerRow::unmeasured("a", "a()", "native", Status::Ok)
     }
 }
@@ -61,7 +75,7 @@ fn verdict_follows_from_evidence() {
     let problems: [fn(&mut Platform, &mut TimerRow); 4] = [
         |machine, _| machine.tsc.nonstop = Some(false),
         |machine, _| machine.clocksource.available = vec!["hpet".into()],
-        |_, row| row.verdicts.as_mut().unwrap().thread_safe.outcome = Outcome::Fail,
+        |_, row| row.trust = Some(trust(Some(DefectKind::CpusDiffer))),
         |_, row| (row.head.status, row.verdicts) = (Status::Failed, None),
     ];
     for change in problems {
@@ -86,7 +100,7 @@ fn figures_are_named() {
         "{rate}"
     );
     let failing = |_: &mut Platform, _: &mut TimerRow, clock: &mut TimerRow| {
-        clock.verdicts.as_mut().unwrap().stable.outcome = Outcome::Fail
+        clock.trust = Some(trust(Some(DefectKind::Rate)))
     };
     assert_eq!(judged("rate", failing).0, Severity::Unknown);
     let offsets = |_: &mut Platform, row: &mut TimerRow, _: &mut TimerRow| {

@@ -10,7 +10,7 @@ use crate::model::{
 use crate::numbers::significant;
 use crate::trace::Pair;
 
-const INSTEAD: &str = "read the kernel's clock instead (clock_gettime, CLOCK_MONOTONIC)";
+const INSTEAD: &str = "read a clock of the kernel instead";
 const FENCE: &str =
     "put a fence before a reading whose order to other threads matters (lfence, isb)";
 
@@ -80,9 +80,9 @@ rules! {
         Unknown "readings without a fence could not be handed from CPU to CPU" => FENCE;
     }
     "gain" {
-        Note "a read takes {read}, and {clock} {clocked}: it saves nothing" => INSTEAD,
+        Note "in a row of reads one takes {read}, and {clock} {clocked}: it saves nothing" => INSTEAD,
             |case| gain(case).filter(|_| reads(case).is_some_and(|[read, clock]| read >= clock));
-        Ok "a read takes {read}<, with a fence {fenced}>, and {clock} {clocked}: it saves {saved}", gain;
+        Ok "in a row of reads one takes {read}<, with a fence {fenced}>, and {clock} {clocked}: it saves {saved}", gain;
         Unknown "the cost of a read could not be measured";
     }
 }
@@ -104,11 +104,9 @@ impl CounterCase<'_> {
         let agree = most + least <= 1e6 * MAX_SLEW;
         self.clocks.iter().find_map(|clock| {
             let stable = stable(clock)?;
-            let is_right = match stable.outcome {
-                Outcome::Pass => true,
-                Outcome::NotTested => agree,
-                Outcome::Fail | Outcome::NotApplicable => false,
-            };
+            let trust = clock.trust.as_ref()?;
+            let is_tested = stable.outcome == Outcome::Pass || agree;
+            let is_right = trust.defect.is_none() && trust.part.is_none() && is_tested;
             let hz = counted / (1.0 + 1e-6 * stable.offset_ppm.filter(|_| is_right)?);
             let half_width = 1e-6 * hz * stable.offset_uncertainty_ppm?;
             Some((Interval::around(hz, half_width), *clock))
@@ -126,14 +124,11 @@ impl CounterCase<'_> {
 
 /// What is wrong with the counter itself.
 fn fault(case: &CounterCase) -> Option<Values> {
-    let verdicts = case.fenced.verdicts.as_ref();
-    match verdicts.and_then(|all| all.disqualifying().next()) {
-        Some(failed) => Some(values! { why: failed.evidence }),
-        None if case.fenced.status == Status::Failed => {
-            Some(values! { why: case.fenced.reason.clone() })
-        }
-        None => None,
+    let defect = case.fenced.trust.as_ref().and_then(|trust| trust.defect);
+    if let Some(defect) = defect {
+        return Some(values! { why: format!("it {}", defect.in_words()) });
     }
+    (case.fenced.status == Status::Failed).then(|| values! { why: case.fenced.reason.clone() })
 }
 
 /// The order of readings that could not be tested.

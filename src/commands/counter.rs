@@ -7,10 +7,11 @@ use serde::Serialize;
 use super::{CommandResult, emit, failed, machine_document, prepare_outputs, probe};
 use crate::campaign::sampling::CampaignPlan;
 use crate::cli::CheckArgs;
+use crate::document::Document;
 use crate::findings::apply_rules;
 use crate::findings::counter::{COUNTER, CounterCase};
 use crate::hosts::children::with_remedy;
-use crate::model::{Finding, Interval, Severity};
+use crate::model::{Assessment, Finding, Interval, Severity};
 use crate::requests::{ProbeRequest, RunRequest};
 use crate::selection::is_available;
 use crate::trace::Pair;
@@ -29,6 +30,7 @@ struct CounterDocument<'a> {
     /// Amortised costs of reads, in nanoseconds: of the counter, with a fence, of the kernel's clock.
     read_ns: [Option<f64>; 3],
     findings: &'a [Finding],
+    assessment: &'a Assessment,
 }
 
 /// Runs the command. Returns `true` if programs may read the counter, at least until the machine is
@@ -80,8 +82,12 @@ pub fn run(args: &CheckArgs, output: &mut dyn Write) -> CommandResult<bool> {
         read_ns: [Some(bare), Some(case.fenced), case.clocks.last().copied()]
             .map(|row| row?.amortised_ns),
         findings: &findings,
+        assessment: &report.assessment,
     };
-    let document = machine_document(None, &counter)
+    let document = machine_document(None, &counter);
+    let warnings = report.assessment.warnings().into_iter();
+    let document = warnings
+        .fold(document, Document::paragraph)
         .paragraph(format!(
             "whether a program may read {bare_id} itself: {sentence}"
         ))

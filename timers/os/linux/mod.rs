@@ -18,10 +18,10 @@ pub mod scheduling;
 pub use super::unix::{files, limits, rest};
 pub use attempt::attempt;
 
-pub use super::posix::{
-    Monotonic as CommonClock, MonotonicRaw as UntrimmedClock, Realtime as CalendarClock,
-};
+pub use super::posix::{Monotonic as CommonClock, Realtime as CalendarClock};
 
+pub type UntrimmedClock =
+    super::posix::PosixClock<clocks::SystemCall, { libc::CLOCK_MONOTONIC_RAW }>;
 pub type UndistortedClock = super::posix::PosixClock<clocks::SystemCall, { libc::CLOCK_MONOTONIC }>;
 
 pub mod machine {
