@@ -15,7 +15,7 @@ use crate::stored::EPYC;
 
 /// The library in a new folder, while no other test has the machine for itself. `None` if the test is
 /// skipped.
-fn build_wrapper() -> Option<(TempDir, String, RwLockReadGuard<'static, ()>)> {
+pub(super) fn build_wrapper() -> Option<(TempDir, String, RwLockReadGuard<'static, ()>)> {
     if emulated("a library that is built here cannot be preloaded") {
         return None;
     }
