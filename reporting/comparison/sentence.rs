@@ -201,18 +201,16 @@ pub fn list(names: &[String]) -> String {
 /// Formats a change in percent with its interval, as in `4.2 % slower [3.1, 5.3]` or `2.74 times the
 /// cost [2.71, 2.78]`.
 fn by(quantity: Quantity, by: Interval) -> String {
-    let [more, less] = if quantity == Quantity::COST {
-        [" % slower", " % faster"]
+    let [more, less, times] = if quantity == Quantity::COST {
+        [" % slower", " % faster", " times the cost"]
     } else {
-        [" % higher", " % lower"]
+        [" % higher", " % lower", " times"]
     };
     let is_factor = by.value >= LEAST_FACTOR || by.value <= -50.0;
-    let (shown, digits, what) = match (is_factor, quantity) {
-        (true, _) if by.value > MOST_PERCENT => return "any factor".into(),
-        (true, Quantity::COST) => (by.map(|it| 1.0 + it / 100.0), 3, " times the cost"),
-        (true, _) => (by.map(|it| 1.0 + it / 100.0), 3, " times"),
-        (false, _) if by.value < 0.0 => (by.map(|it| -it), 2, less),
-        (false, _) => (by, 2, more),
+    let (shown, digits, what) = match (is_factor, by.value < 0.0) {
+        (true, _) => (by.map(|it| 1.0 + it / 100.0), 3, times),
+        (false, true) => (by.map(|it| -it), 2, less),
+        (false, false) => (by, 2, more),
     };
     let ends = shown.ends().map(|(low, high)| {
         let [low, high] = [low.min(high), low.max(high)].map(|end| significant(end, digits));

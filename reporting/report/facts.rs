@@ -12,24 +12,16 @@ use crate::text::numbers::{significant, time};
 #[must_use]
 pub fn facts(row: Row, detail: Detail) -> Vec<Fact> {
     let in_full = detail == Detail::Full;
-    // The answers follow below with their evidence.
-    let is_answer = |key: &str| {
-        let mut questions = Question::ALL.iter();
-        questions.any(|question| question.name().replace(['-', ' '], "_") == key)
-    };
     let fields = fields_of(row.kind()).filter(|field| {
         let is_wanted = match field.key {
             "timer" | "label" | "distribution_modes" | "findings" => false,
+            // Their evidence follows below.
+            "monotonic" | "thread_safe" | "stable" | "counts" | "declared" | "read_path" => false,
             "reason" | "remedy" | "cost_p90_ns" | "cost_p99_ns" | "cost_longest_ns" => true,
             "runtime" => in_full || row.runtime() != "native",
-            _ => {
-                in_full
-                    || field
-                        .visibility
-                        .is_some_and(|visibility| visibility <= Visibility::Wide)
-            }
+            _ => in_full || field.visibility.is_some_and(|it| it <= Visibility::Wide),
         };
-        is_wanted && !field.derived && !field.is_end() && !is_answer(field.key)
+        is_wanted && !field.derived && !field.is_end()
     });
     let fields: Vec<_> = fields.collect();
     let mut facts: Vec<Fact> = fields

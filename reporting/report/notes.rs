@@ -51,27 +51,27 @@ pub(super) fn notes(report: &Report, in_full: bool) -> Vec<FindingText> {
     let notes = notes.into_iter().map(|(code, note)| FindingText {
         severity: note.severity,
         code: code.to_owned(),
-        message: note.message(if in_full { 2 } else { 4 }),
+        message: note.message(),
         advice: in_full.then(|| Vec::from_iter(note.advice).join("; ")),
     });
     notes.collect()
 }
 
 impl Note {
-    /// The first texts, at most `max`, with the names of their timers. Texts of a note mostly differ in
+    /// The first three texts with the names of their timers. Texts of a note mostly differ in
     /// their numbers only.
-    fn message(&self, max: usize) -> String {
+    fn message(&self) -> String {
         let named = |(text, names): (&String, &IndexSet<String>)| {
             if names.is_empty() {
                 return text.clone();
             }
             format!("{}: {text}", summarise_names(&Vec::from_iter(names)))
         };
-        let causes: Vec<String> = self.causes.iter().take(max).map(named).collect();
-        let more = match self.causes.len() - causes.len() {
-            0 => String::new(),
-            more => format!("; and {more} more"),
-        };
-        causes.join("; ") + &more
+        let causes: Vec<String> = self.causes.iter().take(3).map(named).collect();
+        let all = causes.join("; ");
+        match self.causes.len() - causes.len() {
+            0 => all,
+            more => format!("{all}; and {more} more"),
+        }
     }
 }

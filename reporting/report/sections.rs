@@ -69,7 +69,7 @@ pub fn document(report: &Report, detail: Detail) -> Document<'_, &Report> {
     if in_full {
         return document;
     }
-    document.note("-v: all notes with causes and remedies, intervals, and the whole machine")
+    document.note("-v: all notes, causes, remedies, intervals, and the machine")
 }
 
 /// A table of timers with its caption.
