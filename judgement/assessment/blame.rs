@@ -65,9 +65,9 @@ impl Blamed {
     fn explains(&mut self, failure: &Failure, report: &Report) -> bool {
         let is_near = !has_call(&self.suspects)
             || is_shared(self.agent.as_deref(), failure.row.agent(), report);
-        let has_all = !self.suspects.is_empty() && self.suspects.is_subset(&failure.all);
-        let is_known = has_all
-            && is_near
+        let is_known = is_near
+            && !self.suspects.is_empty()
+            && self.suspects.is_subset(&failure.all)
             && (is_like(&self.wrong.defect, failure) || self.suspects == failure.suspects);
         if is_known {
             self.wrong.clocks.push(failure.row.id.clone());
@@ -189,12 +189,6 @@ pub(super) fn find(report: &Report) -> Vec<Blamed> {
                 .is_none_or(|one| !one.wrong.clocks.contains(&failure.row.id))
         });
     }
-    for one in &mut found {
-        let preloaded = &report.platform.preloaded;
-        if has_call(&one.suspects) && one.suspects.len() == 1 && !preloaded.is_empty() {
-            one.wrong.cause = Some(format!("LD_PRELOAD={}", preloaded.join(":")));
-        }
-    }
     // Sizes that differ by less than a fifth count as equal.
     let size = |one: &Blamed| one.wrong.defect.size.unwrap_or_default().abs();
     found.sort_by_key(|one| -(5.0 * size(one).max(1e-3).ln()) as i32);
@@ -203,25 +197,35 @@ pub(super) fn find(report: &Report) -> Vec<Blamed> {
 
 /// The function of the C library that is wrong, if a clock that it reads differs from its system call.
 fn by_library(clock: &LibraryClock, report: &Report) -> Option<Blamed> {
-    let defect = library_defect(clock)?;
-    let suspects = BTreeSet::from([call(&clock.id)?]);
-    // The system call is among them if it was measured.
-    let mut witnesses = witnesses_of(report, &defect, &suspects, &clock.id);
+    let (defect, suspects) = (library_defect(clock)?, BTreeSet::from([call(&clock.id)?]));
+    let mut found = blame(report, defect, suspects, &clock.id);
+    // The system call is among the witnesses if it was measured.
+    let witnesses = &mut found.wrong.witnesses;
     witnesses.retain(|name| name != SYSTEM_CALL);
     witnesses.insert(0, SYSTEM_CALL.to_owned());
     witnesses.truncate(MOST_WITNESSES);
-    Some(Blamed {
+    Some(found)
+}
+
+/// Blames parts for a defect that the clock with this id shows.
+fn blame(report: &Report, defect: Defect, suspects: BTreeSet<Part>, id: &str) -> Blamed {
+    let preloaded = &report.platform.preloaded;
+    let is_preloaded = has_call(&suspects) && suspects.len() == 1 && !preloaded.is_empty();
+    Blamed {
         wrong: Wrong {
-            parts: suspects.iter().map(in_words).collect(),
+            parts: match suspects.is_empty() {
+                true => vec![id.to_owned()],
+                false => suspects.iter().map(in_words).collect(),
+            },
             defect,
-            clocks: vec![clock.id.clone()],
-            witnesses,
-            cause: None,
+            clocks: vec![id.to_owned()],
+            witnesses: witnesses_of(report, &defect, &suspects, id),
+            cause: is_preloaded.then(|| format!("LD_PRELOAD={}", preloaded.join(":"))),
         },
         suspects,
         agent: None,
         shown_by: None,
-    })
+    }
 }
 
 /// The function of the C library that reads this clock.
@@ -294,21 +298,10 @@ fn most_explaining(failures: &[Failure], report: &Report) -> Option<Blamed> {
     let suspects: BTreeSet<Part> = suspects
         .filter(|part| explained(lead, part) == many)
         .collect();
-    let id = &lead.row.id;
     Some(Blamed {
-        wrong: Wrong {
-            parts: match suspects.is_empty() {
-                true => vec![id.clone()],
-                false => suspects.iter().map(in_words).collect(),
-            },
-            defect: lead.defect,
-            clocks: vec![id.clone()],
-            witnesses: witnesses_of(report, &lead.defect, &suspects, id),
-            cause: None,
-        },
         agent: lead.row.agent().map(str::to_owned),
-        suspects,
         shown_by: Some(lead.all.clone()),
+        ..blame(report, lead.defect, suspects, &lead.row.id)
     })
 }
 
