@@ -137,8 +137,7 @@ fn caution(row: &TimerRow) -> Option<Caution> {
 
 /// What disturbed the machine while the report was made.
 fn disturbances(report: &Report) -> Vec<Finding> {
-    const OF_MACHINE: [&str; 3] = ["load", "steal", "cpu-quota"];
-    const OF_REPORT: [&str; 2] = ["shared-machine", "frequency-changed"];
+    const OF_MACHINE: [&str; 2] = ["load", "steal"];
     if report.is_of_devices() {
         return Vec::new();
     }
@@ -148,6 +147,6 @@ fn disturbances(report: &Report) -> Vec<Finding> {
     let of_report = report
         .findings
         .iter()
-        .filter(|it| OF_REPORT.contains(&&*it.code));
+        .filter(|it| it.code == "shared-machine");
     machine.chain(of_report.cloned()).collect()
 }

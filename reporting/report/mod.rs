@@ -11,7 +11,6 @@ mod notes;
 pub mod openmetrics;
 mod output;
 mod range;
-mod ranking;
 mod read;
 mod sections;
 mod slug;

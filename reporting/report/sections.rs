@@ -5,11 +5,10 @@ use indexmap::{IndexMap, IndexSet};
 
 use super::machine::{in_a_line, report_facts};
 use super::notes::notes;
-use super::ranking::RankedWaits;
 use crate::assessment::sentences;
 use crate::document::{Document, FindingText};
 use crate::fields::{Kind, Row, Visibility, all_rows, known_columns, rows};
-use crate::model::{ProvenanceKind, Report, Severity, Status};
+use crate::model::{Lateness, ProvenanceKind, Report, Severity, Status, USUAL_WAIT_NS, value_of};
 use crate::table::{Table, TableColumn};
 use crate::text::numbers::short_time;
 
@@ -114,32 +113,27 @@ fn kind_sections<'a>(report: &'a Report, kind: Kind, detail: Detail) -> Vec<Time
         conditions => format!(" ({conditions})"),
     };
     let length = |row: &Row| short_time(row.request_ns().unwrap_or_default() as f64);
-    let section = |caption: String, rows: Vec<(&'static str, Row<'a>)>| TimerTable {
+    let section = |caption: String, rows: Vec<Row<'a>>| TimerTable {
         kind,
         caption,
         table: Some(table(kind, &rows, detail)),
-        rows: rows.into_iter().map(|(_, row)| row).collect(),
+        rows,
     };
-    let unmarked = |rows: Vec<Row<'a>>| rows.into_iter().map(|row| ("", row)).collect();
     match kind {
-        Kind::Clocks => vec![section(String::new(), unmarked(measured))],
+        Kind::Clocks => vec![section(String::new(), measured)],
         Kind::Waits => {
             let mut sections = Vec::new();
-            if let Some(RankedWaits { request_ns, rows }) = RankedWaits::rank(report) {
+            let waits = usual_waits(&measured);
+            if let Some(request_ns) = waits.iter().find_map(Row::request_ns) {
                 let caption = format!(
-                    "Waits of {}{shared}: lateness is observed minus requested, floor is the shortest wait. \
-                     *: no other primitive is clearly less late or cheaper without being worse in the other value",
+                    "Waits of {}{shared}, the least late first: lateness is observed minus requested, floor is the shortest wait",
                     short_time(request_ns as f64)
                 );
-                let mark = |is_optimal| if is_optimal { "*" } else { "" };
-                let rows = rows
-                    .into_iter()
-                    .map(|(row, is_optimal)| (mark(is_optimal), row));
-                sections.push(section(caption, rows.collect()));
+                sections.push(section(caption, waits));
             }
             let by_length: Vec<Row> = measured.iter().flat_map(|row| row.by_length()).collect();
             if measured.len() <= MAX_DETAILED_ROWS && by_length.len() > measured.len() {
-                sections.push(section("Lateness by length".into(), unmarked(by_length)));
+                sections.push(section("Lateness by length".into(), by_length));
             }
             sections
         }
@@ -148,24 +142,42 @@ fn kind_sections<'a>(report: &'a Report, kind: Kind, detail: Detail) -> Vec<Time
                 "A period of {}{shared}: jitter is |interval − period|, lateness is to the time when it was due",
                 length(&measured[0])
             );
-            vec![section(caption, unmarked(measured))]
+            vec![section(caption, measured)]
         }
     }
 }
 
-/// Builds a table from the default columns for which a row has a value. If a row has a mark, the
-/// first column contains the marks.
-fn table(kind: Kind, rows: &[(&'static str, Row)], detail: Detail) -> Table<'static> {
+/// The sleep primitives with results, at the usual length or the length nearest to it, the least late
+/// first. Returning early is as inaccurate as returning late.
+fn usual_waits<'a>(measured: &[Row<'a>]) -> Vec<Row<'a>> {
+    let lengths: Vec<Row> = measured.iter().flat_map(|row| row.by_length()).collect();
+    let latenesses = lengths.iter().filter_map(|row| row.lateness());
+    let Some(usual) = Lateness::nearest(latenesses, USUAL_WAIT_NS) else {
+        return Vec::new();
+    };
+    let at_usual = |row: &Row<'a>| {
+        let mut lengths = row.by_length().into_iter();
+        let usual = lengths.find(|row| row.request_ns() == Some(usual.request_ns));
+        usual.unwrap_or(*row)
+    };
+    let mut rows: Vec<Row> = measured.iter().map(at_usual).collect();
+    let late = |row: &Row| value_of(row.lateness().and_then(|late| late.p50_ns));
+    let distance = |row: &Row| late(row).map_or(f64::INFINITY, f64::abs);
+    rows.sort_by(|a, b| distance(a).total_cmp(&distance(b)));
+    rows
+}
+
+/// Builds a table from the default columns for which a row has a value.
+fn table(kind: Kind, rows: &[Row], detail: Detail) -> Table<'static> {
     // If all rows have the same length, the caption states it.
     let has_one_length = rows
         .iter()
-        .all(|(_, row)| row.request_ns() == rows[0].1.request_ns());
-    let all: Vec<Row> = rows.iter().map(|(_, row)| *row).collect();
+        .all(|row| row.request_ns() == rows[0].request_ns());
     let visibility = match detail {
         Detail::Short => Visibility::Wide,
         Detail::Full => Visibility::InFull,
     };
-    let mut fields = known_columns(kind, visibility, &all);
+    let mut fields = known_columns(kind, visibility, rows);
     fields.retain(|field| match field.key {
         "timer" | "conditions" => false,
         "request_ns" => !has_one_length,
@@ -179,16 +191,10 @@ fn table(kind: Kind, rows: &[(&'static str, Row)], detail: Detail) -> Table<'sta
         omission_priority: field.visibility.map_or(0, |visibility| visibility as u8),
         ..field.as_column_with_units()
     });
-    // An empty column would still take one blank.
-    let has_marks = rows.iter().any(|(mark, _)| !mark.is_empty());
-    let mark_column = has_marks.then(|| TableColumn::program_text(""));
-    let columns = mark_column.into_iter().chain([name]).chain(figures);
-    let mut table = Table::new(columns.collect());
-    for (mark, row) in rows {
+    let mut table = Table::new([name].into_iter().chain(figures).collect());
+    for row in rows {
         let figures = fields.iter().map(|field| field.value(*row));
-        let mark = has_marks.then(|| (*mark).into());
-        let names = mark.into_iter().chain([row.name().into()]);
-        table.push(names.chain(figures).collect());
+        table.push([row.name().into()].into_iter().chain(figures).collect());
     }
     table
 }

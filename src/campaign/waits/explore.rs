@@ -186,10 +186,7 @@ fn request_waits(
     list: WaitList,
 ) -> Answer<Vec<Wait>> {
     let waits = timer.waits(&reference.id, list)?;
-    // The number of CPUs that the threads of the host may use at the same time. The measuring CPU
-    // is added because it may be missing from the allowed CPUs of this thread.
-    let cpus = 1 + timers::allowed_cpus().map_or(1, |cpus| cpus.len());
-    possible::check_waits(&waits, reference, cpus)?;
+    possible::check_waits(&waits, reference)?;
     Ok(waits)
 }
 
