@@ -85,7 +85,7 @@ pub fn run(args: &CheckArgs, output: &mut dyn Write) -> CommandResult<bool> {
         frequency: args.verbose.then_some(frequency),
     };
     let document = machine_document(node.as_deref(), &checked);
-    let warnings = checked.assessment.warnings().into_iter();
+    let warnings = checked.assessment.wrong_in_words().into_iter();
     let mut document = warnings.fold(document, Document::paragraph);
     if let Some(sentence) =
         clock_verdict(&checked.findings).filter(|_| checked.assessment.wrong.is_empty())

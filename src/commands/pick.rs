@@ -18,7 +18,7 @@ use crate::choice::{
 };
 use crate::cli::PickArgs;
 use crate::document::{Document, Render};
-use crate::model::{Answer, Nanos, Report, value_of};
+use crate::model::{Answer, Interval, Nanos, Report, TimerRow, value_of};
 use crate::report::read;
 use crate::requests::{HostRequest, ProbeRequest, RunRequest, RuntimeName};
 use crate::table::{Format, Style};
@@ -27,6 +27,9 @@ use crate::text::numbers::{rate, short_time, significant, time, trimmed};
 /// Number of other timers that are listed after the picked one without --all: with the code, an
 /// answer fits on a screen.
 const LISTED_OTHERS: usize = 2;
+
+/// The note on measuring in Java.
+const JMH: &str = "JMH measures the same way in fresh virtual machines, between which results differ: prefer it where you can";
 
 /// Runs the command. Returns `true` if a clock, or a timer to wait with, suffices.
 ///
@@ -77,6 +80,8 @@ pub fn run(args: &PickArgs, output: &mut dyn Write) -> CommandResult<bool> {
             _ => None,
         };
         best.notes.extend(note);
+        let is_java = args.language == Some(Language::Java);
+        best.notes.extend(is_java.then(|| JMH.to_owned()));
         let mut others = choice.others.iter();
         let is_only = !others.clone().any(|other| requirement.may_use(&other.id));
         if let Some(words) = wrong(&report, best, args.language.filter(|_| is_only)) {
@@ -203,8 +208,14 @@ fn write_choice<R: Serialize, F: Serialize>(
     let mut document = warnings.fold(Document::new(choice), Document::paragraph);
     if let Some(best) = choice.picked.as_ref().or(choice.nearest.as_ref()) {
         let title = if is_picked { title } else { none };
+        let is_steady = args.language == Some(Language::Cpp) && best.id == "monotonic";
+        let id = if is_steady {
+            "std::chrono::steady_clock"
+        } else {
+            &best.id
+        };
         document = document
-            .paragraph(format!("{title} {} — {}", best.id, best.label))
+            .paragraph(format!("{title} {id} — {}", best.label))
             .facts(facts(best));
         let notes = [&best.reason].into_iter().chain(&best.notes);
         document = notes
@@ -258,7 +269,16 @@ fn clock_facts(
         plan.single_error.unwrap_or(plan.error),
     ]
     .map(percent);
-    let mut facts = vec![("method", plan.in_words())];
+    let row = clock_row(report, &clock.id);
+    let figure = |of: fn(&TimerRow) -> Option<Interval>| time(value_of(row.and_then(of)));
+    let [step, cost] = [
+        figure(|row| row.step_or_limit_ns()),
+        figure(|row| row.cost_ns),
+    ];
+    let mut facts = vec![
+        ("clock", format!("{step} steps, {cost} a read")),
+        ("method", plan.in_words()),
+    ];
     let mut fact = |name, value: String| facts.push((name, value));
     if let Some(hertz) = requirement.rate_hz {
         fact(
