@@ -90,7 +90,7 @@ fn is_shared(one: Option<&str>, other: Option<&str>, report: &Report) -> bool {
 /// Whether a clock fails as this defect would make it fail.
 fn is_like(defect: &Defect, failure: &Failure) -> bool {
     let is_rate_alike = match (defect.kind, defect.size) {
-        (DefectKind::Rate, Some(ppm)) => is_rate(failure.row, ppm),
+        (DefectKind::Rate, Some(ppm)) if failure.defect.size.is_some() => is_rate(failure.row, ppm),
         _ => true,
     };
     defect.kind == failure.defect.kind && is_rate_alike
@@ -105,11 +105,18 @@ fn is_rate(row: &TimerRow, ppm: f64) -> bool {
 
 /// The parts of the clock of a row, as far as known.
 fn parts(row: &TimerRow, report: &Report) -> BTreeSet<Part> {
+    match row.device {
+        Some(_) => BTreeSet::new(),
+        None => parts_of(&row.id, report),
+    }
+}
+
+fn parts_of(id: &str, report: &Report) -> BTreeSet<Part> {
     let platform = &report.platform;
-    if row.device.is_some() || platform.os.family != "linux" {
+    if platform.os.family != "linux" {
         return BTreeSet::new();
     }
-    let mut parts: BTreeSet<Part> = made_of(&row.id).iter().copied().collect();
+    let mut parts: BTreeSet<Part> = made_of(id).iter().copied().collect();
     let source = platform.clocksource.current.as_deref();
     if parts.contains(&Part::Source) && source.is_some_and(clock_sources::reads_counter) {
         parts.insert(Part::Counter);
@@ -128,8 +135,7 @@ fn shown(row: &TimerRow, defect: &Defect, report: &Report) -> BTreeSet<Part> {
         let id = row
             .agent()
             .map_or(id.clone(), |agent| format!("{agent}:{id}"));
-        let reference = clock_row(report, &id).map(|row| parts(row, report));
-        let reference = reference.unwrap_or_else(|| made_of(&id).iter().copied().collect());
+        let reference = parts_of(&id, report);
         shown.retain(|part| !reference.contains(part));
     }
     shown
@@ -305,7 +311,7 @@ fn most_explaining(failures: &[Failure], report: &Report) -> Option<Blamed> {
     })
 }
 
-/// Clocks of wall time that pass where a clock fails and lack what is suspected: its system call
+/// Clocks that count the same, pass where a clock fails and lack what is suspected: its system call
 /// first, then native ones, those most like it first.
 fn witnesses_of(
     report: &Report,
@@ -313,15 +319,16 @@ fn witnesses_of(
     suspects: &BTreeSet<Part>,
     id: &str,
 ) -> Vec<String> {
-    let failing = clock_row(report, id).map_or_else(BTreeSet::new, |row| parts(row, report));
+    let failing = parts_of(id, report);
+    let counts = |row: &TimerRow| row.properties.as_ref()?.counts;
+    let counted = clock_row(report, id).map_or(Some(Counted::Wall), counts);
     let call = timers::find(id).and_then(|entry| entry.info.properties.syscall_variant);
     let is_call = |row: &TimerRow| call == Some(row.id.as_str());
     let is_witness = |row: &&TimerRow| {
         let own = parts(row, report);
-        let is_wall = row.properties.as_ref().and_then(|it| it.counts) == Some(Counted::Wall);
         let is_compared = row.agent().is_none() || !shown(row, defect, report).is_empty();
         passes(row, defect)
-            && is_wall
+            && counts(row) == counted
             && is_compared
             && !own.is_empty()
             && own.is_disjoint(suspects)

@@ -58,15 +58,18 @@ fn trust(row: &TimerRow, report: &Report, blamed: &[blame::Blamed]) -> Option<Tr
         part: None,
         caution: caution(row),
     };
-    if trust.defect.is_none() {
+    let own = trust.defect;
+    // Others may show the size.
+    if own.is_none_or(|defect| defect.size.is_none()) {
         let reached = |certain| move |one: &&blame::Blamed| one.reach(row, report) == Some(certain);
         let wrong = blamed.iter().find(reached(true));
-        let one = wrong.or_else(|| blamed.iter().find(reached(false)));
+        let open = || blamed.iter().find(reached(false));
+        let one = wrong.or_else(|| open().filter(|_| own.is_none()));
         trust.part = one.map(|one| one.wrong.name());
-        trust.defect = wrong.map(|one| one.wrong.defect);
+        trust.defect = wrong.map(|one| one.wrong.defect).or(own);
         trust.open = match one {
             Some(one) => Some(one.wrong.defect.kind.question()).filter(|_| wrong.is_none()),
-            None => open_question(row),
+            None => open_question(row).filter(|_| own.is_none()),
         };
     }
     trust.answer = match (trust.defect, trust.open) {
