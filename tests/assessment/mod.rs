@@ -77,7 +77,7 @@ fn answered(report: &Report, answer: Answer) -> Vec<&String> {
 
 #[test]
 fn blames_what_is_wrong() {
-    for_each_machine(60, |machine| {
+    for_each_machine(40, |machine| {
         let Machine {
             report,
             truth,
@@ -159,7 +159,7 @@ fn verbs_agree() {
     let folder = tempfile::tempdir().expect("the folder is created");
     let [path, other] =
         ["report.json", "before.json"].map(|name| folder.path().join(name).display().to_string());
-    for_each_machine(5, |machine| {
+    for_each_machine(4, |machine| {
         let Machine {
             report,
             truth,
