@@ -1,65 +1,62 @@
-//! Parses and evaluates the conditions on changes that users write, as in `quality<-1`,
-//! `cost[monotonic*]>+10%` or `lost>0`.
+//! Parses and evaluates the conditions on changes that users write, as in `cost[monotonic*]>10%`.
 //!
 //! ```text
 //! condition = field [ "[" glob "]" ] operator number [ unit ]
-//! field     = "quality" | "cost" | "resolution" | "spread" | "drift" | "lost" | "trust"
-//!           | "p99"                                  (the cost of clocks, the lateness of waits)
-//!           | "granularity" | "floor" | "lateness" | "cpu" | "rate"          (not of clocks)
-//! operator  = "<" | "<=" | ">" | ">="
-//! unit      = "points" (quality) | "ppm" (drift, rate) | "%" | "ns" | "us" | "ms" | "s"
+//! field     = "cost" | "resolution" | "trust" | "source" | "lost"
+//! operator  = "<" | ">"
+//! unit      = "%" | "ns" | "us" | "ms" | "s"          (of cost and resolution, which need one)
 //! ```
 //!
-//! Limits of times need a unit. `trust` is -1 for each trust question that a timer newly fails, and
-//! 1 for each question that it newly passes.
+//! `trust<0` holds for clocks that newly fail a trust question, `source>0` for a more expensive clock
+//! source, `lost>N` for more than N timers that cannot be read any more.
 
 use std::str::FromStr;
 
 use super::sentence::{limit, list, percent};
-use super::{ChangeVerdict, ComparedFigure, Comparison, FamilyChange, Quantity};
-use crate::fields::FieldUnit;
+use super::{
+    COST, ChangeVerdict, ComparedFigure, Comparison, FELL, FamilyChange, MIN_SHARE, RESOLUTION,
+};
 use crate::glob::Glob;
 use crate::model::Interval;
+use crate::text::numbers::time;
 
 /// A condition on the changes between two reports.
 #[derive(Clone, Debug)]
 pub struct ChangeCondition {
     text: String,
-    field: ConditionField,
+    field: &'static str,
     /// The timers to which the condition is limited: the text of the glob and the parsed glob.
     timers: Option<(String, Glob)>,
     /// Whether values below the limit meet the condition; otherwise values above it do.
     below: bool,
-    /// Whether the limit itself meets the condition.
-    or_equal: bool,
-    /// The limit in percent or in the unit of the field.
+    /// The limit in percent, in nanoseconds, or as a number of timers.
     limit: f64,
     /// Whether the limit is in percent of the old value.
     percent: bool,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq)]
-enum ConditionField {
-    Figure(Quantity),
-    Lost,
-    Trust,
-}
+const TRUST: &str = "trust";
+const SOURCE: &str = "source";
+const LOST: &str = "lost";
+const FIELDS: [&str; 5] = [COST, RESOLUTION, TRUST, SOURCE, LOST];
 
-const GRAMMAR: &str = "write FIELD OPERATOR NUMBER, as in 'quality<-1' (points), 'cost>10%', 'cost[monotonic*]>5ns', \
-                       'resolution>0ns', 'spread<-0.05', 'lost>0' or 'trust<0' (a question of trust newly failed); operators are <, <=, > and >=";
+/// The units of limits with their sizes in nanoseconds.
+const UNITS: [(&str, f64); 6] = [
+    ("%", 1.0),
+    ("ns", 1.0),
+    ("us", 1e3),
+    ("µs", 1e3),
+    ("ms", 1e6),
+    ("s", 1e9),
+];
 
 /// The error of a text that is not a valid condition: what is wrong with it.
 #[derive(Debug, thiserror::Error)]
-#[error("{0}; {GRAMMAR}")]
+#[error(
+    "{0}; write 'cost>10%', 'cost[monotonic*]>5ns', 'resolution>10%', 'trust<0' (a question of trust newly failed), \
+     'source>0' (a slower clock source) or 'lost>0'"
+)]
 pub struct BadCondition(String);
-
-/// The names of all quantities.
-fn field_names() -> String {
-    let mut names: Vec<&str> = Quantity::all().map(Quantity::name).collect();
-    names.sort_unstable();
-    names.dedup();
-    names.join(", ").to_ascii_lowercase()
-}
 
 /// The result of evaluating a condition.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -78,120 +75,67 @@ impl FromStr for ChangeCondition {
     fn from_str(text: &str) -> Result<Self, BadCondition> {
         let wrong = |why: &str| BadCondition(format!("`{text}` {why}"));
         // The glob is removed first, because it can contain operators.
-        let (head, glob) = match text.split_once('[') {
+        let (head, timers) = match text.split_once('[') {
             Some((field, rest)) => {
                 let (glob, rest) = rest
                     .split_once(']')
                     .ok_or_else(|| wrong("has no `]` for its `[`"))?;
-                (format!("{}{rest}", field.trim_end()), Some(glob.trim()))
+                let parsed = Glob::parse(glob.trim());
+                let parsed = parsed.map_err(|why| wrong(&format!("has no valid glob: {why}")))?;
+                (
+                    format!("{}{rest}", field.trim_end()),
+                    Some((glob.trim().to_owned(), parsed)),
+                )
             }
             None => (text.to_owned(), None),
         };
-        let parsed = glob
-            .map(Glob::parse)
-            .transpose()
-            .map_err(|why| wrong(&format!("has no valid glob: {why}")))?;
-        let timers = glob.map(str::to_owned).zip(parsed);
         let operator = head
             .find(['<', '>'])
             .ok_or_else(|| wrong("has no operator"))?;
-        let (field, rest) = head.split_at(operator);
-        let field: ConditionField = field.trim().parse()?;
-        let (below, rest) = (rest.starts_with('<'), &rest[1..]);
-        let limit = rest.strip_prefix('=');
-        let or_equal = limit.is_some();
-        let (limit, percent) = field.read_limit(limit.unwrap_or(rest).trim())?;
-        let condition = Self {
-            text: text.to_owned(),
-            field,
-            timers,
-            below,
-            or_equal,
-            limit,
-            percent,
-        };
-        if field == ConditionField::Lost && condition.timers.is_some() {
-            return Err(wrong(
-                "is limited to some timers, but `lost` counts all timers",
-            ));
-        }
-        if !condition
-            .ends()
+        let (name, rest) = head.split_at(operator);
+        let name = name.trim();
+        let field = FIELDS
             .into_iter()
-            .any(|end| condition.is_met(end))
-        {
-            return Err(wrong("never holds, whatever changes"));
-        }
-        Ok(condition)
-    }
-}
-
-impl FromStr for ConditionField {
-    type Err = BadCondition;
-
-    fn from_str(name: &str) -> Result<Self, BadCondition> {
-        let mut quantities = Quantity::all();
-        let same_name = quantities.find(|quantity| quantity.name().eq_ignore_ascii_case(name));
-        match (same_name, name.to_ascii_lowercase().as_str()) {
-            (Some(quantity), _) => Ok(Self::Figure(quantity)),
-            (None, "lost") => Ok(Self::Lost),
-            (None, "trust") => Ok(Self::Trust),
-            _ => Err(BadCondition(format!(
-                "`{name}` is not a field; the fields are lost, trust, {}",
-                field_names()
-            ))),
-        }
-    }
-}
-
-impl ConditionField {
-    /// Whether the field is this quantity: a name stands for all quantities of that name.
-    fn names(self, quantity: Quantity) -> bool {
-        matches!(self, Self::Figure(named) if named.name() == quantity.name())
-    }
-
-    /// The units in which the limit can be written, each with the factor that converts it to the
-    /// unit of the field. The empty name stands for a number without a unit.
-    fn units(self) -> &'static [(&'static str, f64)] {
-        let Self::Figure(quantity) = self else {
-            return &[("", 1.0)];
-        };
-        match quantity.unit() {
-            FieldUnit::Percent => &[("", 1.0), ("points", 1.0), ("pp", 1.0)],
-            FieldUnit::Share => &[("", 1.0)],
-            FieldUnit::Ppm => &[("", 1.0), ("ppm", 1.0)],
-            _ => &[
-                ("%", 1.0),
-                ("ns", 1.0),
-                ("us", 1e3),
-                ("µs", 1e3),
-                ("ms", 1e6),
-                ("s", 1e9),
-            ],
-        }
-    }
-
-    /// Parses a number with a unit. Returns the number in the unit of the field, and whether it is
-    /// in percent.
-    fn read_limit(self, text: &str) -> Result<(f64, bool), BadCondition> {
-        let digits = text.trim_end_matches(|c: char| c.is_alphabetic() || c == '%' || c == ' ');
-        let unit = text[digits.len()..].trim();
+            .find(|field| field.eq_ignore_ascii_case(name));
+        let field = field.ok_or_else(|| wrong("is not on a field that is judged"))?;
+        let below = rest.starts_with('<');
+        let rest = rest[1..].trim();
+        let digits = rest.trim_end_matches(|c: char| c.is_alphabetic() || c == '%' || c == ' ');
         let number = digits
             .parse::<f64>()
             .ok()
             .filter(|number| number.is_finite());
-        let Some(number) = number else {
-            return Err(BadCondition(format!("`{text}` is not a number")));
+        let number = number.ok_or_else(|| wrong("has no number after its operator"))?;
+        let unit = rest[digits.len()..].trim();
+        let known = UNITS.into_iter().find(|(known, _)| *known == unit);
+        let size = match (field, known) {
+            (COST | RESOLUTION, Some((_, size))) => size,
+            (COST | RESOLUTION, None) => {
+                return Err(wrong("needs one of the units %, ns, us, ms and s"));
+            }
+            _ if !unit.is_empty() => return Err(wrong("has a unit, but its field has none")),
+            _ => 1.0,
         };
-        let known = self.units().iter().find(|(name, _)| *name == unit);
-        let Some((_, size)) = known else {
-            let all: Vec<&str> = self.units().iter().map(|(name, _)| *name).collect();
-            return Err(BadCondition(match all.join(" ").trim() {
-                "" => format!("`{text}` has a unit, but its field has none"),
-                units => format!("`{text}` has none of the units of its field: {units}"),
-            }));
+        let percent = unit == "%";
+        let is_possible = match field {
+            TRUST => below && number == 0.0,
+            SOURCE => !below && number == 0.0 && timers.is_none(),
+            LOST => !below && number >= 0.0,
+            // A cost cannot fall by all of itself.
+            _ if below => number <= 0.0 && !(percent && number <= -100.0),
+            _ => number >= 0.0,
         };
-        Ok((number * size, unit == "%"))
+        if !is_possible {
+            return Err(wrong("is no limit that a change can exceed"));
+        }
+        Ok(Self {
+            text: text.to_owned(),
+            field,
+            timers,
+            below,
+            limit: number * size,
+            percent,
+        })
     }
 }
 
@@ -203,41 +147,26 @@ impl ChangeCondition {
 
     /// What the condition says, in words that follow an article: `read costs more than 10 % more`.
     pub fn in_words(&self) -> String {
-        let is_usual = !self.or_equal && (self.limit == 0.0 || self.below == (self.limit < 0.0));
-        let of = |before: &str, after: &str| match &self.timers {
-            Some((glob, _)) => [before, glob, after].concat(),
-            None => String::new(),
+        let glob = self.timers.as_ref().map(|(glob, _)| glob);
+        let only = glob.map_or_else(String::new, |glob| format!(" ({glob})"));
+        let of = glob.map_or_else(String::new, |glob| format!(" of {glob}"));
+        let amount = match self.limit.abs() {
+            0.0 => String::new(),
+            limit if self.percent => format!(" more than {limit} %"),
+            limit => format!(" more than {}", time(Some(limit))),
         };
-        let size = self.limit.abs();
-        let side = |words: [&'static str; 2]| words[usize::from(self.below)];
-        match self.field {
-            ConditionField::Lost if self.limit == 0.0 => "timer lost its figures".to_owned(),
-            ConditionField::Trust if is_usual => {
-                format!("clock{} {} trust", of(" (", ")"), side(["gained", "lost"]))
+        match (self.field, self.below) {
+            (TRUST, _) => format!("clock{only} lost trust"),
+            (SOURCE, _) => "slower clock source".to_owned(),
+            (LOST, _) if self.limit == 0.0 => format!("timer{only} lost its figures"),
+            (LOST, _) => format!("loss of more than {} timers{only}", self.limit),
+            (COST, true) => format!("read{of} costs{amount} less"),
+            (COST, false) => format!("read{of} costs{amount} more"),
+            (_, below) => {
+                let how = if below { "fell" } else { "rose" };
+                let by = if amount.is_empty() { "" } else { " by" };
+                format!("resolution{of} {how}{by}{amount}")
             }
-            ConditionField::Figure(quantity) if is_usual => {
-                let than = match quantity.unit() {
-                    _ if size == 0.0 => String::new(),
-                    _ if self.percent => format!(" more than {size} %"),
-                    FieldUnit::Percent => format!(" more than {size} points"),
-                    _ => format!(" more than {}", quantity.written(size)),
-                };
-                if quantity == Quantity::COST {
-                    return format!(
-                        "read{} costs{than} {}",
-                        of(" of ", ""),
-                        side(["more", "less"])
-                    );
-                }
-                let by = if than.is_empty() { "" } else { " by" };
-                let name = quantity.name();
-                format!(
-                    "{name}{} {}{by}{than}",
-                    of(" of ", ""),
-                    side(["rose", "fell"])
-                )
-            }
-            _ => format!("change with {}", self.text),
         }
     }
 
@@ -245,86 +174,101 @@ impl ChangeCondition {
     /// there are several.
     pub fn most(&self, comparison: &Comparison) -> Option<String> {
         let size = |figure: &&ComparedFigure| {
-            let change = figure.change.percent.unwrap_or(figure.change.difference);
-            if self.below {
-                -change.value
-            } else {
-                change.value
-            }
+            let change = figure
+                .change
+                .percent
+                .unwrap_or(figure.change.difference)
+                .value;
+            if self.below { -change } else { change }
         };
-        let most = self
-            .figures(comparison)
-            .max_by(|a, b| size(a).total_cmp(&size(b)))?;
+        let figures = || self.figures(comparison);
+        let most = figures().max_by(|a, b| size(a).total_cmp(&size(b)))?;
         let change = most.written_difference();
-        Some(match self.figures(comparison).nth(1) {
+        Some(match figures().nth(1) {
             None => change,
             Some(_) => format!("most: {}, {change}", most.timer),
         })
     }
 
     /// The text of the glob if it matches none of `timers`; otherwise `None`.
-    pub fn unmatched<'t>(&self, mut timers: impl Iterator<Item = &'t str>) -> Option<&str> {
+    pub fn unmatched(&self, timers: &[&str]) -> Option<&str> {
         let (text, glob) = self.timers.as_ref()?;
-        (!timers.any(|timer| glob.matches(timer))).then_some(text)
+        (!timers.iter().any(|timer| glob.matches(timer))).then_some(text)
     }
 
-    /// The values whose changes the condition limits; none for conditions on trust and on lost timers.
-    pub fn figures<'c>(
-        &self,
-        comparison: &'c Comparison,
-    ) -> impl Iterator<Item = &'c ComparedFigure> {
-        comparison.figures.iter().filter(|compared| {
-            self.field.names(compared.quantity) && self.includes(&compared.timer)
-        })
+    /// Whether the condition is on this timer.
+    pub fn includes(&self, timer: &str) -> bool {
+        self.field != SOURCE
+            && self
+                .timers
+                .as_ref()
+                .is_none_or(|(_, glob)| glob.matches(timer))
+    }
+
+    /// The values whose changes the condition limits.
+    fn figures<'c>(&self, comparison: &'c Comparison) -> impl Iterator<Item = &'c ComparedFigure> {
+        let figures = comparison.figures.iter();
+        figures.filter(|figure| figure.quantity == self.field && self.includes(&figure.timer))
     }
 
     /// Evaluates the condition. It holds if a difference meets the limit, exceeds noise, and is at
     /// least the smallest difference that matters. A difference without an interval, for which
     /// noise is unknown, is compared with the limit too, except if it depends on a single process.
     pub fn decide(&self, comparison: &Comparison) -> Decision {
-        let figures = || self.figures(comparison);
+        let figures: Vec<&ComparedFigure> = self.figures(comparison).collect();
+        let names = |is_meant: fn(&ComparedFigure) -> bool| -> Vec<String> {
+            let meant = figures.iter().filter(|figure| is_meant(figure));
+            meant.map(|figure| figure.timer.clone()).collect()
+        };
         let met: Vec<String> = match self.field {
-            ConditionField::Lost => {
-                let lost: Vec<String> = comparison.lost().map(|lost| lost.timer.clone()).collect();
-                return match lost.as_slice() {
-                    lost if !self.is_met(lost.len() as f64) => Decision::Fails,
-                    [] => Decision::Holds("no timer lost its figures".to_owned()),
-                    lost => Decision::Holds(list(lost)),
-                };
+            LOST => {
+                let lost = comparison.lost().map(|lost| &lost.timer);
+                lost.filter(|timer| self.includes(timer)).cloned().collect()
             }
-            ConditionField::Trust => comparison
-                .answers
-                .iter()
-                .filter(|answer| {
-                    self.includes(&answer.timer) && self.is_met(change_of_trust(answer.verdict))
-                })
-                .map(|answer| format!("{} {}", answer.timer, answer.question.name()))
-                .collect(),
-            ConditionField::Figure(_) => {
-                names_where(figures(), |compared| self.is_met_by(compared))
+            TRUST => {
+                let failed = comparison
+                    .answers
+                    .iter()
+                    .filter(|answer| answer.verdict == ChangeVerdict::Worse);
+                let failed = failed.filter(|answer| self.includes(&answer.timer));
+                failed
+                    .map(|answer| format!("{} {}", answer.timer, answer.question.name()))
+                    .collect()
+            }
+            SOURCE => {
+                let falls = comparison
+                    .platform
+                    .iter()
+                    .filter(|change| change.remark == Some(FELL));
+                falls.map(ToString::to_string).collect()
+            }
+            _ => {
+                let met = figures.iter().filter(|figure| self.is_met_by(figure));
+                met.map(|figure| figure.timer.clone()).collect()
             }
         };
-        if !met.is_empty() {
+        let most = if self.field == LOST { self.limit } else { 0.0 };
+        if met.len() as f64 > most {
             return Decision::Holds(list(&met));
         }
         let is_known = match self.field {
-            ConditionField::Trust => comparison.asked.iter().any(|timer| self.includes(timer)),
-            _ => figures().next().is_some(),
+            LOST | SOURCE => return Decision::Fails,
+            TRUST => comparison.asked.iter().any(|timer| self.includes(timer)),
+            _ => !figures.is_empty(),
         };
         if !is_known {
             return Decision::Open("no timer has this field on both sides".to_owned());
         }
-        let single = names_where(figures(), |compared| {
-            compared.verdict == ChangeVerdict::Unjudged && compared.single_process
-        });
+        let single =
+            names(|figure| figure.verdict == ChangeVerdict::Unjudged && figure.single_process);
         if !single.is_empty() {
             return Decision::Open(format!(
                 "{} without intervals, from a single process: probe with more processes",
                 list(&single)
             ));
         }
-        let unlike = names_where(figures(), |compared| compared.unlike_cores);
-        if !unlike.is_empty() && unlike.len() == figures().count() {
+        let unlike = names(|figure| figure.unlike_cores);
+        if !unlike.is_empty() && unlike.len() == figures.len() {
             return Decision::Open(format!(
                 "{} on free cores on one side, on shared cores on the other: more runs decide it",
                 list(&unlike)
@@ -332,22 +276,24 @@ impl ChangeCondition {
         }
         // A family all of whose timers are meant is judged as a whole: what is common to its timers
         // is known better than the change of each.
-        let families: Vec<&FamilyChange> = comparison
-            .families
+        let is_whole = |family: &&FamilyChange| {
+            self.percent
+                && self.field == COST
+                && family.timers.iter().all(|timer| self.includes(timer))
+        };
+        let families: Vec<&FamilyChange> = comparison.families.iter().filter(is_whole).collect();
+        let hidden = families
             .iter()
-            .filter(|it| self.is_on(it))
+            .filter(|family| self.may_be_met(family.verdict, family.percent, 100.0 * MIN_SHARE));
+        let mut open: Vec<(f64, String)> = hidden
+            .map(|family| (family.limit_percent, limit(family)))
             .collect();
-        let mut open: Vec<(f64, String)> = Vec::new();
-        for family in &families {
-            let smallest = 100.0 * family.quantity.smallest_share();
-            if self.may_be_met_within(family.verdict, Some(family.percent), smallest) {
-                open.push((family.limit_percent, limit(family)));
-            }
-        }
-        for compared in figures() {
-            let is_in_family = |family: &&FamilyChange| family.timers.contains(&compared.timer);
-            if !families.iter().any(is_in_family) {
-                open.extend(self.open_figure(compared));
+        for figure in figures {
+            if !families
+                .iter()
+                .any(|family| family.timers.contains(&figure.timer))
+            {
+                open.extend(self.hidden_in(figure));
             }
         }
         open.sort_by(|one, other| other.0.total_cmp(&one.0));
@@ -361,115 +307,66 @@ impl ChangeCondition {
         ))
     }
 
-    /// Whether the condition limits a change in percent of all timers of a family.
-    fn is_on(&self, family: &FamilyChange) -> bool {
-        self.percent
-            && self.field.names(family.quantity)
-            && family.timers.iter().all(|timer| self.includes(timer))
+    /// The change of a figure in the unit of the limit.
+    fn change_of(&self, figure: &ComparedFigure) -> Option<Interval> {
+        let change = &figure.change;
+        if self.percent {
+            change.percent
+        } else {
+            Some(change.difference)
+        }
     }
 
-    /// The limit within which a timer is unchanged, as a number and as text, if the limit of the
+    /// The limit within which a figure is unchanged, as a number and as text, if the limit of the
     /// condition is smaller.
-    fn open_figure(&self, compared: &ComparedFigure) -> Option<(f64, String)> {
-        let (change, quantity) = (&compared.change, compared.quantity);
-        let (interval, smallest) = if self.percent {
-            (change.percent, 100.0 * quantity.smallest_share())
-        } else {
-            let smallest = quantity.smallest_difference(change.old.value);
-            (Some(change.difference), smallest)
-        };
-        let (low, high) = interval?.ends()?;
+    fn hidden_in(&self, figure: &ComparedFigure) -> Option<(f64, String)> {
+        let change = self.change_of(figure)?;
+        let smallest = MIN_SHARE
+            * if self.percent {
+                100.0
+            } else {
+                figure.change.old.value.abs()
+            };
+        let (low, high) = change.ends()?;
         let within = high.abs().max(low.abs());
         let written = if self.percent {
             percent(within)
         } else {
-            quantity.written(within)
+            time(Some(within))
         };
-        self.may_be_met_within(compared.verdict, interval, smallest)
-            .then(|| (within, format!("{} within {written}", compared.timer)))
-    }
-
-    /// The smallest and the largest possible change, in the unit of the limit.
-    fn ends(&self) -> [f64; 2] {
-        /// A decrease of 100 % is impossible, because every call takes some time.
-        const ALMOST_ALL: f64 = 99.999_999;
-        match self.field {
-            ConditionField::Lost => [0.0, f64::INFINITY],
-            ConditionField::Trust => [-1.0, 1.0],
-            ConditionField::Figure(_) if self.percent => [-ALMOST_ALL, f64::INFINITY],
-            ConditionField::Figure(quantity) => match quantity.unit() {
-                FieldUnit::Percent => [-100.0, 100.0],
-                FieldUnit::Share => [-1.0, 1.0],
-                _ => [f64::NEG_INFINITY, f64::INFINITY],
-            },
-        }
-    }
-
-    /// Whether the condition is on this timer.
-    pub fn includes(&self, timer: &str) -> bool {
-        self.timers
-            .as_ref()
-            .is_none_or(|(_, glob)| glob.matches(timer))
+        let is_open = self.may_be_met(figure.verdict, change, smallest);
+        is_open.then(|| (within, format!("{} within {written}", figure.timer)))
     }
 
     fn is_met(&self, value: f64) -> bool {
-        (self.or_equal && value == self.limit)
-            || if self.below {
-                value < self.limit
-            } else {
-                value > self.limit
-            }
+        if self.below {
+            value < self.limit
+        } else {
+            value > self.limit
+        }
     }
 
-    fn is_met_by(&self, compared: &ComparedFigure) -> bool {
-        let counts = match compared.verdict {
+    fn is_met_by(&self, figure: &ComparedFigure) -> bool {
+        let counts = match figure.verdict {
             ChangeVerdict::Better | ChangeVerdict::Worse => true,
             ChangeVerdict::Unjudged => {
-                compared.matters && !compared.single_process && !compared.unlike_cores
+                figure.matters() && !figure.single_process && !figure.unlike_cores
             }
             ChangeVerdict::Noise => false,
         };
-        let change = if self.percent {
-            compared.change.percent
-        } else {
-            Some(compared.change.difference)
-        };
-        counts && change.is_some_and(|change| self.is_met(change.value))
+        counts
+            && self
+                .change_of(figure)
+                .is_some_and(|change| self.is_met(change.value))
     }
 
     /// Whether the interval of a difference contains values that meet the limit although the
     /// difference itself is within noise. `false` for limits at or below the smallest difference
     /// that matters.
-    fn may_be_met_within(
-        &self,
-        verdict: ChangeVerdict,
-        interval: Option<Interval>,
-        smallest: f64,
-    ) -> bool {
-        let ends = interval.and_then(|interval| interval.ends());
+    fn may_be_met(&self, verdict: ChangeVerdict, change: Interval, smallest: f64) -> bool {
+        let ends = change.ends();
         verdict == ChangeVerdict::Noise
             && self.limit.abs() > smallest
-            && !self.is_met(0.0)
             && ends.is_some_and(|(low, high)| self.is_met(low) || self.is_met(high))
     }
-}
-
-/// The value of a changed answer in conditions on `trust`.
-fn change_of_trust(verdict: ChangeVerdict) -> f64 {
-    match verdict {
-        ChangeVerdict::Worse => -1.0,
-        ChangeVerdict::Better => 1.0,
-        ChangeVerdict::Noise | ChangeVerdict::Unjudged => 0.0,
-    }
-}
-
-/// The names of the timers whose values are meant.
-fn names_where<'a>(
-    figures: impl Iterator<Item = &'a ComparedFigure>,
-    is_meant: impl Fn(&ComparedFigure) -> bool,
-) -> Vec<String> {
-    figures
-        .filter(|compared| is_meant(compared))
-        .map(|compared| compared.timer.clone())
-        .collect()
 }

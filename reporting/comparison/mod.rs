@@ -7,7 +7,6 @@ mod condition;
 mod families;
 mod judge;
 mod platform;
-mod quantity;
 mod rows;
 mod scatter;
 mod sections;
@@ -16,19 +15,26 @@ mod trust;
 
 use serde::Serialize;
 
+use crate::fields::{FieldUnit, fields_of};
 use crate::model::{Interval, Report, TimerRow};
 use crate::statistics::mean;
-use crate::text::numbers::short_time;
 
 pub use condition::{BadCondition, ChangeCondition, Decision};
 pub use judge::FamilyChange;
 use platform::cpu_differs;
 pub use platform::{FELL, PlatformChange, platform_changes, unlike_cpu};
-pub use quantity::Quantity;
 pub use trust::ChangedAnswer;
 
 use judge::TimerQuantity;
 use rows::{RunRow, core_ghz};
+
+/// The names of the quantities that are judged.
+pub const COST: &str = "cost";
+/// The resolution of a clock.
+pub const RESOLUTION: &str = "resolution";
+/// Costs and resolutions that differ by less than this share count as equal: vendors, kernels and
+/// hypervisors round declared rates by as much (10.00 and 10.02 ns). *Seen*.
+const MIN_SHARE: f64 = 0.005;
 
 /// The verdict on a difference; in this order, differences are listed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
@@ -38,7 +44,7 @@ pub enum ChangeVerdict {
     Worse,
     /// Better by more than noise.
     Better,
-    /// Unknown, because a value has no interval.
+    /// Unknown, because a value has no interval, or none is given.
     Unjudged,
     /// Within noise, or too small to matter.
     Noise,
@@ -51,7 +57,7 @@ pub struct FigureChange {
     pub old: Interval,
     /// The new value.
     pub new: Interval,
-    /// The new value minus the old value, in the unit of the quantity (Quality: percentage points).
+    /// The new value minus the old value, in the unit of the quantity.
     pub difference: Interval,
     /// The difference in percent of the old value; null if percentages do not apply.
     pub percent: Option<Interval>,
@@ -63,23 +69,21 @@ pub struct ComparedFigure {
     /// The timer.
     pub timer: String,
     /// The quantity.
-    pub quantity: Quantity,
+    pub quantity: &'static str,
+    /// Its unit.
+    #[serde(skip)]
+    pub unit: FieldUnit,
     /// The difference.
     #[serde(flatten)]
     pub change: FigureChange,
     /// Whether the difference exceeds noise, and in which direction.
     pub verdict: ChangeVerdict,
-    /// Whether the difference is at least the smallest difference that matters.
-    pub matters: bool,
     /// Whether one of the reports measured the timer in a single process, which allows no
     /// conclusion.
     pub single_process: bool,
     /// Whether one side has only processes that had their core to themselves and the other has none
     /// of them, which allows no conclusion.
     pub unlike_cores: bool,
-    /// The probability of a difference at least this large by chance, corrected for the number of
-    /// questions (Holm); null for Qualities, which follow from other quantities.
-    pub probability: Option<f64>,
 }
 
 /// A timer with results in only one of the reports.
@@ -113,7 +117,7 @@ pub enum Fate {
 /// All differences between the reports.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Comparison {
-    /// The summary: one sentence for clocks, and one for all other timers.
+    /// The summary in one sentence.
     pub sentences: Vec<String>,
     /// The numbers of old runs and of new runs.
     pub runs: [usize; 2],
@@ -124,7 +128,7 @@ pub struct Comparison {
     /// frequency slow down or speed up the machine. It is no change of the clocks; their new costs
     /// are given without it.
     pub machine: Option<Interval>,
-    /// The changes of costs and latenesses that families of timers share.
+    /// The changes of costs that families of clocks share.
     pub families: Vec<FamilyChange>,
     /// Differences between the platforms and settings, the most important first.
     pub platform: Vec<PlatformChange>,
@@ -156,6 +160,11 @@ impl ComparedFigure {
     /// Whether the difference exceeds noise.
     pub fn is_changed(&self) -> bool {
         matches!(self.verdict, ChangeVerdict::Better | ChangeVerdict::Worse)
+    }
+
+    /// Whether the difference is at least the smallest that matters.
+    fn matters(&self) -> bool {
+        self.change.difference.value.abs() >= MIN_SHARE * self.change.old.value.abs()
     }
 }
 
@@ -216,7 +225,7 @@ impl Comparison {
         }
         let core_ghz = frequencies.map(|(old, _)| old);
         judge::judge(&mut comparison, &candidates, core_ghz);
-        comparison.sentences = sentence::sentences(&comparison);
+        comparison.sentences = vec![sentence::sentence(&comparison)];
         Ok(comparison)
     }
 
@@ -237,30 +246,25 @@ impl Comparison {
 }
 
 /// All quantities of a timer that both sides have.
-fn candidates_of<'a>(name: &str, rows: &[Vec<&'a RunRow<'a>>; 2]) -> Vec<TimerQuantity<'a>> {
-    let mut wanted: Vec<(Quantity, Option<u64>)> = Vec::new();
-    for (quantity, length, _) in rows[1].iter().flat_map(|row| &row.figures) {
-        if !wanted.contains(&(*quantity, *length)) {
-            wanted.push((*quantity, *length));
-        }
-    }
-    let candidate = |(quantity, length): (Quantity, Option<u64>)| {
-        let of_side = |side: &Vec<&'a RunRow<'a>>| {
+fn candidates_of<'a>(timer: &'a str, rows: &[Vec<&'a RunRow<'a>>; 2]) -> Vec<TimerQuantity<'a>> {
+    let fields = fields_of(rows[1][0].row.kind());
+    let candidates = fields.filter_map(|field| {
+        let quantity = field.compared?;
+        let sides = rows.each_ref().map(|side| -> Vec<(&RunRow, Interval)> {
             let figures = side.iter();
-            let figures = figures.filter_map(|row| Some((*row, row.figure(quantity, length)?)));
-            figures.collect()
-        };
-        let sides: [Vec<_>; 2] = rows.each_ref().map(of_side);
-        let (first, _) = sides[1].first()?;
-        let at = length.map_or_else(String::new, |ns| format!(" at {}", short_time(ns as f64)));
-        (!sides[0].is_empty()).then(|| TimerQuantity {
-            timer: format!("{name}{at}"),
+            figures
+                .filter_map(|row| Some((*row, field.figure(row.row)?)))
+                .collect()
+        });
+        let is_on_both = sides.iter().all(|side| !side.is_empty());
+        is_on_both.then_some(TimerQuantity {
+            timer,
             quantity,
-            family: first.family().to_owned(),
+            field,
             sides,
         })
-    };
-    wanted.into_iter().filter_map(candidate).collect()
+    });
+    candidates.collect()
 }
 
 #[cfg(test)]

@@ -24,11 +24,6 @@ const LOOP_CYCLES: [f64; 2] = [0.4, 2.0];
 /// kernel. *Seen*: 300 runs of a quiet Zen 4, by where code and pages lie; larger on other machines,
 /// whose comparisons show it.
 const UNSEEN: [[f64; 2]; 2] = [[0.002, 0.004], [0.008, 0.012]];
-/// The same of a spread *s*, for arcsin √*s*. *Seen*: as `UNSEEN`.
-pub const UNSEEN_SPREAD: f64 = 0.1;
-/// The same of the logarithm of a p99. *Seen*: 11 runs of a Zen 3 guest with neighbours, which differ by
-/// 0.10 to 0.22; their processes show most of it.
-pub const UNSEEN_TAIL: f64 = 0.1;
 /// The quantiles between which the pooled deviations of a family are measured, and their distance for
 /// a normal distribution in standard deviations. *Computed*: wide enough for several states, and
 /// without the processes that were interrupted.
@@ -164,18 +159,6 @@ fn costs_in(state: State, rows: &[Option<&TimerRow>], in_cycles: bool) -> Vec<Op
         Some(values.location(of_family, added + own, state + common))
     };
     rows.iter().zip(clocks).map(location).collect()
-}
-
-/// A figure of a clock on the scale of the comparison, which runs differ in by the standard deviation
-/// `unseen` although no process shows it; `None` if the report does not hold it of the processes.
-pub fn by_processes(
-    row: &TimerRow,
-    state: State,
-    unseen: f64,
-    figure: impl Fn(&ProcessFigures) -> Option<f64>,
-) -> Option<Location> {
-    let values = ProcessValues::new(row, state, figure)?;
-    Some(values.location(0.0, unseen * unseen, 0.0))
 }
 
 /// The standard deviation of single processes of a family, relative to the cost of its typical

@@ -4,14 +4,12 @@
 use indexmap::IndexMap;
 use serde::Serialize;
 
-use super::Quantity;
 use super::judge::FALSE_ALARM;
-use super::{ChangeVerdict, ComparedFigure, Comparison, FamilyChange, Fate, PlatformChange};
+use super::{ChangeVerdict, ComparedFigure, Comparison, Fate, PlatformChange};
 use crate::document::Document;
 use crate::fields::FieldUnit;
 use crate::table::{Table, TableColumn};
-use crate::text::counted;
-use crate::text::numbers::{NOTHING, signed, significant};
+use crate::text::numbers::{NOTHING, signed, significant, time};
 
 const BOLD: &str = "1";
 const ALARM: &str = "31;1";
@@ -62,22 +60,29 @@ impl Comparison {
 }
 
 impl ComparedFigure {
-    /// Formats the difference with its interval, in percent if it has one.
+    /// Formats the difference in percent with its interval.
     pub fn written_difference(&self) -> String {
-        let change = &self.change;
-        let (by, decimals, unit) = match (self.quantity.unit(), change.percent) {
-            (FieldUnit::Percent, _) => (change.difference, 2, " points"),
-            (FieldUnit::Share, _) => (change.difference, 3, ""),
-            (FieldUnit::Ppm, _) => (change.difference, 1, " ppm"),
-            (_, Some(percent)) => (percent, 1, " %"),
-            (_, None) => {
-                return format!("{} ns", significant(change.difference.value, 4));
-            }
+        let Some(percent) = self
+            .change
+            .percent
+            .filter(|_| self.unit == FieldUnit::Nanoseconds)
+        else {
+            return NOTHING.to_owned();
         };
-        let interval = by.ends().map_or_else(String::new, |(low, high)| {
-            format!(" [{}, {}]", signed(low, decimals), signed(high, decimals))
+        let interval = percent.ends().map_or_else(String::new, |(low, high)| {
+            format!(" [{}, {}]", signed(low, 1), signed(high, 1))
         });
-        format!("{}{unit}{interval}", signed(by.value, decimals))
+        format!("{} %{interval}", signed(percent.value, 1))
+    }
+
+    /// Formats one of its values.
+    fn written(&self, value: f64) -> String {
+        match self.unit {
+            FieldUnit::Percent => format!("{:.2} %", 100.0 * value),
+            FieldUnit::Ppm => format!("{} ppm", significant(value, 3)),
+            FieldUnit::Share => format!("{value:.3}"),
+            _ => time(Some(value)),
+        }
     }
 }
 
@@ -91,21 +96,13 @@ fn in_words(verdict: ChangeVerdict) -> (&'static str, &'static str) {
     }
 }
 
-/// The differences to show, worst first: changes that exceed noise and unjudged differences that
-/// matter, or all differences if `all` is set. A spread without an interval is shown only if `all`
-/// is set, because it enters Quality, which is judged.
+/// The differences to show, worst first: changes that exceed noise, or all differences if `all` is
+/// set.
 fn visible(comparison: &Comparison, all: bool) -> Vec<&ComparedFigure> {
-    let differs = |compared: &&ComparedFigure| match compared.verdict {
-        ChangeVerdict::Unjudged => {
-            let is_other = compared.change.difference.value != 0.0;
-            compared.quantity != Quantity::SPREAD && compared.matters && is_other
-        }
-        _ => compared.is_changed(),
-    };
     let mut shown: Vec<&ComparedFigure> = comparison
         .figures
         .iter()
-        .filter(|figure| all || differs(figure))
+        .filter(|figure| all || figure.is_changed())
         .collect();
     // The sort is stable: within a verdict, timers and their quantities keep the order of the
     // report.
@@ -126,12 +123,11 @@ fn figures(shown: &[&ComparedFigure]) -> Table<'static> {
     table.columns[2].right_aligned = true;
     table.columns[3].right_aligned = true;
     for compared in shown {
-        let quantity = compared.quantity;
         table.push(vec![
             compared.timer.as_str().into(),
-            quantity.name().into(),
-            quantity.written(compared.change.old.value).into(),
-            quantity.written(compared.change.new.value).into(),
+            compared.quantity.into(),
+            compared.written(compared.change.old.value).into(),
+            compared.written(compared.change.new.value).into(),
             compared.written_difference().into(),
             in_words(compared.verdict).0.into(),
         ]);
@@ -206,30 +202,24 @@ fn by_runtime(timers: &[&str]) -> String {
 
 /// The number of values with each verdict, and the rules of the comparison.
 fn summary(comparison: &Comparison) -> String {
-    let [worse, better, noise, unjudged] = [
+    let [worse, better, noise] = [
         ChangeVerdict::Worse,
         ChangeVerdict::Better,
         ChangeVerdict::Noise,
-        ChangeVerdict::Unjudged,
     ]
     .map(|verdict| comparison.count(verdict));
-    let unjudged = match unjudged {
-        0 => String::new(),
-        some => format!("; {some} without an interval are not judged"),
-    };
     let [old, new] = comparison.runs;
-    let has_costs = |family: &FamilyChange| family.quantity == Quantity::COST;
     let core_hz = comparison
         .core_hz
-        .filter(|_| comparison.families.iter().any(has_costs));
+        .filter(|_| !comparison.families.is_empty());
     let core = core_hz.map(|hz| hz.map(|hz| format!("{:.3} GHz", hz / 1e9)));
     let core = core.map_or_else(String::new, |[old, new]| {
-        format!("; costs were compared in core cycles, between processes whose core was in the same state, and are printed at {old}, the frequency of the old runs (new: {new})")
+        format!("; costs were compared in core cycles and are printed at {old}, the frequency of the old runs (new: {new})")
     });
     format!(
-        "of {} with an interval, {worse} got worse, {better} got better, and {noise} differ by no more than noise{unjudged}; \
+        "of {} costs and resolutions, {worse} got worse, {better} got better, and {noise} differ by no more than noise; all other figures are shown by --all, not judged; \
          {old} old and {new} new runs; where nothing changed, at most 1 comparison in {:.0} finds a change{core}",
-        counted(worse + better + noise, "figure"),
+        worse + better + noise,
         1.0 / FALSE_ALARM,
     )
 }

@@ -1,8 +1,8 @@
-//! Summarises a comparison in one sentence for clocks and one for waits: which families of timers
-//! changed, within which limits all others are unchanged, and what else changed.
+//! Summarises a comparison in one sentence: which families of clocks changed, within which limits all
+//! others are unchanged, and what else changed.
 
 use super::platform::cpu_differs;
-use super::{ChangeVerdict, ComparedFigure, Comparison, FamilyChange, Quantity};
+use super::{COST, ChangeVerdict, ComparedFigure, Comparison, FamilyChange, RESOLUTION};
 use crate::model::Interval;
 use crate::text::numbers::significant;
 
@@ -13,148 +13,99 @@ const LEAST_FACTOR: f64 = 100.0;
 /// The largest number of timers that a sentence lists.
 const MOST_LISTED: usize = 3;
 
-/// The sentence for clocks and the sentence for all other timers; a kind without values has no
-/// sentence.
-pub fn sentences(comparison: &Comparison) -> Vec<String> {
-    let mut sentences = Vec::new();
+const OF_COST: [&str; 3] = [" % slower", " % faster", " times the cost"];
+const OF_RESOLUTION: [&str; 3] = [" % longer", " % shorter", " times as long"];
+
+/// The sentence on costs, resolutions, lost timers and trust.
+pub fn sentence(comparison: &Comparison) -> String {
     let same = if cpu_differs(&comparison.platform) {
         "equal"
     } else {
         "unchanged"
     };
-    for of_clocks in [true, false] {
-        let own: Vec<&ComparedFigure> = comparison
+    let of = |quantity: &'static str| {
+        comparison
             .figures
             .iter()
-            .filter(|compared| compared.quantity.is_of_clocks() == of_clocks)
-            .collect();
-        if !own.is_empty() {
-            let families = comparison
-                .families
-                .iter()
-                .filter(|family| family.quantity.is_of_clocks() == of_clocks);
-            let subject = if of_clocks { "costs" } else { "waits" };
-            let sentence = sentence([subject, same], &families.collect::<Vec<_>>(), &own);
-            let machine = comparison.machine.filter(|_| of_clocks).map(|machine| {
-                let by = by(Quantity::COST, machine);
-                format!("the machine is {by} in everything; relative to that, ")
-            });
-            sentences.push(machine.unwrap_or_default() + &sentence);
+            .filter(move |it| it.quantity == quantity)
+    };
+    let changed_by = |words: [&str; 3], figure: &ComparedFigure| {
+        let percent = figure.change.percent.filter(|_| figure.is_changed())?;
+        Some(format!("{}: {}", figure.timer, by(words, percent)))
+    };
+    let mut parts = Vec::new();
+    let mut unchanged = Vec::new();
+    for family in &comparison.families {
+        match family.verdict {
+            ChangeVerdict::Better | ChangeVerdict::Worse => parts.push(described(family)),
+            _ => unchanged.push(limit(family)),
         }
+        let own = of(COST).filter(|figure| family.own.contains(&figure.timer));
+        let own: Vec<String> = own
+            .filter_map(|figure| changed_by(OF_COST, figure))
+            .collect();
+        parts.extend(Some(list(&own)).filter(|_| !own.is_empty()));
     }
-    if sentences.is_empty() {
-        sentences.push("costs unknown, because no figure is on both sides".to_owned());
+    let steps = of(RESOLUTION).filter_map(|figure| changed_by(OF_RESOLUTION, figure));
+    let steps: Vec<String> = steps.collect();
+    if !steps.is_empty() {
+        parts.push(format!("resolution of {}", list(&steps)));
+    }
+    if !unchanged.is_empty() {
+        let subject = if parts.is_empty() {
+            "costs"
+        } else {
+            "all else"
+        };
+        parts.push(format!("{subject} {same} ({})", unchanged.join(", ")));
+    } else if comparison.families.is_empty() {
+        parts.push(format!("costs unknown, because {}", why_unknown(of(COST))));
+    }
+    let unlike: Vec<String> = of(COST)
+        .filter(|it| it.unlike_cores)
+        .map(|it| it.timer.clone())
+        .collect();
+    if !unlike.is_empty() && !comparison.families.is_empty() {
+        parts.push(format!(
+            "not judged: {} (core free on one side only)",
+            list(&unlike)
+        ));
     }
     let failed = comparison
         .answers
         .iter()
-        .filter(|answer| answer.verdict == ChangeVerdict::Worse)
-        .map(|answer| format!("{} {}", answer.timer, answer.question.name()));
+        .filter(|answer| answer.verdict == ChangeVerdict::Worse);
+    let failed = failed.map(|answer| format!("{} {}", answer.timer, answer.question.name()));
     let lost = comparison.lost().map(|lost| lost.timer.clone());
     for (what, names) in [
         ("lost", lost.collect::<Vec<String>>()),
         ("newly failed", failed.collect()),
     ] {
-        if let (Some(last), false) = (sentences.last_mut(), names.is_empty()) {
-            *last += &format!("; {what}: {}", list(&names));
-        }
-    }
-    sentences
-}
-
-/// The sentence on `subject`, of which what did not change is called `same`.
-fn sentence(
-    [subject, same]: [&str; 2],
-    families: &[&FamilyChange],
-    figures: &[&ComparedFigure],
-) -> String {
-    let change_of = |timer: &String, quantity: Quantity| {
-        figures
-            .iter()
-            .find(|figure| figure.timer == *timer && figure.quantity == quantity)
-            .filter(|figure| figure.is_changed())?
-            .change
-            .percent
-    };
-    let mut changed = Vec::new();
-    let mut unchanged = Vec::new();
-    for family in families {
-        match family.verdict {
-            ChangeVerdict::Better | ChangeVerdict::Worse => changed.push(described(family)),
-            _ => unchanged.push(limit(family)),
-        }
-        let own: Vec<String> = family
-            .own
-            .iter()
-            .filter_map(|timer| {
-                let percent = change_of(timer, family.quantity)?;
-                Some(format!("{timer}: {}", by(family.quantity, percent)))
-            })
-            .collect();
-        if !own.is_empty() {
-            changed.push(list(&own));
-        }
-    }
-    for (verdict, how) in [
-        (ChangeVerdict::Worse, "worse"),
-        (ChangeVerdict::Better, "better"),
-    ] {
-        // A Quality that follows from another changed figure repeats what is said of that figure.
-        let follows = |figure: &ComparedFigure| {
-            figure.quantity == Quantity::QUALITY
-                && figures
-                    .iter()
-                    .filter(|other| other.timer == figure.timer && other.is_changed())
-                    .count()
-                    > 1
-        };
-        let judged_alone = |figure: &&&ComparedFigure| {
-            let of_family = families
-                .iter()
-                .any(|family| family.quantity == figure.quantity);
-            figure.verdict == verdict && !of_family && !follows(figure)
-        };
-        let names: Vec<String> = figures
-            .iter()
-            .filter(judged_alone)
-            .map(|figure| format!("{} of {}", figure.quantity.name(), figure.timer))
-            .collect();
         if !names.is_empty() {
-            changed.push(format!("{how}: {}", list(&names)));
+            parts.push(format!("{what}: {}", list(&names)));
         }
     }
-    if !unchanged.is_empty() {
-        let all = if changed.is_empty() {
-            subject
-        } else {
-            "all else"
-        };
-        changed.push(format!("{all} {same} ({})", unchanged.join(", ")));
-    } else if families.is_empty() {
-        changed.push(format!("{subject} {}", unknown(figures)));
-    }
-    let unlike: Vec<String> = figures
-        .iter()
-        .filter(|figure| figure.unlike_cores && figure.quantity == Quantity::COST)
-        .map(|figure| figure.timer.clone())
-        .collect();
-    if !unlike.is_empty() && !families.is_empty() {
-        let names = list(&unlike);
-        changed.push(format!("not judged: {names} (core free on one side only)"));
-    }
-    changed.join("; ")
+    let machine = comparison.machine.map_or_else(String::new, |machine| {
+        format!(
+            "the machine is {} in everything; relative to that, ",
+            by(OF_COST, machine)
+        )
+    });
+    machine + &parts.join("; ")
 }
 
 /// The reason why no family was judged.
-fn unknown(figures: &[&ComparedFigure]) -> String {
-    let why = if figures.iter().any(|figure| figure.single_process) {
+fn why_unknown<'c>(costs: impl Iterator<Item = &'c ComparedFigure>) -> &'static str {
+    let costs: Vec<&ComparedFigure> = costs.collect();
+    if costs.is_empty() {
+        "no cost is on both sides"
+    } else if costs.iter().any(|figure| figure.single_process) {
         "a report used a single process"
-    } else if figures.iter().any(|figure| figure.unlike_cores) {
+    } else if costs.iter().any(|figure| figure.unlike_cores) {
         "the cores were free on one side only"
     } else {
-        "no figure has an interval on both sides"
-    };
-    format!("unknown, because {why}")
+        "no cost has an interval on both sides"
+    }
 }
 
 /// Describes the change of a family.
@@ -171,22 +122,14 @@ fn described(family: &FamilyChange) -> String {
     };
     format!(
         "{}: {}{timers}{except}",
-        name(family),
-        by(family.quantity, family.percent),
+        family.family,
+        by(OF_COST, family.percent)
     )
 }
 
 /// The limit within which a family is unchanged.
 pub fn limit(family: &FamilyChange) -> String {
-    format!("{} within {}", name(family), percent(family.limit_percent))
-}
-
-fn name(family: &FamilyChange) -> String {
-    if family.quantity == Quantity::COST {
-        family.family.clone()
-    } else {
-        format!("{} of {}", family.quantity.name(), family.family)
-    }
+    format!("{} within {}", family.family, percent(family.limit_percent))
 }
 
 /// Formats a list of names; of many names, the first ones and the number of the others.
@@ -200,12 +143,7 @@ pub fn list(names: &[String]) -> String {
 
 /// Formats a change in percent with its interval, as in `4.2 % slower [3.1, 5.3]` or `2.74 times the
 /// cost [2.71, 2.78]`.
-fn by(quantity: Quantity, by: Interval) -> String {
-    let [more, less, times] = if quantity == Quantity::COST {
-        [" % slower", " % faster", " times the cost"]
-    } else {
-        [" % higher", " % lower", " times"]
-    };
+fn by([more, less, times]: [&str; 3], by: Interval) -> String {
     let is_factor = by.value >= LEAST_FACTOR || by.value <= -50.0;
     let (shown, digits, what) = match (is_factor, by.value < 0.0) {
         (true, _) => (by.map(|it| 1.0 + it / 100.0), 3, times),
@@ -236,11 +174,11 @@ pub fn percent(percent: f64) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{Interval, Quantity, by};
+    use super::{Interval, OF_COST, by};
 
     #[test]
     fn large_changes_are_factors() {
-        let cost = |value, ends| by(Quantity::COST, Interval::with_ends(value, Some(ends)));
+        let cost = |value, ends| by(OF_COST, Interval::with_ends(value, Some(ends)));
         assert_eq!(
             cost(174.0, (171.0, 178.0)),
             "2.74 times the cost [2.71, 2.78]"

@@ -1,6 +1,6 @@
 //! Defines the fields of clocks, and the fields that rows of all kinds have.
 
-use super::{Field, Kind, Range, Read, Row, Scatter, Visibility, field_table};
+use super::{Field, Kind, Range, Read, Row, Visibility, field_table};
 use crate::model::{Context, Finding, Interval, ResolutionKind, TimerRow, Verdicts};
 use crate::table::CellValue;
 use crate::text::numbers::{plus_minus, range_ns};
@@ -59,7 +59,7 @@ fn cost_fields() -> Vec<Field> {
                 Some(limit) => CellValue::bounded(Some(limit.value), true),
                 None => row.resolution_ns.into(),
             }, "Step of its readings", more("`≤` marks an upper limit if no step could be determined"),
-            interval(), range(Range::STEP), in_tables(Visibility::Always), metric("resolution"), compared("resolution", Scatter::Slew);
+            interval(), range(Range::STEP), in_tables(Visibility::Always), metric("resolution"), compared("resolution");
         resolution: Cycles = step_or_limit(row, row.resolution?.cycles?), "This step in cycles",
             range(Range::STEP);
         resolution: Ticks = step_or_limit(row, row.resolution?.ticks), "This step in ticks",
@@ -67,7 +67,7 @@ fn cost_fields() -> Vec<Field> {
         resolution_kind: Text = row.resolution?.kind.name(),
             "`resolved`, or `at_most` if the resolution is only an upper limit of the step";
         cost: Nanoseconds = row.cost_ns, "Median of isolated reads", more("without the loop around it and the reads of the reference"),
-            interval(), in_tables(Visibility::Always), metric("cost"), compared("cost", Scatter::Cost);
+            interval(), in_tables(Visibility::Always), metric("cost"), compared("cost");
         cost: Cycles = row.cost_cycles?.value, "Median cost of an isolated read, in cycles", in_tables(Visibility::Wide);
         cost_amortised: Nanoseconds = row.amortised_ns,
             "Mean cost of many consecutive reads, which may overlap",
@@ -78,7 +78,7 @@ fn cost_fields() -> Vec<Field> {
             column("p90", "cost, p90 (ns)"), json("cost.p90_ns");
         cost_p99: Nanoseconds = row.cost.as_ref()?.p99_ns,
             "99th percentile of the duration of single reads as measured by the reference",
-            column("p99", "cost, p99 (ns)"), metric("cost_p99"), json("cost.p99_ns"), compared("p99", Scatter::Tail);
+            column("p99", "cost, p99 (ns)"), metric("cost_p99"), json("cost.p99_ns"), compared("p99");
         cost_longest: Nanoseconds = row.cost.as_ref()?.longest_ns, "Longest of the single reads that were timed",
             column("longest", "cost, longest (ns)"), json("cost.longest_ns");
         adds: Text = range_ns(row.adds_range_ns()?), "Time that a read adds to the code around it", more("the least over four kinds of work, and an upper bound for programs. It may be slightly negative if the read overlaps with the work; absent with --quick and for other runtimes"),
@@ -92,7 +92,7 @@ fn cost_fields() -> Vec<Field> {
         distribution_tail_share: Share = row.distribution.as_ref()?.tail_share,
             "Share of single reads far above all others, such as interrupted reads", titled("share of far costlier reads"), json("distribution.tail_share");
         spread: Share = row.spread, "Share of reads within a step of the median", more("1 if all isolated reads cost the same as far as the clock can show"),
-            interval(), in_tables(Visibility::Always), metric("spread"), compared("spread", Scatter::Spread);
+            interval(), in_tables(Visibility::Always), metric("spread"), compared("spread");
     }
 }
 
@@ -100,7 +100,7 @@ fn cost_fields() -> Vec<Field> {
 fn quality_fields() -> Vec<Field> {
     field_table! { Read::Row, CLOCKS, |row| row.clock()?;
         quality: Percent = row.quality, "Figure of merit (ICPE 2011)", more("resolution^-0.1 · cost^-0.1 · spread^0.5, with resolution and cost in cycles; 100 % at best, and 0 for a clock that is wrong"),
-            column("quality", "Quality %"), interval(), in_tables(Visibility::Always), metric("quality"), compared("Quality", Scatter::Quality);
+            column("quality", "Quality %"), interval(), in_tables(Visibility::Always), metric("quality"), compared("quality");
         quality_interval: Text = Some(plus_minus(row.quality?)).filter(|text| !text.is_empty()), "95 % interval of Quality", more("in points, rounded outwards; both ends if it would leave 0 to 100; absent if a single process measured it"),
             column("interval", "interval"), in_tables(Visibility::InFull), derived();
         quality_printed: Percent = row.printed_quality, "Quality as printed in the publication",
@@ -135,7 +135,7 @@ fn trust_fields() -> Vec<Field> {
         offset_uncertainty: Nanoseconds = verdicts.thread_safe.largest_offset()?.uncertainty_ns.abs(),
             "Uncertainty of this difference";
         rate_offset: Ppm = rate_offset(verdicts)?, "Rate of the clock relative to its reference, minus 1",
-            column("rate", "rate error (ppm)"), interval(), metric("rate_error"), compared("drift", Scatter::Slew);
+            column("rate", "rate error (ppm)"), interval(), metric("rate_error"), compared("drift");
         jumps: Count = verdicts.stable.jumps, "Number of windows in which it gained more time than can be explained";
         freezes: Count = verdicts.stable.freezes, "Number of windows in which it lost more time than can be explained";
     };

@@ -22,7 +22,7 @@ use crate::table::{CellValue, Notation, TableColumn, Type};
 use crate::text::without_unit;
 
 pub use row::{Kind, Row, RowSource, all_rows, rows};
-pub use unit::{FieldUnit, InvalidNumber, Range, Scatter, check_interval};
+pub use unit::{FieldUnit, InvalidNumber, Range, check_interval};
 
 /// A quantity and everything derived from its definition.
 pub struct Field {
@@ -49,8 +49,8 @@ pub struct Field {
     json_key: &'static str,
     /// The OpenMetrics gauge of the field.
     pub metric: Option<Metric>,
-    /// The name in comparisons, and the kind of scatter between runs of an unchanged machine.
-    pub compared: Option<(&'static str, Scatter)>,
+    /// The name in comparisons.
+    pub compared: Option<&'static str>,
     /// The valid values.
     pub range: Range,
     /// The kinds of rows that have the field; empty for a field of the report.
@@ -459,9 +459,9 @@ impl Field {
     }
 
     /// Includes the field in comparisons.
-    fn compared(self, name: &'static str, scatter: Scatter) -> Self {
+    fn compared(self, name: &'static str) -> Self {
         Self {
-            compared: Some((name, scatter)),
+            compared: Some(name),
             ..self
         }
     }

@@ -32,26 +32,6 @@ pub enum FieldUnit {
     Ppm,
 }
 
-/// The scatter of a value between runs of an unchanged machine, by its cause; comparisons add it to
-/// the scatter between the processes of one run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Scatter {
-    /// The scatter of costs, which depends on how the timer is read.
-    Cost,
-    /// The scatter of spreads.
-    Spread,
-    /// The scatter of percentiles near the end of a distribution of costs.
-    Tail,
-    /// The scatter of Qualities, which follows from the scatter of costs and of spreads.
-    Quality,
-    /// The change of a rate that the kernel causes when it slews its clock.
-    Slew,
-    /// The scatter of latenesses.
-    Lateness,
-    /// No scatter.
-    None,
-}
-
 /// What follows from the unit of a field.
 #[derive(Clone, Copy)]
 pub struct UnitRules {

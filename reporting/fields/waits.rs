@@ -1,6 +1,6 @@
 //! Defines the fields of sleep primitives and of periodic timers.
 
-use super::{Field, Kind, Range, Read, Scatter, Visibility, field_table};
+use super::{Field, Kind, Range, Read, Visibility, field_table};
 use crate::model::Granularity;
 use crate::table::CellValue;
 
@@ -40,9 +40,9 @@ fn timer_fields() -> Vec<Field> {
         grid: Nanoseconds = granularity(row.steps.first()?.grid?),
             "Interval at which the system wakes threads, whatever was requested (a tick, as of 4 ms)", interval(), range(Range::STEP), in_tables(Visibility::Wide);
         granularity: Nanoseconds = row.granularities().find_map(Granularity::step)?,
-            "Step of the lengths of waits or of the wake-ups", derived(), compared("granularity", Scatter::Slew);
+            "Step of the lengths of waits or of the wake-ups", derived(), compared("granularity");
         floor: Nanoseconds = row.floor_ns, "Duration of the shortest wait",
-            interval(), range(Range::ANY), in_tables(Visibility::Wide), metric("shortest"), compared("floor", Scatter::Lateness);
+            interval(), range(Range::ANY), in_tables(Visibility::Wide), metric("shortest"), compared("floor");
         zero: Nanoseconds = row.zero_ns, "Duration of a wait of 0", interval(), range(Range::ANY);
         arm_cancel: Nanoseconds = row.arm_cancel_ns, "Duration of arming and cancelling together",
             interval(), range(Range::ANY), metric("arm_cancel");
@@ -57,11 +57,11 @@ fn timer_fields() -> Vec<Field> {
 fn lateness_fields() -> Vec<Field> {
     let latenesses = field_table! { Read::Row, WAITS_AND_PERIODS, |row| row;
         late_p50: Nanoseconds = row.wait_or_period(|late| late.p50_ns, |found| found.lateness_p50_ns), "Median lateness", more("of waits, observed minus requested; of wake-ups, relative to the grid of the timer"),
-            in_tables(Visibility::Always), quantile("lateness", "50"), compared("lateness", Scatter::Lateness);
+            in_tables(Visibility::Always), quantile("lateness", "50"), compared("lateness");
         late_p90: Nanoseconds = row.lateness()?.p90_ns, "90th percentile of lateness",
             in_tables(Visibility::Wide), quantile("lateness", "90");
         late_p99: Nanoseconds = row.wait_or_period(|late| late.p99_ns, |found| found.lateness_p99_ns),
-            "99th percentile of lateness", in_tables(Visibility::Always), quantile("lateness", "99"), compared("p99", Scatter::Lateness);
+            "99th percentile of lateness", in_tables(Visibility::Always), quantile("lateness", "99"), compared("p99");
         late_p999: Nanoseconds = row.lateness()?.p999_ns, "99.9th percentile of lateness",
             column("late-p999", "late p99.9"), quantile("lateness", "99.9");
     };
@@ -91,7 +91,7 @@ fn length_fields() -> Vec<Field> {
         early: Share = row.early, "Share of waits that returned too early", metric("early");
         earliest: Nanoseconds = row.earliest_ns, "Largest earliness";
         cpu: Nanoseconds = row.cpu_ns, "CPU time of the thread per wait", column("cpu-time", "CPU time"),
-            interval(), range(Range::ANY), in_tables(Visibility::Always), metric("cpu"), compared("cpu", Scatter::Lateness);
+            interval(), range(Range::ANY), in_tables(Visibility::Always), metric("cpu"), compared("cpu");
         cpu: Cycles = row.cpu_cycles, "CPU time per wait, in cycles", column("cpu-cycles", "CPU (cycles)"), range(Range::ANY);
         error: Nanoseconds = row.error_ns, "Median of |observed − requested|";
         wait_spread: Share = row.spread, "Share of waits within this error of the median length";
@@ -104,7 +104,7 @@ fn length_fields() -> Vec<Field> {
 fn rate_and_jitter_fields() -> Vec<Field> {
     let figures = field_table! { Read::Row, PERIODS, |row| row.period()?;
         rate_error: Ppm = row.rate_error_ppm, "Relative difference of the period from the requested one",
-            column("rate", "rate error (ppm)"), in_tables(Visibility::Always), metric("rate_error"), compared("rate", Scatter::None);
+            column("rate", "rate error (ppm)"), in_tables(Visibility::Always), metric("rate_error"), compared("rate");
         jitter_p50: Nanoseconds = row.jitter_p50_ns, "Median of |interval − period|",
             in_tables(Visibility::Wide), quantile("jitter", "50");
         jitter_p99: Nanoseconds = row.jitter_p99_ns, "99th percentile of |interval − period|", quantile("jitter", "99");

@@ -29,14 +29,13 @@ pub struct CompareArgs {
     pub new: Vec<PathBuf>,
     /// Exit with status 3 if this condition on a change holds, as in 'cost>10%' (repeatable)
     ///
-    /// Only changes beyond noise count, and only if they are at least 0.5 % of a cost or a
-    /// resolution, or 0.1 % of a Quality. Exits with status 4 if a condition cannot be decided.
-    /// Examples: 'quality<-1' (points), 'cost>10%', 'cost[monotonic*]>5ns', 'resolution>0ns',
-    /// 'spread<-0.05', 'lost>0' (timers that cannot be read any more), 'trust<0' (a timer fails a
-    /// trust question that it did not fail before), 'trust[monotonic*]<0'.
+    /// Only changes beyond noise count, and only if they are at least 0.5 %. Exits with status 4 if
+    /// a condition cannot be decided. Examples: 'cost>10%', 'cost[monotonic*]>5ns', 'resolution>10%',
+    /// 'trust<0' (a clock fails a trust question that it did not fail before), 'source>0' (the kernel
+    /// changed to a more expensive clock source), 'lost>0' (timers that cannot be read any more).
     #[arg(long, value_name = "CONDITION", allow_hyphen_values = true)]
     pub fail_if: Vec<ChangeCondition>,
-    /// Also show differences within noise
+    /// Also show differences within noise, and figures that are not judged
     #[arg(long)]
     pub all: bool,
     /// The output format and files.

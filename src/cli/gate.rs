@@ -21,7 +21,7 @@ pub struct GateArgs {
     /// The conditions are those of `compare`. Without this flag the clock that `timermeter`
     /// recommends for the baseline is judged: it may cost at most 10 % more (cost[ID]>10%), have a
     /// step at most 10 % longer (resolution[ID]>10%) and fail no further trust question
-    /// (trust[ID]<0). The kernel may then not have changed to a more expensive clock source either.
+    /// (trust[ID]<0), and the kernel may not have changed to a more expensive clock source (source>0).
     #[arg(long, value_name = "CONDITION", allow_hyphen_values = true)]
     pub fail_if: Vec<ChangeCondition>,
     /// Time budget of all probes together, as in 30s or 2m [default: 60s]

@@ -185,7 +185,7 @@ fn compare_takes_options_anywhere() {
     let old = ["a", "b"].map(PathBuf::from);
     let new = ["c", "-"].map(PathBuf::from);
     let condition = ["--fail-if", "cost>5%"];
-    let options = ["--all", "-f", "json", "-ox.md", "--fail-if=quality<-1"];
+    let options = ["--all", "-f", "json", "-ox.md", "--fail-if=trust<0"];
     for place in 0..=5 {
         let mut words = vec!["a", "b", "--", "c", "-"];
         words.splice(place..place, condition.into_iter().chain(options));
@@ -202,7 +202,7 @@ fn compare_takes_options_anywhere() {
             .iter()
             .map(|condition| condition.text().to_owned())
             .collect();
-        assert_eq!(texts, ["cost>5%", "quality<-1"]);
+        assert_eq!(texts, ["cost>5%", "trust<0"]);
     }
     assert!(compare(&["a"]).probes() && !compare(&["a", "--", "c"]).probes());
     let args = compare(&["a", "b"]);

@@ -47,15 +47,7 @@ impl Judgement {
         let comparison = Comparison::between(&sides[0], &sides[1]).map_err(|why| {
             CommandError::Undecided(format!("'{}': {why}", old[0].path.display()))
         })?;
-        let figures = comparison.figures.iter().map(|figure| &figure.timer);
-        let mut names: Vec<_> = comparison
-            .timers
-            .iter()
-            .chain(figures)
-            .map(String::as_str)
-            .collect();
-        names.sort_unstable();
-        names.dedup();
+        let names: Vec<&str> = comparison.timers.iter().map(String::as_str).collect();
         let mut judgement = Self {
             open,
             ..Self::default()
@@ -63,7 +55,7 @@ impl Judgement {
         for condition in conditions {
             let text = condition.text();
             // A condition for timers that are in no report could never hold.
-            let glob = condition.unmatched(names.iter().copied());
+            let glob = condition.unmatched(&names);
             if let Some(Err(unknown)) = glob.map(|glob| select(&[glob.to_owned()], &names)) {
                 let why = unknown.message_for_report(&names);
                 return Err(usage(format!("--fail-if '{text}': {why}")));

@@ -5,7 +5,7 @@ use std::io::Write;
 use super::changes::{Judgement, ReadReport, native_clocks, probe_again, read};
 use super::{CommandError, emit, failed, prepare_outputs};
 use crate::cli::GateArgs;
-use crate::comparison::{ChangeCondition, FELL, unlike_cpu};
+use crate::comparison::{ChangeCondition, unlike_cpu};
 use crate::document::Document;
 use crate::model::{Assessment, ProvenanceKind, Report, TimerRow};
 use crate::platform;
@@ -101,9 +101,6 @@ fn judge(args: &GateArgs, start: f64) -> Result<Judgement, CommandError> {
         let settings = &old[0].content.settings;
         new.push(probe_again(settings, ids.clone(), budget_s)?);
         let mut judgement = Judgement::new([&old, &new], conditions, Vec::new())?;
-        if args.fail_if.is_empty() {
-            judge_clock_source(&mut judgement);
-        }
         judgement.assessment = new.last().map(|run| run.content.assessment.clone());
         let is_decided = judgement.open.is_empty()
             && (judgement.exit_status == 0 || new.len() >= CONFIRMING_RUNS);
@@ -142,7 +139,7 @@ fn retain_named(
     ids.iter().filter(has).cloned().collect()
 }
 
-/// The default conditions on the clock that is recommended for the baseline.
+/// The default conditions: on the clock that is recommended for the baseline, and on the clock source.
 fn conditions_on_usual_clock(baseline: &Report) -> Result<Vec<ChangeCondition>, CommandError> {
     let to_time = baseline.assessment.to_time.clone();
     let id = to_time.ok_or_else(|| {
@@ -151,61 +148,13 @@ fn conditions_on_usual_clock(baseline: &Report) -> Result<Vec<ChangeCondition>, 
                 .to_owned(),
         )
     })?;
-    ["cost[ID]>10%", "resolution[ID]>10%", "trust[ID]<0"]
-        .map(|text| text.replace("ID", &id).parse().map_err(failed))
-        .into_iter()
-        .collect()
-}
-
-/// Adds the condition that the kernel changed to a more expensive clock source.
-fn judge_clock_source(judgement: &mut Judgement) {
-    let changes = judgement.comparison.iter().flat_map(|all| &all.platform);
-    let mut falls = changes.filter(|change| change.remark == Some(FELL));
-    if let Some(fall) = falls.next() {
-        judgement
-            .conditions
-            .push(format!("slower clock source: {fall}"));
-        judgement.exit_status = 3;
-    } else {
-        judgement.passed.push("no slower clock source".to_owned());
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::comparison::{Comparison, PlatformChange};
-
-    #[test]
-    fn slower_clock_source_fails_gate() {
-        let judged = |remark| {
-            let comparison = Comparison {
-                platform: vec![PlatformChange {
-                    what: "clock source",
-                    old: Some("tsc".to_owned()),
-                    new: Some("hpet".to_owned()),
-                    remark,
-                }],
-                ..Comparison::default()
-            };
-            let mut judgement = Judgement {
-                comparison: Some(comparison),
-                ..Judgement::default()
-            };
-            judge_clock_source(&mut judgement);
-            judgement
-        };
-        let fell = judged(Some(FELL));
-        assert_eq!((fell.exit_status, fell.conditions.len()), (3, 1));
-        let sentence = &fell.conditions[0];
-        assert!(
-            sentence.starts_with("slower clock source: tsc → hpet ("),
-            "{sentence}"
-        );
-        let same = judged(None);
-        assert_eq!(
-            (same.exit_status, same.passed),
-            (0, vec!["no slower clock source".to_owned()])
-        );
-    }
+    [
+        "cost[ID]>10%",
+        "resolution[ID]>10%",
+        "trust[ID]<0",
+        "source>0",
+    ]
+    .map(|text| text.replace("ID", &id).parse().map_err(failed))
+    .into_iter()
+    .collect()
 }

@@ -294,6 +294,12 @@ fn rejects_wrong_usage_before_probing() {
         .code(2)
         .stdout("")
         .stderr(contains("did you mean `monotonic`"));
+    for field in ["quality<-1", "spread<-0.05"] {
+        run(&format!("gate {baseline} --fail-if {field}"))
+            .code(2)
+            .stdout("")
+            .stderr(contains("'cost>10%'").and(contains("'resolution>10%'")));
+    }
 }
 
 #[test]

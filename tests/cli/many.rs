@@ -94,9 +94,9 @@ fn undecided_comparison_has_own_status() {
     timermeter(&["compare", MBP53, &folder.arg("cut.json")])
         .code(4)
         .stderr(contains("line "));
-    // Reports of clocks have no lateness, so the condition cannot be decided.
+    // Published reports answer no question of trust, so the condition cannot be decided.
     let result = run(&format!(
-        "compare {MBP53} {MBP53} --fail-if lateness>5% --format json"
+        "compare {MBP53} {MBP53} --fail-if trust<0 --format json"
     ))
     .code(4);
     let value = json(&result.stderr(contains("not everything could be decided")));
@@ -110,7 +110,7 @@ fn undecided_comparison_has_own_status() {
     );
     // A condition that holds determines the status, even if another one is undecided.
     run(&format!(
-        "compare {MBP53} {MBP62} --fail-if lateness>5% --fail-if cost[NANO]<-20%"
+        "compare {MBP53} {MBP62} --fail-if trust<0 --fail-if cost[NANO]<-20%"
     ))
     .code(3)
     .stdout(contains(

@@ -1,7 +1,7 @@
 //! Tests changes that families of clocks share.
 
 use super::{compared, open, report, table, timer};
-use crate::comparison::{ChangeVerdict, Comparison, FamilyChange, Quantity};
+use crate::comparison::{COST, ChangeVerdict, Comparison, FamilyChange};
 use crate::model::{Core, Family, Interval, ProcessFigures, Properties, ReadsBy, Report, TimerRow};
 
 /// The clocks of a machine: names, costs in cycles, and how they are read.
@@ -51,13 +51,13 @@ fn unchanged(_: &str, cycles: f64) -> f64 {
 
 fn family<'c>(comparison: &'c Comparison, name: &str) -> &'c FamilyChange {
     let mut families = comparison.families.iter();
-    let found = families.find(|family| family.family == name && family.quantity == Quantity::COST);
+    let found = families.find(|family| family.family == name);
     found.unwrap_or_else(|| panic!("no {name}: {:?}", comparison.families))
 }
 
 fn changed_costs(comparison: &Comparison) -> Vec<&str> {
     let figures = comparison.figures.iter();
-    let changed = figures.filter(|figure| figure.quantity == Quantity::COST && figure.is_changed());
+    let changed = figures.filter(|figure| figure.quantity == COST && figure.is_changed());
     changed.map(|figure| figure.timer.as_str()).collect()
 }
 

@@ -7,7 +7,7 @@ mod trust;
 mod verdicts;
 
 use super::{
-    ChangeCondition, ChangeVerdict, ComparedFigure, Comparison, Decision, NothingInCommon, Quantity,
+    ChangeCondition, ChangeVerdict, ComparedFigure, Comparison, Decision, NothingInCommon,
 };
 use crate::document::{Document, Render};
 use crate::model::{
@@ -102,15 +102,8 @@ fn sample() -> Comparison {
     compared(&old, &new).unwrap()
 }
 
-/// Sets a spread with an interval of ± `half`.
-fn spread(mut row: TimerRow, spread: f64, half: Option<f64>) -> TimerRow {
-    let ends = half.map(|half| (spread - half, spread + half));
-    row.spread = Some(Interval::with_ends(spread, ends));
-    row
-}
-
 /// The verdict on a quantity of the first timer that has it.
-fn verdict_of(comparison: &Comparison, quantity: Quantity) -> ChangeVerdict {
+fn verdict_of(comparison: &Comparison, quantity: &str) -> ChangeVerdict {
     let found = comparison
         .figures
         .iter()

@@ -26,7 +26,12 @@ fn slower_clock_source_comes_first() {
             "{text}"
         );
     }
+    let Decision::Holds(why) = decide("source>0", &comparison) else {
+        panic!("the clock source fell");
+    };
+    assert!(why.starts_with("tsc → hpet ("), "{why}");
     let reverse = compared(&new, &old).unwrap();
+    assert_eq!(decide("source>0", &reverse), Decision::Fails);
     assert!(reverse.platform[0].remark.is_none() && reverse.platform[0].is_loud());
 }
 

@@ -72,7 +72,6 @@ fn compares_answers_about_trust() {
             Decision::Holds("b monotonic, b read path".into()),
         ),
         ("trust[a]<0", Decision::Fails),
-        ("trust[a]>0", Decision::Holds("a monotonic".into())),
     ] {
         assert_eq!(decide(condition, &comparison), decision, "{condition}");
     }

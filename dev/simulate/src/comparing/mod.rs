@@ -9,7 +9,7 @@ use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 use serde::Serialize;
 
-use timermeter::comparison::{ChangeVerdict, Comparison, Quantity};
+use timermeter::comparison::{COST, ChangeVerdict, Comparison};
 use timermeter::model::Report;
 
 use self::machine::{Conditions, Machine, Moment};
@@ -110,16 +110,16 @@ impl Cell {
         let families = families.filter(|family| {
             matches!(family.verdict, ChangeVerdict::Better | ChangeVerdict::Worse)
         });
-        let quantities: Vec<Quantity> = figures
+        let quantities: Vec<&str> = figures
             .map(|figure| figure.quantity)
-            .chain(families.map(|family| family.quantity))
+            .chain(families.map(|_| COST))
             .collect();
         let is_changed = !quantities.is_empty()
             || !comparison.answers.is_empty()
             || !comparison.one_sided.is_empty();
         is_changed.then(|| FalseChange {
             seed,
-            of_cost: quantities.contains(&Quantity::COST),
+            of_cost: quantities.contains(&COST),
             sentence: comparison.sentences.join(" "),
         })
     }
@@ -257,8 +257,7 @@ impl PlantedChange {
         };
         for ((id, family, _), share) in machine.clocks().zip(&shares) {
             let mut figures = comparison.figures.iter();
-            let cost =
-                figures.find(|figure| figure.timer == id && figure.quantity == Quantity::COST);
+            let cost = figures.find(|figure| figure.timer == id && figure.quantity == COST);
             let Some(cost) = cost else {
                 continue;
             };
