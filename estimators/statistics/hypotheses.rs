@@ -1,5 +1,4 @@
-//! Tests hypotheses: tail probabilities of Student's t distribution, and correction for multiple
-//! comparisons.
+//! Tests hypotheses: tail probabilities of Student's t distribution.
 
 use statrs::distribution::{ContinuousCDF, Normal, StudentsT};
 
@@ -32,26 +31,6 @@ pub fn critical_value(probability: f64, degrees: f64) -> f64 {
     StudentsT::new(0.0, 1.0, degrees).map_or(f64::INFINITY, |distribution| {
         -distribution.inverse_cdf(below)
     })
-}
-
-/// Weighted Holm correction (A simple sequentially rejective multiple test procedure, Scandinavian
-/// Journal of Statistics 6, 1979, 65-70): returns adjusted p-values for pairs of p-value and
-/// weight. A test with twice the weight receives twice the share of all false positives. If tests
-/// with an adjusted p-value of at most *a* are significant, the probability of any false positive
-/// is at most *a*, whatever the dependence between the tests.
-pub fn holm(tests: &[(f64, f64)]) -> Vec<f64> {
-    let mut order: Vec<usize> = (0..tests.len()).collect();
-    let per_weight = |at: usize| tests[at].0 / tests[at].1;
-    order.sort_by(|a, b| per_weight(*a).total_cmp(&per_weight(*b)));
-    let mut weight: f64 = tests.iter().map(|(_, weight)| weight).sum();
-    let mut adjusted = vec![1.0; tests.len()];
-    let mut largest: f64 = 0.0;
-    for at in order {
-        largest = largest.max(per_weight(at) * weight).min(1.0);
-        adjusted[at] = largest;
-        weight -= tests[at].1;
-    }
-    adjusted
 }
 
 #[cfg(test)]
@@ -87,21 +66,5 @@ mod tests {
             (1.0, 1.0)
         );
         assert!(critical_value(0.01, 0.0).is_infinite());
-    }
-
-    #[test]
-    fn holm_matches_its_example() {
-        let similar = |tests: &[f64]| holm(&tests.iter().map(|p| (*p, 1.0)).collect::<Vec<_>>());
-        for (found, expected) in similar(&[0.01, 0.04, 0.03, 0.005])
-            .iter()
-            .zip([0.03, 0.06, 0.06, 0.02])
-        {
-            assert!((found - expected).abs() < 1e-12, "{found} {expected}");
-        }
-        assert!(similar(&[]).is_empty());
-        assert_eq!(
-            holm(&[(0.01, 3.0), (0.01, 1.0)]),
-            [0.01 / 3.0 * 4.0, 0.01 / 3.0 * 4.0]
-        );
     }
 }

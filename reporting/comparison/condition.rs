@@ -12,7 +12,7 @@
 
 use std::str::FromStr;
 
-use super::sentence::{limit, list, percent};
+use super::sentence::{list, percent};
 use super::{
     COST, ChangeVerdict, ComparedFigure, Comparison, FELL, FamilyChange, MIN_SHARE, RESOLUTION,
 };
@@ -282,18 +282,26 @@ impl ChangeCondition {
                 && family.timers.iter().all(|timer| self.includes(timer))
         };
         let families: Vec<&FamilyChange> = comparison.families.iter().filter(is_whole).collect();
-        let hidden = families
+        let of_families = families
             .iter()
-            .filter(|family| self.may_be_met(family.verdict, family.percent, 100.0 * MIN_SHARE));
-        let mut open: Vec<(f64, String)> = hidden
-            .map(|family| (family.limit_percent, limit(family)))
-            .collect();
+            .filter_map(|it| self.hidden(&it.family, it.verdict, Some(it.percent), 100.0));
+        let mut open: Vec<(f64, String)> = of_families.collect();
         for figure in figures {
+            let old = if self.percent {
+                100.0
+            } else {
+                figure.change.old.value
+            };
             if !families
                 .iter()
                 .any(|family| family.timers.contains(&figure.timer))
             {
-                open.extend(self.hidden_in(figure));
+                open.extend(self.hidden(
+                    &figure.timer,
+                    figure.verdict,
+                    self.change_of(figure),
+                    old,
+                ));
             }
         }
         open.sort_by(|one, other| other.0.total_cmp(&one.0));
@@ -317,25 +325,27 @@ impl ChangeCondition {
         }
     }
 
-    /// The limit within which a figure is unchanged, as a number and as text, if the limit of the
-    /// condition is smaller.
-    fn hidden_in(&self, figure: &ComparedFigure) -> Option<(f64, String)> {
-        let change = self.change_of(figure)?;
-        let smallest = MIN_SHARE
-            * if self.percent {
-                100.0
-            } else {
-                figure.change.old.value.abs()
-            };
-        let (low, high) = change.ends()?;
+    /// The limit within which a figure is unchanged, as a number and as text, if it is within noise but its
+    /// interval contains changes that meet the condition. `None` for limits of the condition at or below
+    /// the smallest difference that matters.
+    fn hidden(
+        &self,
+        name: &str,
+        verdict: ChangeVerdict,
+        change: Option<Interval>,
+        old: f64,
+    ) -> Option<(f64, String)> {
+        let (low, high) = change?.ends()?;
         let within = high.abs().max(low.abs());
         let written = if self.percent {
             percent(within)
         } else {
             time(Some(within))
         };
-        let is_open = self.may_be_met(figure.verdict, change, smallest);
-        is_open.then(|| (within, format!("{} within {written}", figure.timer)))
+        let is_open = verdict == ChangeVerdict::Noise
+            && self.limit.abs() > MIN_SHARE * old.abs()
+            && (self.is_met(low) || self.is_met(high));
+        is_open.then(|| (within, format!("{name} within {written}")))
     }
 
     fn is_met(&self, value: f64) -> bool {
@@ -358,15 +368,5 @@ impl ChangeCondition {
             && self
                 .change_of(figure)
                 .is_some_and(|change| self.is_met(change.value))
-    }
-
-    /// Whether the interval of a difference contains values that meet the limit although the
-    /// difference itself is within noise. `false` for limits at or below the smallest difference
-    /// that matters.
-    fn may_be_met(&self, verdict: ChangeVerdict, change: Interval, smallest: f64) -> bool {
-        let ends = change.ends();
-        verdict == ChangeVerdict::Noise
-            && self.limit.abs() > smallest
-            && ends.is_some_and(|(low, high)| self.is_met(low) || self.is_met(high))
     }
 }

@@ -27,16 +27,8 @@ const PRIOR_DEGREES: f64 = 4.0;
 /// intervals hold at least 95 % of the differences between unchanged runs on Emerald Rapids and Zen 3.
 const SHARED_VARIANCE: f64 = 0.3;
 
-/// The value of a timer in a run.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct RunValue {
-    /// The number of the run.
-    pub run: usize,
-    pub location: Location,
-}
-
 /// The values of a timer in the old runs and the new runs.
-pub type Sides = [Vec<RunValue>; 2];
+pub type Sides = [Vec<Location>; 2];
 
 /// Timers that are judged together.
 pub struct TimerGroup<'n> {
@@ -104,17 +96,11 @@ impl<'a> Averaged<'a> {
     fn new(sides: &'a Sides) -> Self {
         let mean = |side: usize| {
             let count = sides[side].len() as f64;
-            let mean = |part: fn(&Location) -> f64| {
-                sides[side]
-                    .iter()
-                    .map(|sample| part(&sample.location))
-                    .sum::<f64>()
-                    / count
-            };
+            let sum = |part: fn(&Location) -> f64| sides[side].iter().map(part).sum::<f64>();
             Location {
-                value: mean(|location| location.value),
-                own: mean(|location| location.own) / count,
-                state: mean(|location| location.state) / count,
+                value: sum(|location| location.value) / count,
+                own: sum(|location| location.own) / count.powi(2),
+                state: sum(|location| location.state) / count.powi(2),
             }
         };
         Self {
@@ -264,36 +250,29 @@ fn shift_of_machine(groups: &[TimerGroup], shifts: &[f64]) -> f64 {
 fn compare_runs(groups: &[TimerGroup], all: &mut [Vec<Averaged>]) -> PooledVariance {
     let mut together = PooledVariance::default();
     for side in 0..2 {
-        let samples = groups
+        let runs = all
             .iter()
-            .flat_map(|group| &group.timers)
-            .map(|sides| &sides[side]);
-        let Some(last) = samples
             .flatten()
-            .map(|sample| sample.run)
+            .map(|timer| timer.sides[side].len())
             .max()
-            .filter(|last| *last > 0)
-        else {
+            .unwrap_or(0);
+        if runs < 2 {
             continue;
-        };
-        let share = last as f64 / (last + 1) as f64;
-        for run in 0..=last {
+        }
+        let share = (runs - 1) as f64 / runs as f64;
+        for run in 0..runs {
             // Of each family its shift, the variance of that, and whether it is the reference.
             let mut shifts: Vec<(f64, f64, bool)> = Vec::new();
             for (group, timers) in groups.iter().zip(all.iter_mut()) {
-                let mut found: Vec<(usize, f64, Location)> = Vec::new();
-                for (at, timer) in timers.iter().enumerate() {
-                    let runs: &[RunValue] = &timer.sides[side];
-                    if let Some(sample) = runs
-                        .iter()
-                        .find(|sample| sample.run == run)
-                        .filter(|_| runs.len() == last + 1)
-                    {
-                        let mean = runs.iter().map(|sample| sample.location.value).sum::<f64>()
-                            / runs.len() as f64;
-                        found.push((at, sample.location.value - mean, sample.location));
-                    }
-                }
+                let of_run = timers
+                    .iter()
+                    .enumerate()
+                    .filter(|(_, timer)| timer.sides[side].len() == runs);
+                let of_run = of_run.map(|(at, timer)| {
+                    let location = timer.sides[side][run];
+                    (at, location.value - timer.means[side].value, location)
+                });
+                let found: Vec<(usize, f64, Location)> = of_run.collect();
                 let is_family = found.len() > FEW;
                 let common = if is_family {
                     let own = found.iter().map(|(_, by, location)| (*by, location.own));

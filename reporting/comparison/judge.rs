@@ -5,14 +5,13 @@
 use indexmap::IndexMap;
 use serde::{Serialize, Serializer};
 
-use super::families::{self, Estimate, FEW, RunValue, Shift, Sides, TimerGroup};
+use super::families::{self, Estimate, FEW, Shift, Sides, TimerGroup};
 use super::rows::RunRow;
 use super::scatter::{Location, family_of};
 use super::{COST, ChangeVerdict, ComparedFigure, Comparison, FigureChange, MIN_SHARE, RESOLUTION};
 use crate::fields::Field;
 use crate::model::{Interval, State, TimerRow};
 use crate::statistics::Z;
-use crate::statistics::hypotheses::holm;
 
 /// The probability that a comparison reports a change although nothing changed. *Definition*: the
 /// aim that was set.
@@ -94,7 +93,8 @@ fn in_percent(change: Interval) -> Interval {
     change.map(|value| 100.0 * value.exp_m1())
 }
 
-/// Corrects all probabilities for the number of questions.
+/// Multiplies all probabilities by the number of questions of their kind over the share of that kind
+/// (Bonferroni).
 fn correct(families: &mut [JudgedFamily]) {
     let mut asked: [Vec<&mut f64>; 3] = [const { Vec::new() }; 3];
     for family in families {
@@ -107,14 +107,11 @@ fn correct(families: &mut [JudgedFamily]) {
                 .filter_map(|change| change.probability.as_mut()),
         );
     }
-    let mut weighted: Vec<(&mut f64, f64)> = Vec::new();
     for (asked, share) in asked.into_iter().zip(SHARES) {
-        let weight = share / asked.len() as f64;
-        weighted.extend(asked.into_iter().map(|probability| (probability, weight)));
-    }
-    let tests: Vec<(f64, f64)> = weighted.iter().map(|(p, weight)| (**p, *weight)).collect();
-    for ((probability, _), corrected) in weighted.into_iter().zip(holm(&tests)) {
-        *probability = corrected;
+        let factor = asked.len() as f64 / share;
+        asked
+            .into_iter()
+            .for_each(|probability| *probability *= factor);
     }
 }
 
@@ -285,20 +282,14 @@ impl<'a> TimerQuantity<'a> {
             let own = location.own.max(MIN_VARIANCE);
             let value = (location.value + ghz.ln()).clamp(-MAX_LOGARITHM, MAX_LOGARITHM);
             let is_finite = location.value.is_finite() && own.is_finite();
-            let location = Location {
+            is_finite.then_some(Location {
                 value,
                 own,
                 ..location
-            };
-            is_finite.then_some(RunValue {
-                run: row.run,
-                location,
             })
         };
-        let sides = self.sides.each_ref().map(|side| -> Vec<RunValue> {
-            let many = side
-                .iter()
-                .filter(|(row, figure)| !row.is_of_single_process(*figure));
+        let sides = self.sides.each_ref().map(|side| -> Vec<Location> {
+            let many = side.iter().filter(|(row, _)| !row.is_of_single_process());
             many.filter_map(sample).collect()
         });
         let is_complete = sides.iter().zip(&self.sides).all(|(samples, side)| {
@@ -326,7 +317,7 @@ impl<'a> TimerQuantity<'a> {
             },
             verdict: ChangeVerdict::Unjudged,
             unlike_cores: self.state().is_none(),
-            single_process: rows.any(|(row, figure)| row.is_of_single_process(*figure)),
+            single_process: rows.any(|(row, _)| row.is_of_single_process()),
         }
     }
 }

@@ -93,7 +93,7 @@ pub struct OneSided {
     pub timer: String,
     /// The difference between the two reports in this timer.
     pub fate: Fate,
-    /// The reason that the report without results gives.
+    /// The reason that the report without results gives, if it is the new one.
     pub reason: Option<String>,
 }
 
@@ -147,14 +147,9 @@ pub struct Comparison {
 }
 
 /// The error of reports that have no timer in common.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error(
-    "the reports cannot be compared: no timer is in both (the old report has {old} timers, the new report {new})"
-)]
-pub struct NothingInCommon {
-    old: usize,
-    new: usize,
-}
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("the reports cannot be compared: no timer is in both")]
+pub struct NothingInCommon;
 
 impl ComparedFigure {
     /// Whether the difference exceeds noise.
@@ -175,12 +170,8 @@ impl Comparison {
     /// # Errors
     /// When no timer is in both the old and the new runs.
     pub fn between(old: &[&Report], new: &[&Report]) -> Result<Self, NothingInCommon> {
-        let nothing = |old: &[RunRow], new: &[RunRow]| NothingInCommon {
-            old: old.len(),
-            new: new.len(),
-        };
         let (Some(first_old), Some(first_new)) = (old.first(), new.first()) else {
-            return Err(nothing(&[], &[]));
+            return Err(NothingInCommon);
         };
         let platform = platform_changes(first_old, first_new);
         // Cycles of different CPUs cannot be compared.
@@ -191,14 +182,11 @@ impl Comparison {
         });
         let frequencies = frequencies[0].zip(frequencies[1]);
         let sides = [old, new].map(|side| -> Vec<RunRow> {
-            side.iter()
-                .enumerate()
-                .flat_map(|(number, run)| RunRow::all_of(number, run))
-                .collect()
+            side.iter().flat_map(|run| RunRow::all_of(run)).collect()
         });
         let matched = rows::match_rows(sides.each_ref().map(Vec::as_slice));
         if matched.pairs.is_empty() {
-            return Err(nothing(&sides[0], &sides[1]));
+            return Err(NothingInCommon);
         }
         let mut comparison = Self {
             runs: [old.len(), new.len()],
@@ -215,12 +203,9 @@ impl Comparison {
                     .filter_map(|row| row.clock())
                     .collect::<Vec<&TimerRow>>()
             });
-            if trust::both_answered(&before, &after) {
-                comparison.asked.push(name.clone());
-            }
-            comparison
-                .answers
-                .extend(trust::changed_answers(&before, &after));
+            let (changed, is_asked) = trust::changed_answers(&before, &after);
+            comparison.answers.extend(changed);
+            comparison.asked.extend(is_asked.then(|| name.clone()));
             candidates.extend(candidates_of(name, rows));
         }
         let core_ghz = frequencies.map(|(old, _)| old);

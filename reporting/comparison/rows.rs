@@ -5,7 +5,7 @@ use indexmap::IndexMap;
 use super::scatter::{self, Costs, Location};
 use super::{Fate, OneSided};
 use crate::fields::{self, Kind};
-use crate::model::{Following, Interval, Report, State, Status, TimerRow};
+use crate::model::{Following, Report, State, Status, TimerRow};
 
 /// The core frequency of a run, in gigahertz; `None` if it is unknown.
 pub fn core_ghz(report: &Report) -> Option<f64> {
@@ -16,8 +16,6 @@ pub fn core_ghz(report: &Report) -> Option<f64> {
 /// A row of a report.
 pub struct RunRow<'a> {
     pub row: fields::Row<'a>,
-    /// The number of the run among those of its side.
-    pub run: usize,
     /// The core frequency of the run, in gigahertz.
     pub core_ghz: Option<f64>,
     /// The logarithm of the cost of a clock in nanoseconds and in core cycles, as its processes in
@@ -39,8 +37,8 @@ pub struct Matched<'a> {
 }
 
 impl<'a> RunRow<'a> {
-    /// All rows of the report with this number.
-    pub fn all_of(run: usize, report: &'a Report) -> Vec<Self> {
+    /// All rows of the report.
+    pub fn all_of(report: &'a Report) -> Vec<Self> {
         let rows = Kind::ALL.map(|kind| fields::rows(report, kind));
         let rows: Vec<fields::Row> = rows.into_iter().flatten().collect();
         let clocks: Vec<Option<&TimerRow>> = rows.iter().map(|row| row.clock()).collect();
@@ -49,7 +47,6 @@ impl<'a> RunRow<'a> {
         let rows = rows.into_iter().enumerate();
         rows.map(|(at, row)| Self {
             row,
-            run,
             core_ghz,
             costs: costs.each_ref().map(|all| all[at]),
         })
@@ -73,17 +70,11 @@ impl<'a> RunRow<'a> {
         self.row.device().is_some() || of_report() == Some(Following::Device)
     }
 
-    /// Whether the value depends on a single process. Clocks have a finding in that case; the
-    /// absence of an interval is not sufficient, because published values have none either.
-    pub fn is_of_single_process(&self, figure: Interval) -> bool {
-        match self.clock() {
-            Some(_) => self
-                .row
-                .findings()
-                .iter()
-                .any(|finding| finding.code == "single-process"),
-            None => !figure.is_bounded(),
-        }
+    /// Whether a finding says that the values are of a single process; the absence of intervals is not
+    /// sufficient, because published values have none either.
+    pub fn is_of_single_process(&self) -> bool {
+        let mut findings = self.row.findings().iter();
+        findings.any(|finding| finding.code == "single-process")
     }
 }
 
@@ -135,7 +126,7 @@ fn one_sided(
         // A clock of long steps may show none in a short run.
         (Some(Status::Ok), Some(Status::Unresolved)) => (Fate::Unresolved, new),
         (Some(Status::Ok), Some(_)) => (Fate::Lost, new),
-        (Some(_), Some(Status::Ok)) => (Fate::Gained, old),
+        (Some(_), Some(Status::Ok)) => (Fate::Gained, None),
         (Some(Status::Ok), None) => (Fate::Gone, old),
         (None, Some(_)) => (Fate::Added, new),
         _ => return None,

@@ -1,11 +1,10 @@
 //! Adds a comparison to a document: important platform changes, the summary sentences, and tables
 //! of the changes.
 
-use indexmap::IndexMap;
 use serde::Serialize;
 
-use super::judge::FALSE_ALARM;
-use super::{ChangeVerdict, ComparedFigure, Comparison, Fate, PlatformChange};
+use super::sentence::list;
+use super::{ChangeVerdict, ComparedFigure, Comparison, Fate, OneSided, PlatformChange};
 use crate::document::Document;
 use crate::fields::FieldUnit;
 use crate::table::{Table, TableColumn};
@@ -13,8 +12,6 @@ use crate::text::numbers::{NOTHING, signed, significant, time};
 
 const BOLD: &str = "1";
 const ALARM: &str = "31;1";
-const RED: &str = "31";
-const GREEN: &str = "32";
 
 impl Comparison {
     /// Adds the changes to a document. Another clock source or another CPU comes before the
@@ -36,23 +33,16 @@ impl Comparison {
         if self.platform.is_empty() {
             document = document.paragraph("same platform and settings");
         }
-        let shown = visible(self, all);
-        let of_figures = shown.iter().map(|compared| in_words(compared.verdict).1);
-        let of_answers = self.answers.iter().map(|answer| in_words(answer.verdict).1);
+        let quiet = quiet
+            .into_iter()
+            .map(|change| (change.what, change.to_string()));
         document = document
-            .facts(
-                quiet
-                    .into_iter()
-                    .map(|change| (change.what, change.to_string())),
-            )
+            .facts(quiet)
             .paragraph(summary(self))
             .facts(one_sided(self));
-        for (table, codes) in [
-            (figures(&shown), of_figures.collect()),
-            (answers(self), of_answers.collect()),
-        ] {
+        for table in [figures(&visible(self, all)), answers(self)] {
             if !table.rows.is_empty() {
-                document = document.painted_table(table, codes);
+                document = document.table(table);
             }
         }
         document
@@ -86,13 +76,12 @@ impl ComparedFigure {
     }
 }
 
-/// The word for a verdict, and the escape codes that colour its row.
-fn in_words(verdict: ChangeVerdict) -> (&'static str, &'static str) {
+fn in_words(verdict: ChangeVerdict) -> &'static str {
     match verdict {
-        ChangeVerdict::Worse => ("worse", RED),
-        ChangeVerdict::Better => ("better", GREEN),
-        ChangeVerdict::Unjudged => (NOTHING, ""),
-        ChangeVerdict::Noise => ("noise", ""),
+        ChangeVerdict::Worse => "worse",
+        ChangeVerdict::Better => "better",
+        ChangeVerdict::Unjudged => NOTHING,
+        ChangeVerdict::Noise => "noise",
     }
 }
 
@@ -129,7 +118,7 @@ fn figures(shown: &[&ComparedFigure]) -> Table<'static> {
             compared.written(compared.change.old.value).into(),
             compared.written(compared.change.new.value).into(),
             compared.written_difference().into(),
-            in_words(compared.verdict).0.into(),
+            in_words(compared.verdict).into(),
         ]);
     }
     table
@@ -143,7 +132,7 @@ fn answers(comparison: &Comparison) -> Table<'static> {
             answer.timer.as_str().into(),
             answer.question.name().into(),
             format!("{} → {}", answer.old.name(), answer.new.name()).into(),
-            in_words(answer.verdict).0.into(),
+            in_words(answer.verdict).into(),
             answer.finding.as_str().into(),
         ]);
     }
@@ -160,44 +149,27 @@ fn table<const N: usize>(headings: [&'static str; N]) -> Table<'static> {
     Table::new(columns.to_vec())
 }
 
-/// Timers with results in one report only, grouped by how the reports differ and by reason.
+/// Timers with results in one report only, with the reasons.
 fn one_sided(comparison: &Comparison) -> impl Iterator<Item = (&'static str, String)> {
-    let mut groups: IndexMap<(&str, String), Vec<&str>> = IndexMap::new();
-    for timer in &comparison.one_sided {
-        let what = match timer.fate {
-            Fate::Lost => "lost figures",
-            Fate::Unresolved => "figures not determined",
-            Fate::Gone => "only in the old report",
-            Fate::Added => "only in the new report",
-            Fate::Gained => "gained figures",
-        };
-        let reason = timer
-            .reason
+    let fates = [
+        (Fate::Lost, "lost figures"),
+        (Fate::Unresolved, "figures not determined"),
+        (Fate::Gone, "only in the old report"),
+        (Fate::Added, "only in the new report"),
+        (Fate::Gained, "gained figures"),
+    ];
+    fates.into_iter().filter_map(|(fate, what)| {
+        let timers = comparison
+            .one_sided
             .iter()
-            .filter(|_| matches!(timer.fate, Fate::Lost | Fate::Unresolved));
-        let reason = reason.map(|reason| format!(" ({reason})")).collect();
-        groups.entry((what, reason)).or_default().push(&timer.timer);
-    }
-    groups
-        .into_iter()
-        .map(|((what, reason), timers)| (what, by_runtime(&timers) + &reason))
-}
-
-/// Merges the names of timers of the same runtime: `java:* (7)`.
-fn by_runtime(timers: &[&str]) -> String {
-    let mut runtimes: IndexMap<&str, Vec<&str>> = IndexMap::new();
-    for name in timers {
-        let runtime = name.split_once(':').map_or(*name, |(runtime, _)| runtime);
-        runtimes.entry(runtime).or_default().push(name);
-    }
-    runtimes
-        .into_iter()
-        .map(|(runtime, names)| match names[..] {
-            [only] => only.to_owned(),
-            _ => format!("{runtime}:* ({})", names.len()),
-        })
-        .collect::<Vec<_>>()
-        .join(", ")
+            .filter(|timer| timer.fate == fate);
+        let named = timers.map(|OneSided { timer, reason, .. }| match reason {
+            Some(reason) => format!("{timer} ({reason})"),
+            None => timer.clone(),
+        });
+        let named: Vec<String> = named.collect();
+        (!named.is_empty()).then(|| (what, list(&named)))
+    })
 }
 
 /// The number of values with each verdict, and the rules of the comparison.
@@ -212,14 +184,16 @@ fn summary(comparison: &Comparison) -> String {
     let core_hz = comparison
         .core_hz
         .filter(|_| !comparison.families.is_empty());
-    let core = core_hz.map(|hz| hz.map(|hz| format!("{:.3} GHz", hz / 1e9)));
-    let core = core.map_or_else(String::new, |[old, new]| {
-        format!("; costs were compared in core cycles and are printed at {old}, the frequency of the old runs (new: {new})")
+    let core = core_hz.map_or_else(String::new, |[old, new]| {
+        format!(
+            "; costs at {:.3} GHz, the core frequency of the old runs (new: {:.3})",
+            old / 1e9,
+            new / 1e9
+        )
     });
     format!(
-        "of {} costs and resolutions, {worse} got worse, {better} got better, and {noise} differ by no more than noise; all other figures are shown by --all, not judged; \
-         {old} old and {new} new runs; where nothing changed, at most 1 comparison in {:.0} finds a change{core}",
-        worse + better + noise,
-        1.0 / FALSE_ALARM,
+        "of {} costs and resolutions, {worse} got worse, {better} got better, and {noise} differ by no more than noise \
+         (--all: all figures); {old} old and {new} new runs{core}",
+        worse + better + noise
     )
 }

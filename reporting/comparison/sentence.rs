@@ -128,7 +128,7 @@ fn described(family: &FamilyChange) -> String {
 }
 
 /// The limit within which a family is unchanged.
-pub fn limit(family: &FamilyChange) -> String {
+fn limit(family: &FamilyChange) -> String {
     format!("{} within {}", family.family, percent(family.limit_percent))
 }
 

@@ -23,46 +23,34 @@ pub struct ChangedAnswer {
     pub verdict: ChangeVerdict,
 }
 
-/// The changed answers for one timer. A question that one of the sides did not ask is ignored, and
-/// so is a change between passed and not tested.
-pub fn changed_answers(old: &[&TimerRow], new: &[&TimerRow]) -> Vec<ChangedAnswer> {
-    Question::ALL
-        .into_iter()
-        .filter_map(|question| {
-            let (before, after) = (
-                majority_answer(old, question)?,
-                majority_answer(new, question)?,
-            );
-            let ((before, _), (after, finding)) = (before, after);
-            let verdict = match (before, after) {
-                (old, new) if old == new => return None,
-                (Outcome::Pass, Outcome::NotTested) | (Outcome::NotTested, Outcome::Pass) => {
-                    return None;
-                }
-                (_, Outcome::Fail) => ChangeVerdict::Worse,
-                (Outcome::Fail, Outcome::Pass) => ChangeVerdict::Better,
-                _ => ChangeVerdict::Unjudged,
-            };
-            Some(ChangedAnswer {
-                timer: new[0].id.clone(),
-                question,
-                old: before,
-                new: after,
-                finding,
-                verdict,
-            })
-        })
-        .collect()
-}
-
-/// Whether both sides answered a trust question.
-pub fn both_answered(old: &[&TimerRow], new: &[&TimerRow]) -> bool {
-    let answered = |rows: &[&TimerRow], question| {
-        majority_answer(rows, question).is_some_and(|(answer, _)| answer != Outcome::NotTested)
-    };
-    Question::ALL
-        .into_iter()
-        .any(|question| answered(old, question) && answered(new, question))
+/// The changed answers for one timer, and whether both sides answered a question. A question that one of
+/// the sides did not ask is ignored, and so is a change between passed and not tested.
+pub fn changed_answers(old: &[&TimerRow], new: &[&TimerRow]) -> (Vec<ChangedAnswer>, bool) {
+    let (mut changed, mut is_asked) = (Vec::new(), false);
+    for question in Question::ALL {
+        let sides = [old, new].map(|side| majority_answer(side, question));
+        let [Some((old, _)), Some((after, finding))] = sides else {
+            continue;
+        };
+        is_asked |= old != Outcome::NotTested && after != Outcome::NotTested;
+        let verdict = match (old, after) {
+            _ if old == after => continue,
+            (Outcome::Pass, Outcome::NotTested) | (Outcome::NotTested, Outcome::Pass) => continue,
+            (_, Outcome::Fail) => ChangeVerdict::Worse,
+            (Outcome::Fail, Outcome::Pass) => ChangeVerdict::Better,
+            _ => ChangeVerdict::Unjudged,
+        };
+        let timer = new[0].id.clone();
+        changed.push(ChangedAnswer {
+            timer,
+            question,
+            old,
+            new: after,
+            finding,
+            verdict,
+        });
+    }
+    (changed, is_asked)
 }
 
 /// The answer to a question with its evidence: the clock also fails if a part of it is wrong, as

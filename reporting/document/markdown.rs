@@ -23,7 +23,7 @@ fn block(section: &Section<'_>) -> String {
             .iter()
             .map(|(name, value)| format!("- **{}**: {}\n", escape(name), escape(value)))
             .collect(),
-        Section::Table(table, _) => table.render(Format::Markdown),
+        Section::Table(table) => table.render(Format::Markdown),
         Section::Data(_) => String::new(),
         Section::Findings(findings) => findings
             .iter()

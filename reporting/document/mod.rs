@@ -70,8 +70,8 @@ enum Section<'a> {
     Facts(Vec<(String, String)>),
     /// Pairs of a name and a value that describe the measurement conditions, printed as comments.
     Conditions(Vec<(String, String)>),
-    /// A table, and the escape codes that colour each row.
-    Table(Table<'a>, Vec<&'static str>),
+    /// A table.
+    Table(Table<'a>),
     /// A table for CSV, HTML and LaTeX only.
     Data(Table<'a>),
     /// Findings with their severity and advice.
@@ -182,13 +182,7 @@ impl<'a, T: Serialize> Document<'a, T> {
     /// Adds a table.
     #[must_use]
     pub fn table(self, table: Table<'a>) -> Self {
-        self.painted_table(table, Vec::new())
-    }
-
-    /// Adds a table with the escape codes of each row.
-    #[must_use]
-    pub fn painted_table(self, table: Table<'a>, codes: Vec<&'static str>) -> Self {
-        self.with(Section::Table(table, codes))
+        self.with(Section::Table(table))
     }
 
     /// Adds a table that replaces all other tables in CSV, HTML and LaTeX.
@@ -232,7 +226,7 @@ impl<T: Serialize> Render for Document<'_, T> {
                 })
                 .or_else(|| {
                     self.sections.iter().find_map(|section| match section {
-                        Section::Table(table, _) => Some(table),
+                        Section::Table(table) => Some(table),
                         _ => None,
                     })
                 })

@@ -60,9 +60,7 @@ fn render_section(section: &Section<'_>, indent: &str, style: Style) -> String {
         ),
         Section::Facts(facts) => out += &fact_lines(indent, facts, style),
         Section::Conditions(facts) => out += &comment_lines(facts, style),
-        Section::Table(table, codes) => {
-            out += &table.on_terminal(style, &|row| codes.get(row).copied().unwrap_or(""));
-        }
+        Section::Table(table) => out += &table.on_terminal(style, &|_| ""),
         Section::Findings(findings) => {
             let width = findings
                 .iter()

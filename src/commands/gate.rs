@@ -87,14 +87,15 @@ fn judge(args: &GateArgs, start: f64) -> Result<Judgement, CommandError> {
     if let Some(why) = unlike_cpu(&old[0].content, &here).filter(|_| is_measured) {
         return Err(CommandError::Undecided(why));
     }
-    let ids = native_clocks(&mut old).map_err(CommandError::Undecided)?;
+    native_clocks(&mut old).map_err(CommandError::Undecided)?;
     let conditions = &match args.fail_if.as_slice() {
         [] => conditions_on_usual_clock(&old[0].content)?,
         conditions => conditions.to_vec(),
     };
     // Checks the conditions before the first probe.
     Judgement::new([&old, &old], conditions, Vec::new())?;
-    let ids = retain_named(&mut old, &ids, conditions);
+    retain_named(&mut old, conditions);
+    let ids = native_clocks(&mut old).map_err(CommandError::Undecided)?;
     let budget_s = args.budget.unwrap_or(BUDGET_S);
     let mut new = Vec::new();
     loop {
@@ -112,12 +113,8 @@ fn judge(args: &GateArgs, start: f64) -> Result<Judgement, CommandError> {
 }
 
 /// Retains the clocks that the conditions are on and the reference of the first of them, which shows
-/// whether the whole machine became slower. Returns those of `ids`.
-fn retain_named(
-    old: &mut [ReadReport],
-    ids: &[String],
-    conditions: &[ChangeCondition],
-) -> Vec<String> {
+/// whether the whole machine became slower.
+fn retain_named(old: &mut [ReadReport], conditions: &[ChangeCondition]) {
     let is_named = |row: &TimerRow| {
         conditions
             .iter()
@@ -127,16 +124,15 @@ fn retain_named(
     let costs = rows
         .filter(|row| is_named(row))
         .find_map(|row| row.cost.as_ref());
-    let reference = costs.map(|cost| cost.reference.clone());
-    let is_wanted = |row: &TimerRow| is_named(row) || Some(&row.id) == reference.as_ref();
-    for run in &mut *old {
-        run.content.timers.retain(is_wanted);
-    }
-    let has = |id: &&String| {
-        old.iter()
-            .any(|run| run.content.timers.iter().any(|row| row.id == **id))
+    // A condition on the clock source alone names no clock.
+    let Some(reference) = costs.map(|cost| cost.reference.clone()) else {
+        return;
     };
-    ids.iter().filter(has).cloned().collect()
+    for run in old {
+        run.content
+            .timers
+            .retain(|row| is_named(row) || row.id == reference);
+    }
 }
 
 /// The default conditions: on the clock that is recommended for the baseline, and on the clock source.
