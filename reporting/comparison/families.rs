@@ -30,11 +30,14 @@ const SHARED_VARIANCE: f64 = 0.3;
 /// The values of a timer in the old runs and the new runs.
 pub type Sides = [Vec<Location>; 2];
 
-/// Timers that are judged together.
+/// Timers that are judged together; of few timers of a family, each by itself.
 pub struct TimerGroup<'n> {
     /// The way in which they are read.
     pub family: &'n str,
-    pub timers: Vec<Sides>,
+    /// The name of the family or of the only timer.
+    pub name: &'n str,
+    /// The timers with their numbers among all figures.
+    pub timers: Vec<(usize, Sides)>,
 }
 
 /// The shift of timers, and the probability of such a shift if nothing changed.
@@ -53,9 +56,8 @@ pub struct TimerChange {
     pub total: Interval,
     /// The total without the shift of the family.
     pub own: Interval,
-    /// The probability of such an own change if nothing changed; `None` for families with few
-    /// timers.
-    pub probability: Option<f64>,
+    /// The probability of such an own change if nothing changed; 1 for a timer by itself.
+    pub probability: f64,
 }
 
 /// The shift of a family, and the changes of its timers.
@@ -137,9 +139,11 @@ impl<'a> Averaged<'a> {
 
 /// Estimates the changes of groups of timers, and the shift of the machine.
 pub fn estimate(groups: &[TimerGroup]) -> (Vec<Estimate>, Shift) {
-    let timers = groups.iter().map(|group| &group.timers);
-    let mut all: Vec<Vec<Averaged>> = timers
-        .map(|timers| timers.iter().map(Averaged::new).collect())
+    let sides = groups
+        .iter()
+        .map(|group| group.timers.iter().map(|(_, sides)| sides));
+    let mut all: Vec<Vec<Averaged>> = sides
+        .map(|sides| sides.map(Averaged::new).collect())
         .collect();
     let median_of = |timers: &Vec<Averaged>| {
         weighted_median(timers.iter().map(|it| (it.difference(), it.own())))
@@ -207,8 +211,8 @@ pub fn estimate(groups: &[TimerGroup]) -> (Vec<Estimate>, Shift) {
                     sides: [0, 1].map(side),
                     total: within(timer.difference() - machine, variance + of_family),
                     own: within(own, variance),
-                    probability: is_family
-                        .then(|| two_sided_p_value(own / variance.sqrt(), DEGREES)),
+                    // The own change of a timer by itself is 0.
+                    probability: two_sided_p_value(own / variance.sqrt(), DEGREES),
                 }
             };
             Estimate {

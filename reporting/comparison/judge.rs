@@ -5,7 +5,7 @@
 use indexmap::IndexMap;
 use serde::{Serialize, Serializer};
 
-use super::families::{self, Estimate, FEW, Shift, Sides, TimerGroup};
+use super::families::{self, Estimate, FEW, Sides, TimerGroup};
 use super::rows::RunRow;
 use super::scatter::{Location, family_of};
 use super::{COST, ChangeVerdict, ComparedFigure, Comparison, FigureChange, MIN_SHARE, RESOLUTION};
@@ -16,10 +16,10 @@ use crate::statistics::Z;
 /// The probability that a comparison reports a change although nothing changed. *Definition*: the
 /// aim that was set.
 pub const FALSE_ALARM: f64 = 0.01;
-/// The shares of `FALSE_ALARM` for changes of families, of the costs of single clocks, and of
-/// resolutions. *Judgement*: users mainly ask about costs, and most changes of costs are common to
-/// a family.
-const SHARES: [f64; 3] = [0.6, 0.3, 0.1];
+/// The quantities that are judged, with the shares of `FALSE_ALARM` for changes of families and of
+/// single timers; within a share all questions count alike (Bonferroni). *Judgement*: users mainly ask
+/// about costs, and most changes of costs are common to a family.
+const SHARES: [(&str, [f64; 2]); 2] = [(COST, [0.6, 0.3]), (RESOLUTION, [0.1, 0.0])];
 /// The kernel may speed up or slow down its clock by this share to adjust it (adjtimex(2): 500
 /// ppm), and it defines the nanoseconds that it returns. *Definition*.
 const SLEW: f64 = 500e-6;
@@ -63,28 +63,26 @@ fn count<S: Serializer>(timers: &[String], serializer: S) -> Result<S::Ok, S::Er
     timers.len().serialize(serializer)
 }
 
-/// A family whose timers are judged together; of few timers, each is a family of its own.
-struct JudgedFamily<'a> {
-    is_cost: bool,
-    name: &'a str,
-    /// The timers with their numbers among all candidates.
-    timers: Vec<(usize, &'a TimerQuantity<'a>)>,
-    estimate: Estimate,
-}
-
 /// Judges all candidates. Costs are converted to core cycles, and printed at the core frequency
 /// `core_ghz` in gigahertz; in nanoseconds if it is unknown.
 pub fn judge(comparison: &mut Comparison, candidates: &[TimerQuantity], core_ghz: Option<f64>) {
-    let (mut families, machine) = JudgedFamily::all_of(COST, candidates, core_ghz);
-    families.extend(JudgedFamily::all_of(RESOLUTION, candidates, core_ghz).0);
-    comparison.machine = (machine.probability <= FALSE_ALARM).then(|| in_percent(machine.by));
-    correct(&mut families);
     comparison.figures = candidates.iter().map(TimerQuantity::unjudged).collect();
-    for family in families {
-        let change = family.judge(core_ghz, &mut comparison.figures);
-        comparison
-            .families
-            .extend(Some(change).filter(|_| family.is_cost));
+    for (quantity, shares) in SHARES {
+        let groups = groups_of(quantity, candidates, core_ghz);
+        let (estimates, machine) = families::estimate(&groups);
+        let sizes = || groups.iter().map(|group| group.timers.len());
+        let asked = [groups.len(), sizes().filter(|size| *size > FEW).sum()];
+        let limits = [0, 1].map(|at| FALSE_ALARM * shares[at] / asked[at] as f64);
+        let is_cost = quantity == COST;
+        if is_cost && machine.probability <= FALSE_ALARM {
+            comparison.machine = Some(in_percent(machine.by));
+        }
+        // Costs are on the scale in core cycles.
+        let cycles = core_ghz.filter(|_| is_cost).unwrap_or(1.0);
+        for (group, estimate) in groups.iter().zip(estimates) {
+            let change = judge_family(group, &estimate, limits, cycles, &mut comparison.figures);
+            comparison.families.extend(Some(change).filter(|_| is_cost));
+        }
     }
 }
 
@@ -93,131 +91,100 @@ fn in_percent(change: Interval) -> Interval {
     change.map(|value| 100.0 * value.exp_m1())
 }
 
-/// Multiplies all probabilities by the number of questions of their kind over the share of that kind
-/// (Bonferroni).
-fn correct(families: &mut [JudgedFamily]) {
-    let mut asked: [Vec<&mut f64>; 3] = [const { Vec::new() }; 3];
-    for family in families {
-        let (of_families, of_timers) = if family.is_cost { (0, 1) } else { (2, 2) };
-        let Estimate { shift, changes } = &mut family.estimate;
-        asked[of_families].push(&mut shift.probability);
-        asked[of_timers].extend(
-            changes
-                .iter_mut()
-                .filter_map(|change| change.probability.as_mut()),
-        );
+/// The families of a quantity.
+fn groups_of<'a>(
+    quantity: &str,
+    candidates: &'a [TimerQuantity],
+    core_ghz: Option<f64>,
+) -> Vec<TimerGroup<'a>> {
+    let mut groups: IndexMap<&str, Vec<(usize, Sides)>> = IndexMap::new();
+    for (at, candidate) in candidates.iter().enumerate() {
+        let samples = candidate
+            .samples(core_ghz)
+            .filter(|_| candidate.quantity == quantity);
+        let name = if quantity == COST {
+            candidate.family()
+        } else {
+            candidate.timer
+        };
+        groups
+            .entry(name)
+            .or_default()
+            .extend(samples.map(|samples| (at, samples)));
     }
-    for (asked, share) in asked.into_iter().zip(SHARES) {
-        let factor = asked.len() as f64 / share;
-        asked
-            .into_iter()
-            .for_each(|probability| *probability *= factor);
-    }
-}
-
-impl<'a> JudgedFamily<'a> {
-    /// The families of a quantity, with their estimates, and the shift of the machine.
-    fn all_of(
-        quantity: &str,
-        candidates: &'a [TimerQuantity<'a>],
-        core_ghz: Option<f64>,
-    ) -> (Vec<Self>, Shift) {
-        let is_cost = quantity == COST;
-        let mut groups: IndexMap<&str, Vec<(usize, &TimerQuantity, Sides)>> = IndexMap::new();
-        for (at, candidate) in candidates.iter().enumerate() {
-            let samples = candidate
-                .samples(core_ghz)
-                .filter(|_| candidate.quantity == quantity);
-            let name = if is_cost {
-                candidate.family()
+    let mut parts = Vec::new();
+    for (family, group) in groups {
+        // Of two timers that differ, neither is known to be the changed one.
+        let size = if group.len() > FEW { group.len() } else { 1 };
+        for timers in group.chunks(size) {
+            let name = if size > 1 {
+                family
             } else {
-                candidate.timer
+                candidates[timers[0].0].timer
             };
-            groups
-                .entry(name)
-                .or_default()
-                .extend(samples.map(|samples| (at, candidate, samples)));
-        }
-        let (mut named, mut values) = (Vec::new(), Vec::new());
-        for (name, group) in groups {
-            // Of two timers that differ, neither is known to be the changed one.
-            let size = if group.len() > FEW { group.len() } else { 1 };
-            for part in group.chunks(size) {
-                let timers = part.iter().map(|(at, timer, _)| (*at, *timer)).collect();
-                named.push((if size > 1 { name } else { part[0].1.timer }, timers));
-                values.push(TimerGroup {
-                    family: name,
-                    timers: part.iter().map(|(_, _, sides)| sides.clone()).collect(),
-                });
-            }
-        }
-        let (estimates, machine) = families::estimate(&values);
-        let families = named.into_iter().zip(estimates);
-        let families = families.map(|((name, timers), estimate)| Self {
-            is_cost,
-            name,
-            timers,
-            estimate,
-        });
-        (families.collect(), machine)
-    }
-
-    /// Judges the family and its timers by their corrected probabilities, and describes the family.
-    fn judge(&self, core_ghz: Option<f64>, figures: &mut [ComparedFigure]) -> FamilyChange {
-        let Estimate { shift, changes } = &self.estimate;
-        let is_shifted = is_effect(Some(shift.probability), shift.by);
-        let (mut own, mut unchanged) = (Vec::new(), Vec::new());
-        for ((number, timer), change) in self.timers.iter().zip(changes) {
-            let has_own = is_effect(change.probability, change.own);
-            let (total, of_own) = (change.total.value.abs(), change.own);
-            // A timer of a changed family that is nearer to no change than to that of its family has
-            // not changed.
-            let is_behind = is_shifted
-                && if has_own {
-                    total <= shift.by.half_width().hypot(of_own.half_width())
-                } else {
-                    total < of_own.value.abs()
-                };
-            // In an unchanged family, the timer has to differ from no change, too.
-            let is_own = has_own && (is_shifted || !change.total.contains(0.0));
-            if is_behind {
-                unchanged.push(timer.timer.to_owned());
-            } else if is_own {
-                own.push(timer.timer.to_owned());
-            }
-            let figure = &mut figures[*number];
-            // Costs are on the scale in core cycles.
-            let cycles = core_ghz.filter(|_| self.is_cost).unwrap_or(1.0);
-            let [old, new] = change.sides.map(|side| side.map(|at| at.exp() / cycles));
-            let share = change.total.map(f64::exp_m1);
-            figure.change = FigureChange {
-                old,
-                new,
-                difference: share.scaled(old.value),
-                percent: Some(share.scaled(100.0)),
-            };
-            let is_changed = (is_shifted || is_own) && !is_behind && figure.matters();
-            figure.verdict = verdict(is_changed, new.value < old.value);
-        }
-        FamilyChange {
-            family: self.name.to_owned(),
-            timers: self
-                .timers
-                .iter()
-                .map(|(_, timer)| timer.timer.to_owned())
-                .collect(),
-            percent: in_percent(shift.by),
-            verdict: verdict(is_shifted, shift.by.value < 0.0),
-            limit_percent: 100.0 * (shift.by.value.abs() + shift.by.half_width()).exp_m1(),
-            unchanged,
-            own,
+            parts.push(TimerGroup {
+                family,
+                name,
+                timers: timers.to_vec(),
+            });
         }
     }
+    parts
 }
 
-/// Whether a change of this probability is none of chance, and large enough to matter.
-fn is_effect(probability: Option<f64>, change: Interval) -> bool {
-    probability.is_some_and(|it| it <= FALSE_ALARM) && change.value.abs() >= MIN_SHARE
+/// Judges a family and its timers by the limits of probabilities, and describes the family.
+fn judge_family(
+    group: &TimerGroup,
+    Estimate { shift, changes }: &Estimate,
+    limits: [f64; 2],
+    cycles: f64,
+    figures: &mut [ComparedFigure],
+) -> FamilyChange {
+    let is_effect = |probability: f64, change: Interval, limit: f64| {
+        probability <= limit && change.value.abs() >= MIN_SHARE
+    };
+    let is_shifted = is_effect(shift.probability, shift.by, limits[0]);
+    let mut family = FamilyChange {
+        family: group.name.to_owned(),
+        timers: Vec::new(),
+        percent: in_percent(shift.by),
+        verdict: verdict(is_shifted, shift.by.value < 0.0),
+        limit_percent: 100.0 * (shift.by.value.abs() + shift.by.half_width()).exp_m1(),
+        unchanged: Vec::new(),
+        own: Vec::new(),
+    };
+    for ((number, _), change) in group.timers.iter().zip(changes) {
+        let figure = &mut figures[*number];
+        let has_own = is_effect(change.probability, change.own, limits[1]);
+        let (total, of_own) = (change.total.value.abs(), change.own);
+        // A timer of a changed family that is nearer to no change than to that of its family has
+        // not changed.
+        let is_behind = is_shifted
+            && if has_own {
+                total <= shift.by.half_width().hypot(of_own.half_width())
+            } else {
+                total < of_own.value.abs()
+            };
+        // In an unchanged family, the timer has to differ from no change, too.
+        let is_own = has_own && (is_shifted || !change.total.contains(0.0));
+        family.timers.push(figure.timer.clone());
+        if is_behind {
+            family.unchanged.push(figure.timer.clone());
+        } else if is_own {
+            family.own.push(figure.timer.clone());
+        }
+        let [old, new] = change.sides.map(|side| side.map(|at| at.exp() / cycles));
+        let share = change.total.map(f64::exp_m1);
+        figure.change = FigureChange {
+            old,
+            new,
+            difference: share.scaled(old.value),
+            percent: Some(share.scaled(100.0)),
+        };
+        let is_changed = (is_shifted || is_own) && !is_behind && figure.matters();
+        figure.verdict = verdict(is_changed, new.value < old.value);
+    }
+    family
 }
 
 fn verdict(is_changed: bool, is_better: bool) -> ChangeVerdict {

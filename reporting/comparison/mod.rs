@@ -121,9 +121,6 @@ pub struct Comparison {
     pub sentences: Vec<String>,
     /// The numbers of old runs and of new runs.
     pub runs: [usize; 2],
-    /// The mean core frequency of the old and the new runs, in hertz, if costs were compared in
-    /// cycles.
-    pub core_hz: Option<[f64; 2]>,
     /// The change in percent that all costs share, if it exceeds noise: neighbours and the core
     /// frequency slow down or speed up the machine. It is no change of the clocks; their new costs
     /// are given without it.
@@ -180,7 +177,7 @@ impl Comparison {
             let all: Option<Vec<f64>> = side.iter().map(|run| core_ghz(run)).collect();
             all.and_then(mean).filter(|_| is_same_cpu)
         });
-        let frequencies = frequencies[0].zip(frequencies[1]);
+        let core_ghz = frequencies[0].filter(|_| frequencies[1].is_some());
         let sides = [old, new].map(|side| -> Vec<RunRow> {
             side.iter().flat_map(|run| RunRow::all_of(run)).collect()
         });
@@ -190,7 +187,6 @@ impl Comparison {
         }
         let mut comparison = Self {
             runs: [old.len(), new.len()],
-            core_hz: frequencies.map(|(old, new)| [old * 1e9, new * 1e9]),
             platform,
             one_sided: matched.one_sided,
             timers: matched.names,
@@ -208,7 +204,6 @@ impl Comparison {
             comparison.asked.extend(is_asked.then(|| name.clone()));
             candidates.extend(candidates_of(name, rows));
         }
-        let core_ghz = frequencies.map(|(old, _)| old);
         judge::judge(&mut comparison, &candidates, core_ghz);
         comparison.sentences = vec![sentence::sentence(&comparison)];
         Ok(comparison)

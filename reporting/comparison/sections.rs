@@ -10,9 +10,6 @@ use crate::fields::FieldUnit;
 use crate::table::{Table, TableColumn};
 use crate::text::numbers::{NOTHING, signed, significant, time};
 
-const BOLD: &str = "1";
-const ALARM: &str = "31;1";
-
 impl Comparison {
     /// Adds the changes to a document. Another clock source or another CPU comes before the
     /// summary, because it affects all results. `all` also adds differences within noise.
@@ -24,11 +21,10 @@ impl Comparison {
         let (loud, quiet): (Vec<&PlatformChange>, Vec<&PlatformChange>) =
             self.platform.iter().partition(|change| change.is_loud());
         for change in loud {
-            let codes = change.remark.map_or(BOLD, |_| ALARM);
-            document = document.painted(codes, format!("{}: {change}", change.what));
+            document = document.paragraph(format!("{}: {change}", change.what));
         }
         for sentence in &self.sentences {
-            document = document.painted(BOLD, sentence);
+            document = document.paragraph(sentence);
         }
         if self.platform.is_empty() {
             document = document.paragraph("same platform and settings");
@@ -181,19 +177,9 @@ fn summary(comparison: &Comparison) -> String {
     ]
     .map(|verdict| comparison.count(verdict));
     let [old, new] = comparison.runs;
-    let core_hz = comparison
-        .core_hz
-        .filter(|_| !comparison.families.is_empty());
-    let core = core_hz.map_or_else(String::new, |[old, new]| {
-        format!(
-            "; costs at {:.3} GHz, the core frequency of the old runs (new: {:.3})",
-            old / 1e9,
-            new / 1e9
-        )
-    });
     format!(
         "of {} costs and resolutions, {worse} got worse, {better} got better, and {noise} differ by no more than noise \
-         (--all: all figures); {old} old and {new} new runs{core}",
+         (--all: all figures); {old} old and {new} new runs",
         worse + better + noise
     )
 }

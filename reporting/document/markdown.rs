@@ -16,8 +16,7 @@ pub(super) fn render(sections: &[Section<'_>]) -> String {
 fn block(section: &Section<'_>) -> String {
     match section {
         Section::Heading(text) => format!("### {}\n", escape(text)),
-        Section::Paragraph(text, "") | Section::Line(text) => escape(text) + "\n",
-        Section::Paragraph(text, _) => format!("**{}**\n", escape(text)),
+        Section::Paragraph(text) | Section::Line(text) => escape(text) + "\n",
         Section::Note(text) => format!("- {}\n", escape(text)),
         Section::Facts(facts) | Section::Conditions(facts) => facts
             .iter()

@@ -60,8 +60,8 @@ pub struct Document<'a, T> {
 enum Section<'a> {
     /// The title of the following sections.
     Heading(String),
-    /// Text, and the escape codes (ECMA-48, SGR) that colour it.
-    Paragraph(String, &'static str),
+    /// Text.
+    Paragraph(String),
     /// Text that stays on one line, however long.
     Line(String),
     /// A suggestion for the next step.
@@ -136,13 +136,7 @@ impl<'a, T: Serialize> Document<'a, T> {
     /// Adds a paragraph.
     #[must_use]
     pub fn paragraph(self, text: impl Into<String>) -> Self {
-        self.painted("", text)
-    }
-
-    /// Adds a paragraph that is coloured with escape codes (ECMA-48, SGR) if the output has colour.
-    #[must_use]
-    pub fn painted(self, codes: &'static str, text: impl Into<String>) -> Self {
-        self.with(Section::Paragraph(text.into(), codes))
+        self.with(Section::Paragraph(text.into()))
     }
 
     /// Adds text that stays on one line, for programs that read lines.

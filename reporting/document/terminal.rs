@@ -48,8 +48,8 @@ fn render_section(section: &Section<'_>, indent: &str, style: Style) -> String {
     let columns = style.columns();
     let mut out = String::new();
     match section {
-        Section::Heading(text) => out += &paint_lines("1", text, style),
-        Section::Paragraph(text, codes) => out += &paint_lines(codes, text, style),
+        Section::Heading(text) => out += &heading_lines(text, style),
+        Section::Paragraph(text) => hang(&mut out, "", "  ", &style.plain(text), columns),
         Section::Line(text) => out += &(style.plain(text) + "\n"),
         Section::Note(text) => hang(
             &mut out,
@@ -134,13 +134,13 @@ fn fact_lines<N: AsRef<str>, V: AsRef<str>>(lead: &str, facts: &[(N, V)], style:
         .collect()
 }
 
-/// Renders text with escape codes around each line.
-fn paint_lines(codes: &str, text: &str, style: Style) -> String {
+/// Renders a heading with escape codes around each line.
+fn heading_lines(text: &str, style: Style) -> String {
     let mut lines = String::new();
     hang(&mut lines, "", "  ", &style.plain(text), style.columns());
     lines
         .lines()
-        .map(|line| style.paint(codes, line) + "\n")
+        .map(|line| style.paint("1", line) + "\n")
         .collect()
 }
 

@@ -19,7 +19,7 @@ fn document() -> Document<'static, serde_json::Value> {
         advice: Some("change it".into()),
     };
     Document::new(json!({"a": [1]}))
-        .painted("31", "It *is* slow.")
+        .paragraph("It *is* slow.")
         .heading("figures")
         .facts([("kernel", "6.1"), ("x", "y\u{7}z")])
         .note("do")
@@ -67,7 +67,7 @@ fn colour_follows_the_style() {
         },
     );
     assert!(
-        text.starts_with("\u{1b}[31mIt *is* slow.\u{1b}[0m\n"),
+        text.starts_with("It *is* slow.\n\n\u{1b}[1mfigures\u{1b}[0m\n"),
         "{text}"
     );
     assert!(
@@ -80,7 +80,7 @@ fn colour_follows_the_style() {
 fn markdown_escapes_each_section() {
     let text = written(Format::Markdown, Style::default());
     assert!(
-        text.starts_with("**It \\*is\\* slow.**\n\n### figures\n\n- **kernel**: 6.1\n"),
+        text.starts_with("It \\*is\\* slow.\n\n### figures\n\n- **kernel**: 6.1\n"),
         "{text}"
     );
     assert!(text.contains("\n| mono\\|tonic | 20.00 ns |\n"), "{text}");
