@@ -105,16 +105,18 @@ impl FromStr for ChangeCondition {
             .parse::<f64>()
             .ok()
             .filter(|number| number.is_finite());
-        let number = number.ok_or_else(|| wrong("has no number after its operator"))?;
         let unit = rest[digits.len()..].trim();
-        let known = UNITS.into_iter().find(|(known, _)| *known == unit);
-        let size = match (field, known) {
-            (COST | RESOLUTION, Some((_, size))) => size,
-            (COST | RESOLUTION, None) => {
-                return Err(wrong("needs one of the units %, ns, us, ms and s"));
-            }
-            _ if !unit.is_empty() => return Err(wrong("has a unit, but its field has none")),
-            _ => 1.0,
+        let size = match field {
+            COST | RESOLUTION => UNITS
+                .into_iter()
+                .find(|(known, _)| *known == unit)
+                .map(|(_, size)| size),
+            _ => unit.is_empty().then_some(1.0),
+        };
+        let Some((number, size)) = number.zip(size) else {
+            return Err(wrong(
+                "needs a number, for cost and resolution with one of the units %, ns, us, ms, s",
+            ));
         };
         let percent = unit == "%";
         let is_possible = match field {

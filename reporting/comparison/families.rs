@@ -269,38 +269,31 @@ fn compare_runs(groups: &[TimerGroup], all: &mut [Vec<Averaged>]) -> PooledVaria
             let mut shifts: Vec<(f64, f64, bool)> = Vec::new();
             for (group, timers) in groups.iter().zip(all.iter_mut()) {
                 let of_run = timers
-                    .iter()
-                    .enumerate()
-                    .filter(|(_, timer)| timer.sides[side].len() == runs);
-                let of_run = of_run.map(|(at, timer)| {
+                    .iter_mut()
+                    .filter(|timer| timer.sides[side].len() == runs);
+                let of_run = of_run.map(|timer| {
                     let location = timer.sides[side][run];
-                    (at, location.value - timer.means[side].value, location)
+                    (location.value - timer.means[side].value, location, timer)
                 });
-                let found: Vec<(usize, f64, Location)> = of_run.collect();
-                let is_family = found.len() > FEW;
-                let common = if is_family {
-                    let own = found.iter().map(|(_, by, location)| (*by, location.own));
-                    let common = weighted_median(own.clone());
+                let found: Vec<(f64, Location, &mut Averaged)> = of_run.collect();
+                let mut common = 0.0;
+                if found.len() > FEW {
+                    let own = found.iter().map(|(by, location, _)| (*by, location.own));
+                    common = weighted_median(own.clone());
                     let typical = typical_variance(own.map(|(_, variance)| variance));
-                    shifts.push((
-                        common,
-                        share * (SHARED_VARIANCE * typical + found[0].2.state),
-                        group.family == REFERENCE,
-                    ));
-                    common
-                } else {
-                    0.0
-                };
-                for (at, deviation, location) in found {
-                    let standardised = (deviation - common) / (share * location.own).sqrt();
-                    timers[at].between_runs.add(standardised.powi(2), share);
+                    let variance = share * (SHARED_VARIANCE * typical + found[0].1.state);
+                    shifts.push((common, variance, group.family == REFERENCE));
+                }
+                for (by, location, timer) in found {
+                    let square = (by - common).powi(2) / (share * location.own);
+                    timer.between_runs.add(square, share);
                 }
             }
             let of_machine = shifts
                 .iter()
-                .find(|(.., is_reference)| *is_reference)
-                .map_or(0.0, |(shift, ..)| *shift);
-            for (shift, variance, _) in shifts.iter().filter(|(.., is_reference)| !is_reference) {
+                .find(|shift| shift.2)
+                .map_or(0.0, |shift| shift.0);
+            for (shift, variance, _) in shifts.iter().filter(|shift| !shift.2) {
                 together.add((shift - of_machine).powi(2) / variance, share);
             }
         }

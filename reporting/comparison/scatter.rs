@@ -123,30 +123,24 @@ fn costs_in(state: State, rows: &[Option<&TimerRow>], in_cycles: bool) -> Vec<Op
             families.entry(family_of(row)).or_default().push(values);
         }
     }
-    let deviation = |name: &str| {
-        families
-            .get(name)
-            .and_then(|family| pooled_deviation(family))
-    };
+    let deviation = |name: &str| pooled_deviation(families.get(name)?);
     let of_reference = deviation(REFERENCE).unwrap_or(0.0);
-    let families: HashMap<&str, [f64; 2]> = families
-        .iter()
-        .map(|(name, clocks)| {
-            let process = median(
-                clocks
-                    .iter()
-                    .map(|clock| clock.process)
-                    .collect::<Vec<f64>>(),
-            );
-            let apart = deviation(name).unwrap_or(0.0)
-                - if *name == REFERENCE {
-                    0.0
-                } else {
-                    of_reference
-                };
-            (*name, [process.unwrap_or(0.0), apart * apart])
-        })
-        .collect();
+    let described = families.iter().map(|(name, clocks)| {
+        let process = median(
+            clocks
+                .iter()
+                .map(|clock| clock.process)
+                .collect::<Vec<f64>>(),
+        );
+        let of_core = if *name == REFERENCE {
+            0.0
+        } else {
+            of_reference
+        };
+        let apart = deviation(name).unwrap_or(0.0) - of_core;
+        (*name, [process.unwrap_or(0.0), apart * apart])
+    });
+    let families: HashMap<&str, [f64; 2]> = described.collect();
     let location = |(row, values): (&Option<&TimerRow>, Option<ProcessValues>)| {
         let (row, values) = ((*row)?, values?);
         let [of_family, state] = families[family_of(row)];

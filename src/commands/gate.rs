@@ -37,20 +37,9 @@ pub fn run(args: &GateArgs, output: &mut dyn Write) -> Result<bool, CommandError
         3 => "failed",
         _ => "undecided",
     };
-    let Judgement {
-        conditions,
-        open,
-        passed,
-        ..
-    } = &judgement;
-    let sentences = match &open[..] {
-        // What is undecided, and what would decide it, is not hidden among the rest.
-        [first, others @ ..] if conditions.is_empty() => {
-            let more = format!("; {} more", others.len());
-            format!("{first}{}", if others.is_empty() { "" } else { &more })
-        }
-        _ => [&conditions[..], open, passed].concat().join("; "),
-    };
+    // What is undecided comes before what passed.
+    let parts = [&judgement.conditions, &judgement.open, &judgement.passed];
+    let sentences = parts.map(|part| part.as_slice()).concat().join("; ");
     let runs = judgement.comparison.as_ref().map_or(0, |all| all.runs[1]);
     let document = Document::new(&judgement).line(format!(
         "gate: {result}: {sentences}; {}, {:.0} s",
