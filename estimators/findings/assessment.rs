@@ -66,11 +66,11 @@ impl Wrong {
     pub fn in_words(&self) -> String {
         let mut text = format!("{} {}", self.name(), self.defect.in_words());
         if let Some((last, others)) = self.witnesses.split_last() {
-            let (between, agree) = match others.len() {
-                0 => ("", "does not show this"),
-                _ => (" and ", "agree"),
+            let (between, show) = match others.len() {
+                0 => ("", "shows"),
+                _ => (" and ", "show"),
             };
-            text += &format!(": {}{between}{last} {agree}", others.join(", "));
+            text += &format!(", as {}{between}{last} {show}", others.join(", "));
         }
         if let Some(cause) = &self.cause {
             text += &format!(". Cause: {cause}");

@@ -24,6 +24,8 @@ pub enum Caution {
     CpuTime = "CPU time",
     /// No cycles pass while the thread sleeps.
     CpuCycles = "CPU cycles",
+    /// The processor may read it earlier or later than written.
+    Unordered = "fenced",
 }
 
 impl Caution {
@@ -42,6 +44,9 @@ impl Caution {
             Self::Settable => "it jumps when the time of day is set",
             Self::CpuTime => "it stands still while the program sleeps or waits",
             Self::CpuCycles => "no cycles pass while the thread sleeps",
+            Self::Unordered => {
+                "the processor may read it earlier or later than written: put a fence before each read"
+            }
         }
     }
 }

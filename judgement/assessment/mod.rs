@@ -11,8 +11,8 @@ pub use recommendation::{USUAL_DURATION, USUAL_ERROR, faster_in_words, sentences
 
 use crate::findings::machine;
 use crate::model::{
-    Answer, Caution, Counted, Defect, DefectKind, Finding, Interval, MAX_SLEW, Outcome, Question,
-    Report, Severity, TimerRow, Trust,
+    Answer, Caution, Counted, Defect, DefectKind, Family, Finding, Interval, MAX_SLEW, Outcome,
+    Question, Report, Severity, TimerRow, Trust,
 };
 
 /// Makes the assessment of a report. The clocks of a part that is wrong are distrusted, and their
@@ -133,9 +133,12 @@ fn caution(row: &TimerRow) -> Option<Caution> {
     let found = row.verdicts.as_ref().and_then(|all| all.counts.found);
     let counts = found.or_else(|| declared?.counts);
     let settable = declared.and_then(|declared| declared.settable) == Some(true);
+    let is_counter = declared.and_then(|it| it.family) == Some(Family::CpuCounter);
+    let is_unordered = is_counter && declared.and_then(|it| it.needs_fence) == Some(true);
     counts
         .and_then(Caution::of)
         .or(settable.then_some(Caution::Settable))
+        .or(is_unordered.then_some(Caution::Unordered))
 }
 
 /// What disturbed the machine while the report was made.

@@ -1,5 +1,6 @@
 //! The clock to time operations with, and sentences about it.
 
+use crate::choice::clock_facts::is_cpu_counter;
 use crate::choice::clock_figures::ClockFigures;
 use crate::choice::waits::{summarize_periods, summarize_waits};
 use crate::choice::{ChoiceError, ClockChoice, Requirement, choose, clock_row};
@@ -45,10 +46,16 @@ pub(super) fn recommend(report: &mut Report) {
     let clock = to_time
         .as_ref()
         .and_then(|id| figures(clock_row(report, id)?));
+    let by_counter = to_time
+        .as_ref()
+        .and_then(|id| clock_row(report, id))
+        .is_some_and(is_cpu_counter);
     // Clocks with a coarser step do not compete: their reads are cheap because they only load the
     // time of the last tick.
     let is_cheaper = |other: &ClockFigures| {
-        other.facts.counts == Some(Counted::Wall)
+        // The same counter, which would need the fence.
+        (other.facts.ordered || !by_counter)
+            && other.facts.counts == Some(Counted::Wall)
             && other.facts.threads != Some(false)
             && clock.as_ref().is_none_or(|clock| {
                 other.step_ns <= MAX_STEP_RATIO * clock.step_ns && other.cost_ns < clock.cost_ns

@@ -56,8 +56,14 @@ impl ClockFigures {
 
     /// The position among the clocks that have code; clocks without code come last.
     pub(super) fn code_position(&self) -> usize {
-        let id = self.id.rsplit(':').next().unwrap_or_default();
-        let mut clocks = CODES.iter().flat_map(|(_, clocks, _)| clocks.split(' '));
+        let (runtime, id) = match self.id.split_once(':') {
+            Some((runtime, id)) => (Some(runtime), id),
+            None => (None, &*self.id),
+        };
+        let codes = CODES
+            .iter()
+            .filter(|(language, ..)| language.runtime() == runtime);
+        let mut clocks = codes.flat_map(|(_, clocks, _)| clocks.split(' '));
         clocks.position(|one| one == id).unwrap_or(usize::MAX)
     }
 

@@ -290,6 +290,9 @@ impl<'a> Contestant<'a> {
             };
         };
         let method = plan.in_words();
+        if best.sufficient().is_none() {
+            return format!("{} a read, {method}", time(clock.cost_ns));
+        }
         if !clock.resolved {
             return format!(
                 "suffices with {method}, but only an upper bound of its resolution is known"

@@ -86,7 +86,7 @@ impl MeasuringPlan {
             PlanMethod::EdgeCrossing { samples, .. } => {
                 format!("the mean of {samples} single calls")
             }
-            PlanMethod::Mean { requests } => format!("the mean of {requests} requests"),
+            PlanMethod::Mean { requests } => format!("the mean of at least {requests} requests"),
         }
     }
 

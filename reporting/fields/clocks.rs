@@ -118,7 +118,7 @@ fn quality_fields() -> Vec<Field> {
 /// Verdicts on whether the clock can be trusted, with their numbers.
 fn trust_fields() -> Vec<Field> {
     let trust = field_table! { Read::Row, CLOCKS, |row| row.clock()?;
-        trust: Text = row.trust.as_ref()?.in_short(), "Whether durations can be taken with it", more("`yes`; `yes, settable`: it jumps when the time of day is set; `yes, CPU time`: it stands still while the program sleeps or waits; `?`: what follows was not tested; `no`: what follows is wrong"),
+        trust: Text = row.trust.as_ref()?.in_short(), "Whether durations can be taken with it", more("`yes`; `yes, settable`: it jumps when the time of day is set; `yes, CPU time`: it stands still while the program sleeps or waits; `yes, fenced`: put a fence before each read; `?`: what follows was not tested; `no`: what follows is wrong"),
             in_tables(Visibility::Always);
     };
     let verdicts = field_table! { Read::Row, CLOCKS, |verdicts| verdicts.clock()?.verdicts.as_ref()?;

@@ -52,7 +52,7 @@ pub fn facts(row: Row, detail: Detail) -> Vec<Fact> {
     let caution = trust.and_then(|trust| trust.caution);
     facts.extend(caution.map(|why| ("caution", why.in_words().to_owned())));
     let part = trust.and_then(|trust| trust.part.clone());
-    facts.extend(part.map(|part| ("depends on", part)));
+    facts.extend(part.map(|part| ("because of", part)));
     facts.extend(disturbances(clock).map(|why| ("disturbed", why)));
     if let Some(costs) = clock.distribution.as_ref().filter(|_| in_full) {
         facts.push(("single costs", costs_in_words(costs)));

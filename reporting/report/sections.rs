@@ -68,7 +68,7 @@ pub fn document(report: &Report, detail: Detail) -> Document<'_, &Report> {
     if in_full {
         return document;
     }
-    document.note("-v: all notes, causes, remedies, intervals, and the machine")
+    document.note("-v: all notes, causes, remedies, intervals, and the machine; `timermeter explain WORD`: the words")
 }
 
 /// A table of timers with its caption.

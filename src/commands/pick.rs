@@ -7,7 +7,6 @@ use std::io::Write;
 use serde::Serialize;
 
 use super::{CommandError, CommandResult, emit, failed, prepare_outputs, probe, usage};
-use crate::choice::clock_facts::is_cpu_counter;
 use crate::choice::plan::percent;
 use crate::choice::runtime::find_host;
 use crate::choice::snippet::{Wanted, clock_name, snippet};
@@ -18,7 +17,7 @@ use crate::choice::{
 };
 use crate::cli::PickArgs;
 use crate::document::{Document, Render};
-use crate::model::{Answer, Interval, Nanos, Report, TimerRow, value_of};
+use crate::model::{Interval, Nanos, Report, TimerRow, value_of};
 use crate::report::read;
 use crate::requests::{HostRequest, ProbeRequest, RunRequest, RuntimeName};
 use crate::table::{Format, Style};
@@ -80,7 +79,7 @@ pub fn run(args: &PickArgs, output: &mut dyn Write) -> CommandResult<bool> {
             _ => None,
         };
         best.notes.extend(note);
-        let is_java = args.language == Some(Language::Java);
+        let is_java = args.language == Some(Language::Java) && best.suffices;
         best.notes.extend(is_java.then(|| JMH.to_owned()));
         let mut others = choice.others.iter();
         let is_only = !others.clone().any(|other| requirement.may_use(&other.id));
@@ -91,7 +90,7 @@ pub fn run(args: &PickArgs, output: &mut dyn Write) -> CommandResult<bool> {
                 .find(|other| other.suffices)
                 .map(|other| format!("; {} can be read from C", other.id));
             best.notes.push(format!(
-                "`timermeter check` shows the cause{}",
+                "remove the cause (LD_PRELOAD, or what `timermeter check` shows){}",
                 other.unwrap_or_default()
             ));
         }
@@ -107,10 +106,10 @@ fn wrong(report: &Report, clock: &RankedClock, language: Option<Language>) -> Op
     let trust = clock_row(report, &clock.id)?.trust.as_ref()?;
     let name = clock_name(&clock.label).unwrap_or(&clock.label);
     let other = language.map(|language| format!(", and {} has no other", language.name()));
-    (trust.answer == Answer::No).then(|| {
+    trust.defect.map(|defect| {
         format!(
-            "{name} is wrong on this machine ({}){}:",
-            clock.reason,
+            "{name} is wrong here ({}){}. If that does not matter, measure with",
+            defect.in_short(),
             other.unwrap_or_default()
         )
     })
@@ -119,10 +118,10 @@ fn wrong(report: &Report, clock: &RankedClock, language: Option<Language>) -> Op
 /// What a counter of the CPU saves authors of libraries, and why it should not be used.
 fn saved(report: &Report, clock: &RankedClock, language: Option<Language>) -> Option<String> {
     language.filter(|one| [Language::Cpp, Language::Rust].contains(one))?;
-    let cost = |id| value_of(clock_row(report, id)?.cost_ns);
-    let counter = report.assessment.cheapest.as_ref()?;
+    let cost = |id: &str| value_of(clock_row(report, id)?.cost_ns);
+    let [_, counter] = timers::COUNTERS;
     let saves = cost(&clock.id)? - cost(counter)?;
-    is_cpu_counter(clock_row(report, counter)?).then(|| {
+    (saves > 0.0).then(|| {
         format!(
             "{counter} saves {} per read here, but your users' machines may not have it, and its rate cannot be shipped",
             time(Some(saves))
@@ -314,7 +313,7 @@ fn clock_facts(
         let cost = time(Some(plan.campaign_ns * plan.overhead));
         fact(
             "measuring costs",
-            format!("{cost} for each result, {share} of the time"),
+            format!("{cost} for each result, {share} of the measuring time"),
         );
     }
     if all {

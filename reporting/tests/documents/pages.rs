@@ -278,7 +278,7 @@ fn narrow_pages_are_whole_and_short() {
            const root = inner.documentElement, all = (selector) => [...inner.querySelectorAll(selector)];
            const check = (what, holds) => holds || reported.wrong.push([page, what, root.scrollWidth, root.scrollHeight]);
            const visible = () => all('table tbody tr').filter((row) => row.getClientRects().length).length;
-           check('short', root.scrollHeight < 6000);
+           check('short', root.scrollHeight < 6500);
            check('twelve rows', visible() <= 12);
            all('.more input').forEach((box) => box.click());
            check('all rows', visible() === all('table tbody tr').length);

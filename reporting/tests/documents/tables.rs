@@ -168,7 +168,7 @@ fn platform_row_joins_runs() {
     assert_eq!(row["runs"], all.len());
     assert_eq!(
         (&row["counter"], &row["counter_trust"]),
-        (&"rdtsc".into(), &"yes".into())
+        (&"rdtsc".into(), &"yes, fenced".into())
     );
     let sleep = waits
         .waits
