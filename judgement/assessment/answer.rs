@@ -3,7 +3,8 @@
 
 use serde::Serialize;
 
-use super::{USUAL_ERROR, faster_in_words};
+use super::USUAL_ERROR;
+use super::recommendation::faster_in_words;
 use crate::choice::clock_figures::{DRIFT, PORTABLE};
 use crate::choice::plan::{PlanMethod, plan_batch, plan_single};
 use crate::choice::{ClockFigures, RankedClock, Requirement, choose, clock_row};
@@ -125,7 +126,10 @@ impl ClockAnswer {
             .cheapest
             .as_ref()
             .and_then(|clock| clock_row(report, &clock.id));
-        line("cheapest", cheapest.map(|row| faster_in_words(row, report)));
+        line(
+            "cheapest",
+            cheapest.map(|row| faster_in_words(row, report, "")),
+        );
         line("start and stop", self.start_and_stop());
         line(
             "sleep 1 ms",

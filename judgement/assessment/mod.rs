@@ -7,7 +7,7 @@ mod blame;
 mod recommendation;
 
 pub use answer::{ClockAnswer, WAIT_NS, plan_alone};
-pub use recommendation::{USUAL_DURATION, USUAL_ERROR, faster_in_words, sentences};
+pub use recommendation::{USUAL_DURATION, USUAL_ERROR, sentences};
 
 use crate::findings::machine;
 use crate::model::{

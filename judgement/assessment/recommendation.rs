@@ -91,7 +91,7 @@ pub fn sentences(report: &Report) -> Vec<String> {
     {
         sentences.push(format!("To time things, use {}.", in_words(clock)));
         if let Some(cheapest) = assessment.cheapest.as_ref().and_then(row) {
-            sentences.push(faster_in_words(cheapest, report));
+            sentences.push(faster_in_words(cheapest, report, " is faster") + ".");
         }
     }
     for clock in assessment.hosted.iter().filter_map(row) {
@@ -118,15 +118,15 @@ pub fn sentences(report: &Report) -> Vec<String> {
     sentences
 }
 
-/// That a clock is faster than the recommended one, and what speaks against it.
-pub fn faster_in_words(row: &TimerRow, report: &Report) -> String {
+/// A clock that is faster than the recommended one, as these words say, and what speaks against it.
+pub(super) fn faster_in_words(row: &TimerRow, report: &Report, words: &str) -> String {
     let cost = time(value_of(row.cost_ns));
     let figures = ClockFigures::from_row(row, &report.platform);
     let fence = match figures.is_ok_and(|clock| clock.facts.ordered) {
         true => "",
         false => ", but the CPU may reorder it: put a fence (lfence on x86) before each read",
     };
-    format!("{} is faster ({cost} a read){fence}.", row.id)
+    format!("{}{words} ({cost} a read){fence}", row.id)
 }
 
 /// The id of a clock with its resolution and costs.
