@@ -1,7 +1,7 @@
 //! Formats numbers for people: four significant digits and a suitable unit. JSON and CSV do not use
 //! this module, because they keep every digit.
 
-use crate::model::{Interval, TimerRow, value_of};
+use crate::model::Interval;
 
 /// The text for an unknown value.
 pub const NOTHING: &str = "–";
@@ -117,14 +117,6 @@ pub fn short_time(ns: f64) -> String {
 /// Formats a frequency in hertz, as in `2.596 GHz`.
 pub fn rate(hz: Option<f64>) -> String {
     scaled(hz, &RATE_UNITS)
-}
-
-/// Formats the resolution of a timer as a time; an upper limit has a sign: `≤ 4.000 ms`.
-pub fn resolution(row: &TimerRow) -> String {
-    match row.resolution_at_most_ns {
-        Some(limit) if limit.value.is_finite() => format!("≤ {}", time(Some(limit.value))),
-        _ => time(value_of(row.resolution_ns)),
-    }
 }
 
 /// Formats a share in [0, 1] with three decimals.

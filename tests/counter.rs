@@ -3,8 +3,8 @@
 use timermeter::findings::apply_rules;
 use timermeter::findings::counter::{COUNTER, CounterCase};
 use timermeter::model::{
-    Answer, CpuOffset, Defect, DefectKind, Outcome, Platform, Severity, Status, TimerRow, Trust,
-    Verdicts,
+    Answer, CpuOffset, Defect, DefectKind, Interval, Outcome, Platform, Severity, Status, TimerRow,
+    Trust, Verdicts,
 };
 use timermeter::trace::Pair;
 
@@ -28,10 +28,10 @@ fn trust(kind: Option<DefectKind>) -> Trust {
     }
 }
 
-fn row(amortised_ns: f64) -> TimerRow {
+fn row(cost_ns: f64) -> TimerRow {
     TimerRow {
         ns_per_tick: Some(0.5),
-        amortised_ns: Some(amortised_ns),
+        cost_ns: Some(Interval::exact(cost_ns)),
         verdicts: Some(verdicts()),
         trust: Some(trust(None)),
         ..TimerRow::unmeasured("a", "a()", "native", Status::Ok)
@@ -124,7 +124,9 @@ fn figures_are_named() {
     );
     assert!(judged("gain", |_, _, _| ()).1.contains("it saves 12.00 ns"));
     assert_eq!(
-        judged("gain", |_, row, _| row.amortised_ns = Some(900.0)).0,
+        judged("gain", |_, row, _| row.cost_ns =
+            Some(Interval::exact(900.0)))
+        .0,
         Severity::Note
     );
 }

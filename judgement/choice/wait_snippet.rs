@@ -179,14 +179,6 @@ pub(super) fn code_position(id: &str, language: Option<Language>) -> Option<usiz
     })
 }
 
-/// The id and the call of the first way to wait in this language.
-pub(super) fn first_way(language: Language) -> Option<(&'static str, &'static str)> {
-    let way = WAYS
-        .iter()
-        .find(|((languages, _), ..)| languages.contains(&language));
-    way.map(|(_, ids, wait)| (*ids, *wait))
-}
-
 /// Generates code that waits every `every_ns` nanoseconds with the timer of this id and label, in this
 /// language or in any.
 /// `None` if there is none.

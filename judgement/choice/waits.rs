@@ -8,7 +8,7 @@ use super::clocks::{Choice, RankedTimer};
 use super::language::Language;
 use super::plan::percent;
 use super::runtime::why_unavailable;
-use super::wait_snippet::{code_position, first_way};
+use super::wait_snippet::code_position;
 use crate::model::{
     Granularity, Interval, Lateness, MAX_RATE_PPM, PeriodFigures, Platform, Report, USUAL_WAIT_NS,
     WaitActivity, WaitRow, value_of,
@@ -107,11 +107,10 @@ pub type WaitChoice = Choice<WaitRequirement, WaitRecord>;
 const SCHEMA: &str = "timermeter.pick-wait.v1";
 
 /// Compares the timers of a report by their waits of the measured length that is nearest to the
-/// requested one. Without such waits in the language of the requirement the result is the way to wait
-/// that has code in it, with the reason why nothing is known about it.
+/// requested one.
 ///
 /// # Errors
-/// When the report has no waits of about that length, and no language is given.
+/// When the report has no waits of about that length in the language of the requirement.
 pub fn choose(report: &Report, asked: &WaitRequirement) -> Result<WaitChoice, ChoiceError> {
     let usable = report.waits.iter().filter(|row| asked.has_code(&row.id));
     let near = nearest_length(usable, asked.every_ns);
@@ -130,16 +129,7 @@ pub fn choose(report: &Report, asked: &WaitRequirement) -> Result<WaitChoice, Ch
     let reason = unavailable.unwrap_or_else(|| format!(
         "the report has no waits of about {length}: measure them with `timermeter wait{flag} {compact} -o report.json`"
     ));
-    let Some((id, label)) = asked.language.and_then(first_way) else {
-        return Err(ChoiceError(reason));
-    };
-    let unmeasured = RankedWait {
-        id: id.to_owned(),
-        label: label.to_owned(),
-        reason: format!("its lateness is unknown: {reason}"),
-        ..RankedWait::default()
-    };
-    Ok(Choice::from_ranked(report, SCHEMA, *asked, [unmeasured]))
+    Err(ChoiceError(reason))
 }
 
 /// The measured waits whose length is nearest to `ns` nanoseconds; `None` if there are no waits.

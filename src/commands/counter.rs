@@ -27,7 +27,7 @@ struct CounterDocument<'a> {
     declared_hz: Option<f64>,
     /// The largest possible difference between the counters of two CPUs, in nanoseconds.
     apart_ns: Option<f64>,
-    /// Amortised costs of reads, in nanoseconds: of the counter, with a fence, of the kernel's clock.
+    /// Costs of reads, in nanoseconds: of the counter, with a fence, of the kernel's clock.
     read_ns: [Option<f64>; 3],
     findings: &'a [Finding],
     assessment: &'a Assessment,
@@ -80,7 +80,7 @@ pub fn run(args: &CheckArgs, output: &mut dyn Write) -> CommandResult<bool> {
         declared_hz: case.declared.map(|(hz, _)| hz),
         apart_ns: case.apart_ns(),
         read_ns: [Some(bare), Some(case.fenced), case.clocks.last().copied()]
-            .map(|row| row?.amortised_ns),
+            .map(|row| Some(row?.cost_ns?.value)),
         findings: &findings,
         assessment: &report.assessment,
     };

@@ -5,9 +5,33 @@ use std::cell::Cell;
 use std::rc::Rc;
 use std::time::Duration;
 
-use super::{Clock, Goal, Instrument, Stopwatch, WithSetUp};
+use super::window::ClockAndOperation;
+use super::{
+    Clock, Goal, Instrument, MeasuredOperation, Operation, TrialError, WithSetUp, instruments,
+};
 use crate::choice::ClockFigures;
 use crate::choice::Facts;
+
+/// A clock with its known step and cost.
+struct Stopwatch<C> {
+    clock: C,
+    figures: ClockFigures,
+}
+
+impl<C: Clock> Stopwatch<C> {
+    fn measure<O: Operation>(
+        &self,
+        instrument: Instrument,
+        mut operation: O,
+        goal: &Goal,
+    ) -> Result<MeasuredOperation, TrialError> {
+        let mut pair = ClockAndOperation {
+            clock: &self.clock,
+            operation: &mut operation,
+        };
+        instruments::measure(instrument, &mut pair, &self.figures, goal)
+    }
+}
 
 /// A clock in virtual time: it moves in steps and costs a little.
 #[derive(Clone)]
@@ -43,7 +67,8 @@ impl Virtual {
             spread: Some(1.0),
             facts: Facts::from_declared(&timers::Properties::MONOTONIC),
         };
-        Stopwatch::new(self.clone(), figures)
+        let clock = self.clone();
+        Stopwatch { clock, figures }
     }
 }
 

@@ -12,7 +12,7 @@ use crate::assessment::assess;
 use crate::findings::{REPORTS, ReportCase, apply_rules, machine};
 use crate::model::{
     self, Assessment, Family, Hertz, Interval, Outcome, Platform, Provenance, Report, Settings,
-    Severity, Status, Timer, TimerRow, Tool, Verdicts, WaitActivity, WaitConditions, value_of,
+    Status, Timer, TimerRow, Tool, Verdicts, WaitActivity, WaitConditions, value_of,
 };
 use crate::parallel;
 use crate::platform::frequency::{CyclesFrom, KnownFrequencies, NominalUnknown, summarise};
@@ -119,8 +119,7 @@ impl Recording {
             self.cycles_from,
             self.platform.frequency_host(),
         )?;
-        let mut measured = self.rows(frequency.cycles());
-        name_load(&mut measured, &self.platform);
+        let measured = self.rows(frequency.cycles());
         let hertz = frequency.cycles().map(|hertz| hertz.value);
         let timers: Vec<TimerRow> = self.unmeasured.iter().cloned().chain(measured).collect();
         let case = ReportCase {
@@ -149,23 +148,6 @@ impl Recording {
         }
         assess(&mut report);
         Ok(report)
-    }
-}
-
-/// Adds a load that left no CPU to the measurement to the reasons of timers that were not resolved.
-fn name_load(rows: &mut [TimerRow], platform: &Platform) {
-    let load = machine::judge(platform)
-        .into_iter()
-        .find(|it| it.code == "load" && it.severity == Severity::Problem);
-    let Some(load) = load else { return };
-    let unresolved = rows
-        .iter_mut()
-        .filter(|row| row.status == Status::Unresolved && row.device.is_none());
-    for row in unresolved {
-        if let Some(reason) = &mut row.reason {
-            *reason += &format!("; {}", load.message());
-            row.remedy = Some(load.advice());
-        }
     }
 }
 
@@ -309,56 +291,6 @@ impl Observation {
                 row.reason = Some(reason.clone());
                 (row, None)
             }
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::name_load;
-    use crate::model::{Report, Status, TimerRow};
-    use crate::report::parse;
-
-    /// A report of a machine with two CPUs.
-    fn report() -> Report {
-        let text = include_str!("../../tests/fuzz/corpus/report/kept.json");
-        parse(text, "kept.json").expect("a report")
-    }
-
-    #[test]
-    fn names_load_of_unresolved_timers() {
-        let unresolved = |row: TimerRow| {
-            let mut row = row;
-            row.status = Status::Unresolved;
-            row.reason = Some("its steps differ".into());
-            row
-        };
-        for (load, words) in [
-            (Some(6.0), "its steps differ; 6"),
-            (Some(0.5), "its steps differ"),
-            (None, "its steps differ"),
-        ] {
-            let Report {
-                mut platform,
-                timers,
-                ..
-            } = report();
-            platform.load = platform.load.zip(load).map(|(mut all, load)| {
-                all.one_minute = load;
-                all
-            });
-            let [resolved, other] = timers
-                .into_iter()
-                .take(2)
-                .collect::<Vec<_>>()
-                .try_into()
-                .expect("two clocks");
-            let mut rows = [resolved, unresolved(other)];
-            name_load(&mut rows, &platform);
-            let reason = rows[1].reason.as_deref().expect("a reason");
-            assert!(reason.starts_with(words), "{reason}");
-            assert_eq!(reason.contains("load 6.0 on"), load == Some(6.0));
-            assert_eq!(rows[0].reason, None);
         }
     }
 }
