@@ -8,9 +8,9 @@ WITH last AS (
     SELECT DISTINCT node, cpu, hypervisor, kernel, 'clock source' AS what, clock_source AS value
     FROM last
     UNION ALL
-    SELECT node, cpu, hypervisor, kernel, 'trust in ' || timer, trust
+    SELECT node, cpu, hypervisor, kernel, 'trust in ' || timer, CASE WHEN trust LIKE 'no%' THEN 'no' ELSE 'yes' END
     FROM last
-    WHERE trust IN ('yes', 'no')
+    WHERE trust LIKE 'yes%' OR trust LIKE 'no%'
 ), counted AS (
     SELECT cpu, hypervisor, kernel, what, value, count(*) AS nodes
     FROM facts

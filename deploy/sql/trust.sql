@@ -2,6 +2,6 @@
 --   cat csv.sql trust.sql | duckdb
 SELECT node, timer, monotonic, thread_safe, stable, reason
 FROM clocks c
-WHERE trust = 'no'
+WHERE trust LIKE 'no%'
     AND created = (SELECT max(created) FROM clocks o WHERE o.node = c.node)
 ORDER BY node, timer;
