@@ -319,8 +319,8 @@ fn is_right(printed: &str) -> bool {
 }
 
 /// The code compiles without a warning and finds the least and the mean of an operation of two lengths:
-/// a function, one without a result, one with an object, a closure. One of the attempts has to be quiet, as the last ones are,
-/// when no other test runs any more.
+/// a function, one without a result, one with an object, a closure. One of the attempts has to be
+/// quiet; at the last ones no other test runs.
 fn assert_found(requests: bool) {
     for around in PROGRAMS {
         let text = with_code(around, requests);
