@@ -20,7 +20,7 @@ fn blocks(page: &str) -> Vec<(&str, &str)> {
 
 /// Pastes the commands of a page that begin with `cargo new`, writes the code that follows to
 /// `src/main.rs`, and checks it. Returns the names of the crates.
-fn paste(page: &str, wanted: impl Fn(&str) -> bool) -> Vec<String> {
+fn paste(page: &str) -> Vec<String> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let folder = tempfile::tempdir().expect("the folder is created");
     let text = fs::read_to_string(root.join(page)).expect("the page exists");
@@ -31,9 +31,6 @@ fn paste(page: &str, wanted: impl Fn(&str) -> bool) -> Vec<String> {
             continue;
         };
         let name = name.split_whitespace().next().expect("a name");
-        if !wanted(name) {
-            continue;
-        }
         let own = folder.path().join(name);
         // The versions of this repository, which are there.
         let script = commands
@@ -67,8 +64,6 @@ fn run(program: &str, arguments: &[&str], folder: &Path) {
     assert!(ended.status.success(), "{arguments:?}: {ended:?}");
 }
 
-const WHOLE_PROGRAM: &str = "measure";
-
 #[test]
 fn examples_compile_as_pasted() {
     if !timers::os::runner().is_empty() {
@@ -77,21 +72,9 @@ fn examples_compile_as_pasted() {
             "a compiler for the emulated processor",
         );
     }
-    let small = |name: &str| name != WHOLE_PROGRAM;
-    assert_eq!(paste("README.md", small), ["own-clock"]);
-    assert_eq!(paste("docs/own-timer.md", small), ["own-clock"]);
-    assert_eq!(
-        paste("docs/library.md", small),
-        ["read-clocks", "find-step"]
-    );
-}
-
-/// Its dependencies take a minute to check.
-#[test]
-#[ignore = "long"]
-fn example_of_whole_program_compiles_as_pasted() {
-    let whole = |name: &str| name == WHOLE_PROGRAM;
-    assert_eq!(paste("docs/library.md", whole), [WHOLE_PROGRAM]);
+    assert_eq!(paste("README.md"), ["own-clock"]);
+    assert_eq!(paste("docs/own-timer.md"), ["own-clock"]);
+    assert_eq!(paste("docs/library.md"), ["read-clocks", "find-step"]);
 }
 
 /// Each line works after those above it, in the files of a clone. A machine with neighbours may have

@@ -314,7 +314,9 @@ fn is_right(printed: &str) -> bool {
     assert!(ordered.all(|(less, more)| less <= more), "{printed}");
     let is_near = |found: f64, truth: f64| (found / truth - 1.0).abs() < 0.15;
     let is_busy = truth > 2.2 * quick;
-    let is_mean = |ns: f64| is_near(ns, truth) || is_busy && ns > 1.4 * quick;
+    // The mean of requests includes the first ones, for which runtimes compile the code.
+    let is_slow_start = |ns: f64| !p50.is_empty() && (0.85..2.0).contains(&(ns / truth));
+    let is_mean = |ns: f64| is_near(ns, truth) || is_slow_start(ns) || is_busy && ns > 1.4 * quick;
     least.iter().all(|ns| is_near(*ns, quick)) && mean.iter().all(|ns| is_mean(*ns))
 }
 
