@@ -204,17 +204,18 @@ pub(super) fn find(report: &Report) -> Vec<Blamed> {
 /// The function of the C library that is wrong, if a clock that it reads differs from its system call.
 fn by_library(clock: &LibraryClock, report: &Report) -> Option<Blamed> {
     let (defect, suspects) = (library_defect(clock)?, BTreeSet::from([call(&clock.id)?]));
-    let mut found = blame(report, defect, suspects, &clock.id);
-    // The system call is among the witnesses if it was measured.
-    let witnesses = &mut found.wrong.witnesses;
-    witnesses.retain(|name| name != SYSTEM_CALL);
-    witnesses.insert(0, SYSTEM_CALL.to_owned());
-    witnesses.truncate(MOST_WITNESSES);
-    Some(found)
+    Some(blame(report, defect, suspects, &clock.id, true))
 }
 
-/// Blames parts for a defect that the clock with this id shows.
-fn blame(report: &Report, defect: Defect, suspects: BTreeSet<Part>, id: &str) -> Blamed {
+/// Blames parts for a defect that the clock with this id shows, by itself or `by_call`, compared with its
+/// system call.
+fn blame(
+    report: &Report,
+    defect: Defect,
+    suspects: BTreeSet<Part>,
+    id: &str,
+    by_call: bool,
+) -> Blamed {
     let preloaded = &report.platform.preloaded;
     let is_preloaded = has_call(&suspects) && suspects.len() == 1 && !preloaded.is_empty();
     Blamed {
@@ -225,7 +226,7 @@ fn blame(report: &Report, defect: Defect, suspects: BTreeSet<Part>, id: &str) ->
             },
             defect,
             clocks: vec![id.to_owned()],
-            witnesses: witnesses_of(report, &defect, &suspects, id),
+            witnesses: witnesses_of(report, &defect, &suspects, id, by_call),
             cause: is_preloaded.then(|| format!("LD_PRELOAD={}", preloaded.join(":"))),
         },
         suspects,
@@ -307,17 +308,19 @@ fn most_explaining(failures: &[Failure], report: &Report) -> Option<Blamed> {
     Some(Blamed {
         agent: lead.row.agent().map(str::to_owned),
         shown_by: Some(lead.all.clone()),
-        ..blame(report, lead.defect, suspects, &lead.row.id)
+        ..blame(report, lead.defect, suspects, &lead.row.id, false)
     })
 }
 
 /// Clocks that count the same, pass where a clock fails and lack what is suspected: its system call
-/// first, then native ones, those most like it first.
+/// first, which is one without a row if the defect was found `by_call`, then native ones, those most like
+/// it first.
 fn witnesses_of(
     report: &Report,
     defect: &Defect,
     suspects: &BTreeSet<Part>,
     id: &str,
+    by_call: bool,
 ) -> Vec<String> {
     let failing = parts_of(id, report);
     let counts = |row: &TimerRow| row.properties.as_ref()?.counts;
@@ -336,13 +339,13 @@ fn witnesses_of(
     let mut found: Vec<&TimerRow> = report.timers.iter().filter(is_witness).collect();
     found.sort_by_key(|row| {
         let unlike = failing.difference(&parts(row, report)).count();
-        (!is_call(row), row.agent().is_some(), unlike, &row.id)
+        (row.agent().is_some(), unlike, &row.id)
     });
-    let name = |row: &TimerRow| match is_call(row) {
-        true => SYSTEM_CALL.to_owned(),
-        false => row.id.clone(),
-    };
-    found.into_iter().map(name).take(MOST_WITNESSES).collect()
+    let by_call = by_call || found.iter().any(|row| is_call(row));
+    let call = by_call.then(|| SYSTEM_CALL.to_owned());
+    let others = found.into_iter().filter(|row| !is_call(row));
+    let names = others.map(|row| row.id.clone());
+    call.into_iter().chain(names).take(MOST_WITNESSES).collect()
 }
 
 /// A part in words.

@@ -19,9 +19,6 @@ use crate::model::{
 /// Quality becomes 0, whether or not their own measurement shows it.
 pub fn assess(report: &mut Report) {
     let blamed = blame::find(report);
-    for row in &mut report.timers {
-        row.trust = None;
-    }
     let trusts: Vec<Option<Trust>> = report
         .timers
         .iter()

@@ -43,13 +43,8 @@ pub(super) fn recommend(report: &mut Report) {
         .filter_map(|runtime| pick(Some(runtime)))
         .collect();
     let figures = |row: &TimerRow| ClockFigures::from_row(row, &report.platform).ok();
-    let clock = to_time
-        .as_ref()
-        .and_then(|id| figures(clock_row(report, id)?));
-    let by_counter = to_time
-        .as_ref()
-        .and_then(|id| clock_row(report, id))
-        .is_some_and(is_cpu_counter);
+    let row = to_time.as_ref().and_then(|id| clock_row(report, id));
+    let (clock, by_counter) = (row.and_then(figures), row.is_some_and(is_cpu_counter));
     // Clocks with a coarser step do not compete: their reads are cheap because they only load the
     // time of the last tick.
     let is_cheaper = |other: &ClockFigures| {

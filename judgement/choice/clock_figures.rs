@@ -187,10 +187,9 @@ fn refusal(row: &TimerRow) -> Option<String> {
         Status::Failed => return not_measured("it failed"),
         Status::Ok | Status::Unresolved => {}
     }
-    let defect = row.trust.as_ref()?.defect?;
-    let part = row.trust.as_ref()?.part.as_ref();
-    let who = part.map_or("it", String::as_str);
-    Some(format!("{who} {}", defect.in_words()))
+    let trust = row.trust.as_ref()?;
+    let who = trust.part.as_deref().unwrap_or("it");
+    Some(format!("{who} {}", trust.defect?.in_words()))
 }
 
 /// Upper bound of the relative error of the rate of any clock. NTP may slew a clock of the kernel

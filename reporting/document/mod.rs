@@ -139,6 +139,12 @@ impl<'a, T: Serialize> Document<'a, T> {
         self.with(Section::Paragraph(text.into()))
     }
 
+    /// Adds paragraphs.
+    #[must_use]
+    pub fn paragraphs(self, texts: impl IntoIterator<Item = String>) -> Self {
+        texts.into_iter().fold(self, Self::paragraph)
+    }
+
     /// Adds text that stays on one line, for programs that read lines.
     #[must_use]
     pub fn line(self, text: impl Into<String>) -> Self {

@@ -30,8 +30,7 @@ pub enum Detail {
 #[must_use]
 pub fn document(report: &Report, detail: Detail) -> Document<'_, &Report> {
     let in_full = detail == Detail::Full;
-    let warnings = report.assessment.warnings().into_iter();
-    let mut document = warnings.fold(Document::new(report), Document::paragraph);
+    let mut document = Document::new(report).paragraphs(report.assessment.warnings());
     let sentences = sentences(report);
     if !sentences.is_empty() {
         document = document.paragraph(sentences.join(" "));

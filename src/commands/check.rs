@@ -9,7 +9,7 @@ use super::printed::finding_text;
 use super::{CommandResult, date, emit, failed, machine_document, prepare_outputs};
 use crate::assessment::assess;
 use crate::cli::CheckArgs;
-use crate::document::{Document, FindingText};
+use crate::document::FindingText;
 use crate::findings::apply_rules;
 use crate::findings::machine::{DATE, DateCase, READ_COST, is_fit, judge};
 use crate::model::{Assessment, Finding, Frequency, Platform, Report, Severity};
@@ -41,7 +41,7 @@ struct Checked {
 /// When the CPU cannot be used, the report cannot be read, or the output cannot be written.
 pub fn run(args: &CheckArgs, output: &mut dyn Write) -> CommandResult<bool> {
     let outputs = prepare_outputs(&args.output)?;
-    let mut report = match &args.from {
+    let report = match &args.from {
         Some(file) => read(file).map_err(failed)?,
         None => {
             let cpu = choose_cpu(args.cpu)?;
@@ -50,15 +50,16 @@ pub fn run(args: &CheckArgs, output: &mut dyn Write) -> CommandResult<bool> {
             timers::pause(COMPARED);
             let mut platform = platform::identify(cpu);
             library.end(&mut platform);
-            Report {
+            let mut report = Report {
                 platform,
                 frequency: frequency.unwrap_or_default(),
                 created: date(),
                 ..Report::default()
-            }
+            };
+            assess(&mut report);
+            report
         }
     };
-    assess(&mut report);
     let Report {
         platform,
         frequency,
@@ -84,9 +85,8 @@ pub fn run(args: &CheckArgs, output: &mut dyn Write) -> CommandResult<bool> {
         platform,
         frequency: args.verbose.then_some(frequency),
     };
-    let document = machine_document(node.as_deref(), &checked);
-    let warnings = checked.assessment.wrong_in_words().into_iter();
-    let mut document = warnings.fold(document, Document::paragraph);
+    let mut document =
+        machine_document(node.as_deref(), &checked).paragraphs(checked.assessment.wrong_in_words());
     if let Some(sentence) =
         clock_verdict(&checked.findings).filter(|_| checked.assessment.wrong.is_empty())
     {

@@ -7,7 +7,6 @@ use serde::Serialize;
 use super::{CommandResult, emit, failed, machine_document, prepare_outputs, probe};
 use crate::campaign::sampling::CampaignPlan;
 use crate::cli::CheckArgs;
-use crate::document::Document;
 use crate::findings::apply_rules;
 use crate::findings::counter::{COUNTER, CounterCase};
 use crate::hosts::children::with_remedy;
@@ -84,10 +83,8 @@ pub fn run(args: &CheckArgs, output: &mut dyn Write) -> CommandResult<bool> {
         findings: &findings,
         assessment: &report.assessment,
     };
-    let document = machine_document(None, &counter);
-    let warnings = report.assessment.warnings().into_iter();
-    let document = warnings
-        .fold(document, Document::paragraph)
+    let document = machine_document(None, &counter)
+        .paragraphs(report.assessment.warnings())
         .paragraph(format!(
             "whether a program may read {bare_id} itself: {sentence}"
         ))

@@ -396,8 +396,7 @@ fn document<'a>(
         seed: args.seed,
         measurements,
     });
-    let warnings = report.assessment.warnings().into_iter();
-    let mut document = warnings.fold(document, Document::paragraph)
+    let mut document = document.paragraphs(report.assessment.warnings())
     .conditions([
         ("machine", in_a_line(report)),
         ("clock", format!("{}: {at_most}{step} steps, {read} a read", clock.id)),

@@ -203,8 +203,7 @@ fn write_choice<R: Serialize, F: Serialize>(
     output: &mut dyn Write,
 ) -> CommandResult<bool> {
     let is_picked = choice.picked.is_some();
-    let warnings = choice.assessment.warnings().into_iter();
-    let mut document = warnings.fold(Document::new(choice), Document::paragraph);
+    let mut document = Document::new(choice).paragraphs(choice.assessment.warnings());
     if let Some(best) = choice.picked.as_ref().or(choice.nearest.as_ref()) {
         let title = if is_picked { title } else { none };
         let is_steady = args.language == Some(Language::Cpp) && best.id == "monotonic";

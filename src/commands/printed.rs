@@ -59,8 +59,7 @@ impl<'a> Printed<'a> {
         let in_full = self.detail == Detail::Full;
         let mut document = Document::new(self.reports);
         for report in self.reports {
-            let warnings = report.assessment.warnings().into_iter();
-            document = warnings.fold(document, Document::paragraph);
+            document = document.paragraphs(report.assessment.warnings());
             for row in all_rows(report) {
                 let findings = row.findings().iter();
                 document = document

@@ -85,9 +85,8 @@ fn brackets(index: usize) -> Option<Brackets> {
 /// The mean costs of a read of the monotonic clock by the C library, and of the counter with a
 /// fence, in nanoseconds, each in the shortest of some series.
 pub fn read_costs_ns() -> Option<[f64; 2]> {
-    const FENCED_COUNTERS: [&str; 3] = ["rdtsc-lfence", "cntvct-isb", "rdtime-fence"];
-    let counter = FENCED_COUNTERS.iter().find_map(|id| read_cost_ns(id));
-    Some([read_cost_ns("monotonic")?, counter?])
+    let [_, fenced] = timers::COUNTERS;
+    Some([read_cost_ns("monotonic")?, read_cost_ns(fenced)?])
 }
 
 fn read_cost_ns(id: &str) -> Option<f64> {

@@ -52,10 +52,12 @@ fn compared(machine: &Platform) -> impl Iterator<Item = &LibraryClock> {
 /// times, on CPUs whose counters differ.
 pub fn library_defect(clock: &LibraryClock) -> Option<Defect> {
     let proven = |it: Option<Interval>, least: f64| {
-        let by = it.filter(|by| by.low > least || by.high < -least)?;
-        Some(Some(by.value))
+        Some(it.filter(|by| by.low > least || by.high < -least)?.value)
     };
-    let defect = |kind, size| Defect { kind, size };
+    let defect = |kind, size| Defect {
+        kind,
+        size: Some(size),
+    };
     let rate = proven(clock.rate_ppm, 1.0).map(|ppm| defect(DefectKind::Rate, ppm));
     rate.or_else(|| Some(defect(DefectKind::Offset, proven(clock.offset_ns, 1e3)?)))
 }
