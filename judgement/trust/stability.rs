@@ -264,6 +264,10 @@ fn judge_wall_time(
                 "it ran at a false rate in {off} of {processes} fresh processes, up to {rate} than its reference"
             ),
         )
+    } else if 1e6 * known.half_width > MAX_UNCERTAINTY_PPM {
+        // Its parts or processes differ by more than the reads explain, but not certainly.
+        let half = significant(1e6 * known.half_width, 2);
+        (NotTested, format!("its rate is known to ± {half} ppm only"))
     } else {
         (Pass, describe_steady_rate(case, &stable, known, found))
     };

@@ -249,3 +249,10 @@ fn false_rate_of_one_process_disqualifies_no_clock() {
         );
     }
 }
+
+/// A rate that is known to no better than a fifth is no pass: one process of three ran half as fast.
+#[test]
+fn rate_without_bounds_is_not_tested() {
+    let found = verdict_for_processes(&[0.0, 0.0, -500_000.0]);
+    assert_eq!(found.outcome, Outcome::NotTested, "{}", found.evidence);
+}
