@@ -32,7 +32,7 @@ pub struct ReadPathBaselines {
 /// The variant of a clock that is read through the system call.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SyscallVariant<'a> {
-    /// The id of the variant.
+    /// The id of the variant, or words for that of another clock.
     pub id: &'a str,
     /// The cost of the variant, in nanoseconds.
     pub cost_ns: f64,
@@ -131,20 +131,24 @@ fn classify(case: &Case) -> (Outcome, Option<Path>, String) {
 }
 
 /// Returns the variant through the system call of a clock that should be answered in user mode: its
-/// own variant if it was measured, otherwise that of the system's clock.
+/// own variant if it was measured, otherwise that of the system's clock, which is named only if it
+/// reads the same clock.
 fn syscall_variant<'a>(case: &Case<'a>) -> Option<SyscallVariant<'a>> {
+    let baselines = case.machine.baselines;
+    let usual = baselines.clock_call_ns.map(|cost_ns| {
+        let id = baselines
+            .clock_call
+            .as_deref()
+            .unwrap_or("monotonic-syscall");
+        let is_own = case.properties.syscall_variant.as_deref() == Some(id);
+        let id = if is_own {
+            id
+        } else {
+            "a system call that reads a clock"
+        };
+        SyscallVariant { id, cost_ns }
+    });
     let by_vdso = case.properties.reads_by == Some(ReadsBy::Vdso);
-    let id = case
-        .machine
-        .baselines
-        .clock_call
-        .as_deref()
-        .unwrap_or("monotonic-syscall");
-    let usual = case
-        .machine
-        .baselines
-        .clock_call_ns
-        .map(|cost_ns| SyscallVariant { id, cost_ns });
     case.syscall_variant.or(usual).filter(|_| by_vdso)
 }
 

@@ -438,6 +438,12 @@ fn cost_decides_read_path() {
         "{}",
         found.evidence
     );
+    // The call that was timed reads another clock.
+    assert!(
+        !found.evidence.contains("monotonic-syscall"),
+        "{}",
+        found.evidence
+    );
     // An emulator, on which all instructions cost about the same: 35 ns are no trap.
     let no_vdso = ReadPathBaselines {
         vdso: Some(false),
