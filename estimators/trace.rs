@@ -11,7 +11,7 @@ pub use evidence::{Advance, Claims, Evidence, Order, Pair, ThreadActivity, Threa
 use smallvec::SmallVec;
 #[cfg(feature = "serde")]
 pub use stored::{PackedRun, StoredTrace};
-pub use timers::waits::Wait;
+pub use timers::waits::{Start, Wait};
 
 use crate::model::{Context, Core, Family, Hertz, MIN_ALONE_WIDTH};
 
@@ -389,6 +389,9 @@ pub struct PeriodRun {
     /// For each wake-up, the reading of the reference, in its ticks, and the number of expirations
     /// that the timer reports.
     pub wakeups: Vec<(i64, u64)>,
+    /// When the timer was armed.
+    #[serde(default, skip_serializing_if = "Start::is_unknown")]
+    pub start: Start,
     /// The indices of the wake-ups, from 0, after which an earlier version did not wait for the timer
     /// for 3.5 periods, on purpose (a *stall*).
     #[serde(default, skip_serializing_if = "Vec::is_empty")]

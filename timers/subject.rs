@@ -2,7 +2,7 @@
 //! agent.
 
 use crate::Context;
-use crate::waits::{Expiration, Wait, WaitList};
+use crate::waits::{Wait, WaitList, Wakeups};
 
 /// The answer to one question.
 pub type Answer<T> = Result<T, Fault>;
@@ -219,12 +219,7 @@ pub trait Subject {
     ///
     /// # Errors
     /// When the method is not periodic, or the reference clock is unknown.
-    fn periods(
-        &mut self,
-        _reference: &str,
-        _period_ns: u64,
-        _count: u32,
-    ) -> Answer<Vec<Expiration>> {
+    fn periods(&mut self, _reference: &str, _period_ns: u64, _count: u32) -> Answer<Wakeups> {
         unsupported()
     }
 }

@@ -1,7 +1,7 @@
 //! A periodic timer in a report: its rate and its jitter.
 //!
-//! The grid of a periodic timer is the series of times, one period apart, at which it expires. A
-//! timer that starts a new period after each wake-up has no grid.
+//! The wake-ups of a periodic timer are due at the start and k periods. A loop of relative waits
+//! starts a new period after each wake-up: it has no due times.
 
 use timers::waits::WaitActivity;
 
@@ -18,8 +18,8 @@ pub struct PeriodFigures {
     pub jitter_p50_ns: Option<Interval>,
     /// 99th percentile of |interval − period|, in nanoseconds; requires 500 intervals.
     pub jitter_p99_ns: Option<Interval>,
-    /// Median lateness relative to its own grid, in nanoseconds; without a grid, relative to one
-    /// period after the preceding wake-up.
+    /// Median lateness, in nanoseconds: from when a wake-up was due; without due times, from one
+    /// period after the preceding wake-up. Null if it is unknown when the timer was started.
     pub lateness_p50_ns: Option<Interval>,
     /// 99th percentile of this lateness, in nanoseconds; requires 500 wake-ups.
     pub lateness_p99_ns: Option<Interval>,
@@ -31,7 +31,7 @@ pub struct PeriodFigures {
     pub wakeups: u64,
     /// Missed expirations that the timer reports.
     pub missed_reported: u64,
-    /// Points of its grid without a wake-up.
+    /// Due times without a wake-up.
     pub missed: u64,
     /// The part of them that the timer does not report.
     #[serde(default)]

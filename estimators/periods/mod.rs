@@ -1,71 +1,44 @@
-//! Analyses periodic timers: their rate, their jitter, and the expirations that they missed.
+//! Analyses periodic timers: their lateness, their rate, their jitter, and the expirations that they
+//! missed. A periodic timer is a wait whose due times are start + k · period: the start is known,
+//! because the reference was read around the call that armed the timer.
 
-mod grid;
-
-pub use self::grid::SETTLING_WAKEUPS;
-use self::grid::{SeriesFigures, WakeupSeries};
 use crate::model::{Interval, PeriodFigures};
-use crate::statistics::mean_over_processes;
 use crate::statistics::quantiles::{
     consistent_quantiles, median_over_processes, quantile_over_processes,
 };
-use crate::trace::PeriodTrace;
+use crate::statistics::{mean_over_processes, median};
+use crate::trace::{PeriodRun, PeriodTrace, Start};
+
+/// The number of wake-ups at the end of a process that show no missed expirations, because later
+/// wake-ups may make up for a late one. *Judgement*: a delay of 3.5 periods is made up for by three
+/// wake-ups.
+pub const SETTLING_WAKEUPS: usize = 5;
 
 /// Computes all results for a periodic timer.
 pub fn figures(trace: &PeriodTrace) -> PeriodFigures {
-    let ns_per_tick = Some(trace.reference.ns_per_tick)
-        .filter(|ns| ns.is_finite() && *ns > 0.0)
-        .unwrap_or(1.0);
-    let period = trace.period_ns.max(1) as f64;
     let mut found = PeriodFigures {
         processes: trace.runs.len() as u32,
         ..PeriodFigures::default()
     };
-    for wakeups in trace.runs.iter().map(|run| &run.wakeups) {
-        let reported = wakeups.len().saturating_sub(SETTLING_WAKEUPS);
-        for (at, (_, count)) in wakeups.iter().enumerate() {
-            found.expirations = found.expirations.saturating_add(*(count.max(&1)));
-            if at < reported {
-                let missed = count.saturating_sub(1);
-                found.missed_reported = found.missed_reported.saturating_add(missed);
-            }
-        }
-        found.wakeups += wakeups.len() as u64;
+    for (_, count) in trace.runs.iter().flat_map(|run| &run.wakeups) {
+        found.expirations = found.expirations.saturating_add(*count.max(&1));
+        found.wakeups += 1;
     }
-    found.missed = found.missed_reported;
-    let runs: Vec<WakeupSeries> = trace
+    let series: Vec<Series> = trace
         .runs
         .iter()
-        .filter_map(|run| WakeupSeries::from_run(run, period / ns_per_tick))
+        .flat_map(|run| Series::of_run(run, trace))
+        .filter(Series::advances)
         .collect();
-    if runs.is_empty() {
-        return found;
-    }
-    let catches_up = catches_up(&runs);
-    let has_grid = catches_up || keeps_to_grid(&runs);
-    let figures: Vec<SeriesFigures> = runs
-        .iter()
-        .map(|run| match has_grid {
-            true => run.compute_on_grid(catches_up),
-            false => run.compute_without_grid(),
-        })
-        .collect();
-    let in_nanoseconds = |list: fn(&SeriesFigures) -> &Vec<f64>| -> Vec<Vec<f64>> {
-        let ns = |run| list(run).iter().map(|ticks| ticks * ns_per_tick).collect();
-        figures.iter().map(ns).collect()
-    };
-    let (jitter, late) = (
-        in_nanoseconds(|run| &run.jitter),
-        in_nanoseconds(|run| &run.late),
-    );
-    let rate_error = |ticks: f64| 1e6 * (ticks * ns_per_tick / period - 1.0);
-    let periods = figures.iter().filter_map(|run| run.period);
-    found.rate_error_ppm = mean_over_processes(periods.map(rate_error));
+    found.rate_error_ppm = mean_over_processes(series.iter().filter_map(Series::rate_error_ppm));
+    let jitter: Vec<Vec<f64>> = series.iter().map(Series::jitter_ns).collect();
     found.jitter_p50_ns = median_over_processes(&jitter);
     // A late wake-up changes two intervals.
     found.jitter_p99_ns = quantile_over_processes(&jitter, 0.99, 2.0);
-    let error_ns = trace.reference.uncertainty_ns();
-    let evident = |late: Interval| late.unless_chance(error_ns);
+    let late: Vec<Vec<f64>> = series.iter().map(|one| one.late_ns.clone()).collect();
+    let start_error_ns = median(series.iter().map(|one| one.start_error_ns)).unwrap_or(0.0);
+    let reading_error_ns = trace.reference.uncertainty_ns();
+    let evident = |late: Interval| late.unless_chance(reading_error_ns);
     let max = late.iter().flatten().copied().reduce(f64::max);
     found.max_ns = max.map(|max| evident(Interval::exact(max)).value);
     let quantiles = [
@@ -73,50 +46,176 @@ pub fn figures(trace: &PeriodTrace) -> PeriodFigures {
         quantile_over_processes(&late, 0.99, 1.0),
     ];
     [found.lateness_p50_ns, found.lateness_p99_ns] = consistent_quantiles(
-        quantiles.map(|late| late.map(evident)),
+        quantiles.map(|late| late.map(|late| evident(late).widened_by(start_error_ns))),
         found.max_ns.unwrap_or(0.0),
     );
-    for run in &figures {
-        found.missed = found.missed.saturating_add(run.unreported_missed);
-        found.lost = found.lost.saturating_add(run.lost);
+    for one in &series {
+        let [reported, lost] = one.missed();
+        found.missed_reported = found.missed_reported.saturating_add(reported);
+        found.lost = found.lost.saturating_add(lost);
     }
+    found.missed = found.missed_reported.saturating_add(found.lost);
     found
 }
 
-/// The smallest excess at which wake-ups keep to a grid: the share of pairs of consecutive
-/// intervals whose deviations have opposite signs, minus the share of those with equal signs. On a
-/// grid the excess is 1/3, because a late wake-up lengthens one interval and shortens the next;
-/// without a grid it is 0. *Default*: moves no figure.
-const MIN_SIGN_EXCESS: f64 = 1.0 / 6.0;
-
-/// The share of wake-ups in bursts above which they are no errors of the clock. *Judgement*.
-const MAX_BURST_SHARE: f64 = 0.01;
-
-/// Returns whether the timer makes up for wake-ups that load delayed, not a stall.
-fn catches_up(runs: &[WakeupSeries]) -> bool {
-    let (mut bursts, mut all) = (0, 0);
-    for run in runs {
-        let undisturbed: Vec<usize> = run.undisturbed().collect();
-        bursts += undisturbed.iter().filter(|at| run.is_burst(**at)).count();
-        all += undisturbed.len();
-    }
-    bursts as f64 > MAX_BURST_SHARE * all as f64
+/// Successive wake-ups of one process, in nanoseconds.
+struct Series {
+    period_ns: f64,
+    /// The time of each wake-up since the start, or since the first wake-up.
+    at_ns: Vec<f64>,
+    /// The number of expirations up to each wake-up, those that it reports included.
+    expired: Vec<f64>,
+    /// The number of due times that passed without a wake-up or a report up to each wake-up.
+    lost: Vec<f64>,
+    /// How late each wake-up is; empty if it is unknown when it was due.
+    late_ns: Vec<f64>,
+    /// The largest error of the start.
+    start_error_ns: f64,
+    /// Whether it is known when the timer was started: only then an expiration is known to be lost.
+    is_start_known: bool,
 }
 
-/// Returns whether wake-ups keep to a grid: a long interval is then followed by a short one more
-/// often than by another long one.
-fn keeps_to_grid(runs: &[WakeupSeries]) -> bool {
-    let (mut opposite, mut same) = (0.0, 0.0);
-    for run in runs {
-        let undisturbed: Vec<usize> = run.undisturbed().collect();
-        for pair in undisturbed.windows(2).filter(|pair| pair[1] == pair[0] + 1) {
-            let product = run.deviation(pair[0]) * run.deviation(pair[1]);
-            opposite += f64::from(product < 0.0);
-            same += f64::from(product > 0.0);
+impl Series {
+    /// Returns the series of a process: one, or those between the stalls of an earlier version.
+    fn of_run(run: &PeriodRun, trace: &PeriodTrace) -> Vec<Self> {
+        let mut stalls: Vec<usize> = run.stalls.iter().map(|stall| *stall as usize + 1).collect();
+        stalls.sort_unstable();
+        let mut from = 0;
+        let mut all = Vec::new();
+        for end in stalls.into_iter().chain([run.wakeups.len()]) {
+            if let Some(wakeups) = run.wakeups.get(from..end) {
+                all.push(Self::of_wakeups(wakeups, run.start, trace));
+            }
+            from = end.saturating_add(SETTLING_WAKEUPS);
+        }
+        all
+    }
+
+    fn of_wakeups(wakeups: &[(i64, u64)], start: Start, trace: &PeriodTrace) -> Self {
+        let reference = &trace.reference;
+        let period_ns = trace.period_ns.max(1) as f64;
+        let [armed, after] = match (start, wakeups.first()) {
+            (Start::Between(bracket), _) => bracket,
+            (_, first) => [first.map_or(0, |first| first.0); 2],
+        };
+        let start_error_ns = reference.ns(armed, after).abs() / 2.0;
+        let since_start = |at: i64| reference.ns(armed, at) - reference.ns(armed, after) / 2.0;
+        let at_ns: Vec<f64> = wakeups.iter().map(|(at, _)| since_start(*at)).collect();
+        let counts = wakeups.iter().map(|(_, count)| (*count).max(1) as f64);
+        let expired: Vec<f64> = counts
+            .scan(0.0, |sum, count| {
+                *sum += count;
+                Some(*sum)
+            })
+            .collect();
+        let intervals = |at: usize| at_ns[at] - at_ns[at - 1];
+        let (passed, late_ns) = match start {
+            // A loop starts a new period with each wake-up, so that no due time passes.
+            Start::Relative => (
+                vec![0.0; at_ns.len()],
+                (1..at_ns.len())
+                    .map(|at| intervals(at) - (expired[at] - expired[at - 1]) * period_ns)
+                    .collect(),
+            ),
+            Start::Between(_) => {
+                let passed = passed_due_times(&at_ns, &expired, period_ns);
+                let due = |at: usize| (expired[at] + passed[at]) * period_ns;
+                let late = (0..at_ns.len()).map(|at| at_ns[at] - due(at)).collect();
+                (passed, late)
+            }
+            Start::Unknown => (
+                if is_on_time(&at_ns, period_ns) {
+                    passed_due_times(&at_ns, &expired, period_ns)
+                } else {
+                    vec![0.0; at_ns.len()]
+                },
+                Vec::new(),
+            ),
+        };
+        // A slow timer passes its due times one by one; an expiration is lost where an interval is
+        // longer than a period.
+        let mut lost = vec![0.0; at_ns.len()];
+        for at in 1..at_ns.len() {
+            let gap = (intervals(at) / period_ns).round() - (expired[at] - expired[at - 1]);
+            lost[at] = lost[at - 1] + gap.max(0.0).min(passed[at] - passed[at - 1]);
+        }
+        Self {
+            period_ns,
+            at_ns,
+            expired,
+            lost,
+            late_ns,
+            start_error_ns,
+            is_start_known: start != Start::Unknown,
         }
     }
-    // If no interval deviates, the wake-ups are on a grid.
-    opposite + same == 0.0 || (opposite - same) / (opposite + same) > MIN_SIGN_EXCESS
+
+    /// Whether time passed between the first and the last wake-up.
+    fn advances(&self) -> bool {
+        (self.at_ns.first().zip(self.at_ns.last())).is_some_and(|(first, last)| last > first)
+    }
+
+    /// The number of expirations up to a wake-up, those that were lost included.
+    fn number(&self, at: usize) -> f64 {
+        self.expired[at] + self.lost[at]
+    }
+
+    /// The relative difference of the period from the requested one: the median slope of the line
+    /// through wake-ups that are half of the series apart.
+    fn rate_error_ppm(&self) -> Option<f64> {
+        let half = self.at_ns.len() / 2;
+        let slopes = (half..self.at_ns.len()).filter_map(|to| {
+            let from = to - half;
+            let periods = self.number(to) - self.number(from);
+            (periods > 0.0).then(|| (self.at_ns[to] - self.at_ns[from]) / periods)
+        });
+        median(slopes).map(|period| 1e6 * (period / self.period_ns - 1.0))
+    }
+
+    /// The differences between the intervals and the requested time between their expirations.
+    fn jitter_ns(&self) -> Vec<f64> {
+        let deviation = |at: usize| {
+            let requested = (self.number(at) - self.number(at - 1)) * self.period_ns;
+            (self.at_ns[at] - self.at_ns[at - 1] - requested).abs()
+        };
+        (1..self.at_ns.len()).map(deviation).collect()
+    }
+
+    /// The number of missed expirations that the timer reports, and of those that it loses.
+    fn missed(&self) -> [u64; 2] {
+        let Some(last) = self.at_ns.len().checked_sub(SETTLING_WAKEUPS + 1) else {
+            return [0; 2];
+        };
+        let reported = self.expired[last] - (last + 1) as f64;
+        let lost = if self.is_start_known {
+            self.lost[last]
+        } else {
+            0.0
+        };
+        [reported, lost].map(|missed| missed as u64)
+    }
+}
+
+/// Whether the median interval is the period, to 1 %: otherwise wake-ups of which the start is unknown
+/// may be those of a loop of relative waits. *Judgement*: a loop is later.
+fn is_on_time(at_ns: &[f64], period_ns: f64) -> bool {
+    let intervals = at_ns.windows(2).map(|two| two[1] - two[0]);
+    median(intervals).is_some_and(|interval| (interval / period_ns - 1.0).abs() < 0.01)
+}
+
+/// Returns the number of due times that passed without a wake-up, up to each wake-up. A due time has
+/// passed if all later wake-ups are late by a period: otherwise the timer makes up for the late
+/// wake-up. Where wake-ups come early, the earliest one is the measure.
+fn passed_due_times(at_ns: &[f64], expired: &[f64], period_ns: f64) -> Vec<f64> {
+    let late = |at: usize| at_ns[at] - expired[at] * period_ns;
+    let earliest = (0..at_ns.len()).map(late).fold(0.0, f64::min);
+    let mut passed = vec![0.0; at_ns.len()];
+    let mut least = f64::INFINITY;
+    for at in (0..at_ns.len()).rev() {
+        least = least.min(late(at));
+        passed[at] = ((least - earliest) / period_ns).floor();
+    }
+    passed
 }
 
 #[cfg(test)]

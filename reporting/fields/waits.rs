@@ -56,7 +56,7 @@ fn timer_fields() -> Vec<Field> {
 /// The lateness of waits and of periodic timers.
 fn lateness_fields() -> Vec<Field> {
     let latenesses = field_table! { Read::Row, WAITS_AND_PERIODS, |row| row;
-        late_p50: Nanoseconds = row.wait_or_period(|late| late.p50_ns, |found| found.lateness_p50_ns), "Median lateness", more("of waits, observed minus requested; of wake-ups, relative to the grid of the timer"),
+        late_p50: Nanoseconds = row.wait_or_period(|late| late.p50_ns, |found| found.lateness_p50_ns), "Median lateness", more("of waits, observed minus requested; of wake-ups, from when they were due"),
             in_tables(Visibility::Always), quantile("lateness", "50"), compared("lateness");
         late_p90: Nanoseconds = row.lateness()?.p90_ns, "90th percentile of lateness",
             in_tables(Visibility::Wide), quantile("lateness", "90");
@@ -119,9 +119,9 @@ fn rate_and_jitter_fields() -> Vec<Field> {
 fn expiration_fields() -> Vec<Field> {
     field_table! { Read::Row, PERIODS, |row| row.period()?;
         expirations: Count = row.expirations, "Number of expirations", metric("expirations");
-        missed: Count = row.missed, "Points of the grid without a wake-up",
+        missed: Count = row.missed, "Due times without a wake-up",
             in_tables(Visibility::Wide), metric("missed_expirations");
-        due: Count = row.expirations.saturating_add(row.missed).saturating_sub(row.missed_reported), "Number of points of the grid, with or without a wake-up",
+        due: Count = row.expirations.saturating_add(row.missed).saturating_sub(row.missed_reported), "Number of due times, with or without a wake-up",
             column("due", "of due"), in_tables(Visibility::Wide);
         missed_reported: Count = row.missed_reported, "Missed expirations that the timer reports",
             column("missed-reported", "of which reported");

@@ -1,6 +1,6 @@
 //! Lets the campaign question the timers of an agent: sends each question over the connection and converts the integers of the answer.
 
-use timers::waits::{Expiration, Wait, WaitList};
+use timers::waits::{Expiration, Wait, WaitList, Wakeups};
 use timers::{Activity, Answer, Fault, Subject};
 
 use super::connection::SharedConnection;
@@ -270,8 +270,8 @@ impl Subject for Hosted {
         })
     }
 
-    fn periods(&mut self, reference: &str, period_ns: u64, count: u32) -> Answer<Vec<Expiration>> {
-        let values = self.ask(&AgentQuestion::Periods {
+    fn periods(&mut self, reference: &str, period_ns: u64, count: u32) -> Answer<Wakeups> {
+        let reply = self.connection.borrow_mut().ask(&AgentQuestion::Periods {
             timer: self.id.clone(),
             reference: reference.into(),
             period_ns,
@@ -281,7 +281,10 @@ impl Subject for Hosted {
             at,
             expirations: expirations.unsigned_abs(),
         };
-        Ok(as_tuples(&values).iter().map(expiration).collect())
+        Ok(Wakeups {
+            start: reply.start,
+            list: as_tuples(&reply.values).iter().map(expiration).collect(),
+        })
     }
 }
 

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use rand::SeedableRng;
 use rand::rngs::StdRng;
-use timers::waits::{WaitEntry, WaitList};
+use timers::waits::{WaitEntry, WaitList, Wakeups};
 use timers::{Activity, Answer, CoreFrequencyMeter, Entry, Fault, Subject, Unavailable};
 
 use super::children::with_remedy;
@@ -251,11 +251,14 @@ impl NativeAgent {
                 count,
             } => {
                 let subject = self.subject(&timer)?;
-                let periods = subject.periods(&reference, period_ns, count)?;
-                let values = periods
+                let Wakeups { start, list } = subject.periods(&reference, period_ns, count)?;
+                let values = list
                     .into_iter()
                     .flat_map(|wake_up| [wake_up.at, wake_up.expirations as i64]);
-                values.collect()
+                return Ok(Reply {
+                    start,
+                    ..Reply::from(values.collect::<Vec<_>>())
+                });
             }
         };
         Ok(values.into())

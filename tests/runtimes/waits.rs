@@ -51,7 +51,8 @@ pub fn check_waits(host: &PreparedHost) {
             if offers("periods") {
                 let periods = timer.periods(&reference, 2_000_000, 9);
                 let is_sorted = periods.as_ref().is_ok_and(|periods| {
-                    periods.len() == 9 && periods.is_sorted_by_key(|tick| tick.at)
+                    let list = &periods.list;
+                    list.len() == 9 && list.is_sorted_by_key(|tick| tick.at)
                 });
                 assert!(is_sorted, "{}: {periods:?}", name(hosted));
             }

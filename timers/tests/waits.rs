@@ -4,8 +4,8 @@
 use std::collections::HashSet;
 
 use timers::waits::{
-    FLOOR_ID, REFERENCE_ID, Supported, Wait, WaitActivity, WaitEntry, WaitList, catalogue, find,
-    floor,
+    FLOOR_ID, REFERENCE_ID, Start, Supported, Wait, WaitActivity, WaitEntry, WaitList, catalogue,
+    find, floor,
 };
 use timers::{Fault, Subject};
 
@@ -216,9 +216,20 @@ fn periods_report_missed_expirations() {
     const REPORTS_EXPIRATIONS: [&str; 2] = ["timerfd", "timer-create"];
     for (entry, mut subject) in available(|supported| supported.periods) {
         let id = entry.info.id;
-        let expirations = subject
+        let answer = subject
             .periods(REFERENCE_ID, PERIOD_NS, 12)
             .expect("the method answers");
+        // No wake-up is due before the timer was armed, and a loop has no due times.
+        match answer.start {
+            Start::Between([before, after]) => {
+                assert!(
+                    before <= after && after < answer.list[0].at,
+                    "{id}: {answer:?}"
+                );
+            }
+            start => assert_eq!(start, Start::Relative, "{id}"),
+        }
+        let expirations = answer.list;
         assert_eq!(expirations.len(), 12, "{id}");
         assert!(
             expirations.is_sorted_by(|earlier, later| earlier.at < later.at),
@@ -232,7 +243,9 @@ fn periods_report_missed_expirations() {
         }
         // The timer can be started again.
         assert_eq!(
-            subject.periods(REFERENCE_ID, PERIOD_NS, 0),
+            subject
+                .periods(REFERENCE_ID, PERIOD_NS, 0)
+                .map(|answer| answer.list),
             Ok(vec![]),
             "{id}"
         );
@@ -240,6 +253,7 @@ fn periods_report_missed_expirations() {
             subject
                 .periods(REFERENCE_ID, PERIOD_NS, 1)
                 .expect("the method answers")
+                .list
                 .len(),
             1,
             "{id}"

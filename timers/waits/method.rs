@@ -22,12 +22,13 @@ pub(crate) trait WaitMethod: 'static {
     /// Arms the timer to expire after the given time, then cancels the timer.
     fn arm_and_cancel(&mut self, _nanoseconds: u64) {}
 
-    /// Starts to fire periodically; the first expiration is one period after the start.
+    /// Starts to fire periodically; the first expiration is one period after the start. Returns
+    /// whether the others are due one period after the one before: not so in a loop of relative waits.
     ///
     /// # Errors
     /// When the system call fails.
-    fn start(&mut self, _period_ns: u64) -> Answer<()> {
-        Ok(())
+    fn start(&mut self, _period_ns: u64) -> Answer<bool> {
+        Ok(false)
     }
 
     /// Waits for the next expiration. The default is a relative wait that reads no clock: each

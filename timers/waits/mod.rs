@@ -158,6 +158,41 @@ impl Wait {
     }
 }
 
+/// The wake-ups of a periodic timer.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Wakeups {
+    /// When the timer was armed.
+    pub start: Start,
+    /// The wake-ups, in their order.
+    pub list: Vec<Expiration>,
+}
+
+/// When a periodic timer was armed: its due times are one period apart from then on.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(
+    feature = "serde",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(untagged)
+)]
+pub enum Start {
+    /// It has no due times: a loop of relative waits, in which a period begins with each wake-up.
+    Relative,
+    /// Between these two readings of the reference, in its ticks.
+    Between([i64; 2]),
+    /// It was not recorded.
+    #[default]
+    #[cfg_attr(feature = "serde", serde(skip))]
+    Unknown,
+}
+
+impl Start {
+    /// Whether it was not recorded.
+    #[must_use]
+    pub fn is_unknown(&self) -> bool {
+        *self == Self::Unknown
+    }
+}
+
 /// One wake-up of a periodic timer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Expiration {

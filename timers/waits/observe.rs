@@ -7,7 +7,7 @@ use rand::rngs::SmallRng;
 use rand::{RngExt, SeedableRng};
 
 use super::method::WaitMethod;
-use super::{Expiration, Wait, WaitActivity, WaitEntry, WaitList};
+use super::{Expiration, Start, Wait, WaitActivity, WaitEntry, WaitList, Wakeups};
 use crate::failures::unless_failed;
 use crate::native::visit_reference;
 use crate::os::CommonClock;
@@ -53,7 +53,7 @@ impl Subject for MeasuredMethod {
         )
     }
 
-    fn periods(&mut self, reference: &str, period_ns: u64, count: u32) -> Answer<Vec<Expiration>> {
+    fn periods(&mut self, reference: &str, period_ns: u64, count: u32) -> Answer<Wakeups> {
         if period_ns == 0 {
             return Err(Fault::Refused(
                 "a period of 0 ns is not possible; use at least 1 ns".into(),
@@ -65,8 +65,8 @@ impl Subject for MeasuredMethod {
             period_ns,
             count,
         };
-        let expirations = visit_reference(reference, periods)??;
-        unless_failed(&[reference, CommonClock::INFO.id], expirations)
+        let wakeups = visit_reference(reference, periods)??;
+        unless_failed(&[reference, CommonClock::INFO.id], wakeups)
     }
 }
 
@@ -194,20 +194,26 @@ struct Periods<'a> {
 }
 
 impl Visitor for Periods<'_> {
-    type Output = Answer<Vec<Expiration>>;
+    type Output = Answer<Wakeups>;
 
     fn visit<R: Timer>(self, reference: R) -> Self::Output {
-        let mut expirations = Vec::new();
-        self.method.start(self.period_ns)?;
+        let mut list = Vec::new();
+        let before = reference.read();
+        let has_due_times = self.method.start(self.period_ns)?;
+        let after = reference.read();
         for _ in 0..self.count {
             self.method.tick(self.period_ns);
             let at = reference.read();
-            expirations.push(Expiration {
+            list.push(Expiration {
                 at: reference.ticks(at).0 as i64,
                 expirations: self.method.expirations(),
             });
         }
         self.method.stop();
-        Ok(expirations)
+        let start = match has_due_times {
+            true => Start::Between([before, after].map(|read| reference.ticks(read).0 as i64)),
+            false => Start::Relative,
+        };
+        Ok(Wakeups { start, list })
     }
 }

@@ -93,9 +93,9 @@ impl<const MARGIN_NS: u64, const YIELDS: bool> WaitMethod for Spinning<MARGIN_NS
         self.wait_until(self.end_after(self.now(), nanoseconds));
     }
 
-    fn start(&mut self, _period_ns: u64) -> Answer<()> {
+    fn start(&mut self, _period_ns: u64) -> Answer<bool> {
         self.last = self.now();
-        Ok(())
+        Ok(true)
     }
 
     /// Waits for the end of the next period, counted from the scheduled end of the last one, even

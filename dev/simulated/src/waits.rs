@@ -7,7 +7,7 @@ use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 
 use super::{check_reference, exponential, normal};
-use timers::waits::{Expiration, Wait, WaitActivity, WaitList};
+use timers::waits::{Expiration, Start, Wait, WaitActivity, WaitList, Wakeups};
 use timers::{Answer, Subject};
 
 /// The distribution of the variable part of lateness.
@@ -320,15 +320,19 @@ impl VirtualTicks {
 }
 
 impl Subject for VirtualTicks {
-    fn periods(&mut self, reference: &str, period_ns: u64, count: u32) -> Answer<Vec<Expiration>> {
+    fn periods(&mut self, reference: &str, period_ns: u64, count: u32) -> Answer<Wakeups> {
         check_reference(reference)?;
         let period = period_ns as f64 * (1.0 + self.model.ppm * 1e-6);
         let counts = !matches!(self.model.missed, Missed::Skip { counted: false });
+        let start = match self.model.missed {
+            Missed::Relative => Start::Relative,
+            _ => Start::Between([self.now as i64; 2]),
+        };
         // The time of the next expiration.
         let mut next = self.now + period;
         self.missed.clear();
         self.late.clear();
-        let mut answer = Vec::with_capacity(count as usize);
+        let mut list = Vec::with_capacity(count as usize);
         for number in 0..count {
             let mut missed = 0;
             while self.model.lost > 0.0 && self.random.random_bool(self.model.lost) {
@@ -343,7 +347,7 @@ impl Subject for VirtualTicks {
             let missed = if number > 0 { missed } else { 0 };
             let counted = if counts { missed } else { 0 };
             self.missed.push([counted, missed]);
-            answer.push(Expiration {
+            list.push(Expiration {
                 at: self.now as i64,
                 expirations: counted + 1,
             });
@@ -354,6 +358,6 @@ impl Subject for VirtualTicks {
                 _ => next + period,
             };
         }
-        Ok(answer)
+        Ok(Wakeups { start, list })
     }
 }

@@ -1,6 +1,6 @@
 //! Runs a periodic timer in one process.
 
-use timers::waits::Expiration;
+use timers::waits::{Expiration, Wakeups};
 use timers::{Answer, Fault, Subject};
 
 use super::possible;
@@ -19,7 +19,9 @@ pub fn run_periodic_timer(
 ) -> Answer<PeriodRun> {
     // The actual period is measured first, because periods that are made of single waits are longer
     // than requested.
-    let sample = timer.periods(&reference.id, period_ns, SAMPLED_WAKEUPS)?;
+    let sample = timer
+        .periods(&reference.id, period_ns, SAMPLED_WAKEUPS)?
+        .list;
     let [first, .., last] = sample.as_slice() else {
         return Err(Fault::Refused("the host reported no wake-ups".into()));
     };
@@ -28,14 +30,15 @@ pub fn run_periodic_timer(
     let actual_period_ns = (ticks as f64 * reference.ns_per_tick / f64::from(SAMPLED_WAKEUPS - 1))
         .max(period_ns as f64);
     let count = ((ticking_ns / actual_period_ns) as u32).clamp(MIN_WAKEUPS, MAX_WAKEUPS);
-    let expirations = timer.periods(&reference.id, period_ns, count)?;
-    possible::check_wakeups(&expirations, last.at, period_ns, reference)?;
-    let wakeups = expirations
+    let Wakeups { start, list } = timer.periods(&reference.id, period_ns, count)?;
+    possible::check_wakeups(&list, last.at, period_ns, reference)?;
+    let wakeups = list
         .into_iter()
         .map(|Expiration { at, expirations }| (at, expirations))
         .collect();
     Ok(PeriodRun {
         wakeups,
+        start,
         ..PeriodRun::default()
     })
 }

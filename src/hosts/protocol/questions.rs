@@ -7,6 +7,7 @@ use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::value::RawValue;
 use timers::Activity;
+use timers::waits::Start;
 
 use crate::limits::MAX_TIMERS;
 use crate::model::Context;
@@ -382,6 +383,9 @@ pub struct Reply {
     /// The integers that the question defines.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub values: Vec<i64>,
+    /// When the periodic timer was armed, by the reference; null for a loop of relative waits.
+    #[serde(default, skip_serializing_if = "Start::is_unknown")]
+    pub start: Start,
     /// Thousands of numbers in binary form, because converting them to decimal takes longer than
     /// the measurement.
     #[serde(default, skip_serializing_if = "Option::is_none")]

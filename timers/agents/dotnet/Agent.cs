@@ -54,10 +54,22 @@ static class Agent
     {
         string op = Text(request, "op");
         if (op == "hello") return Hello(Number(request, "protocol"), served);
+        if (op == "periods") return Periods(request);
         var values = Values(op, request);
         // A garbage collection disturbs only the questions that are answered by hot loops.
         string disturbed = collected() && (op == "intervals" || op == "batches" || op == "readings") ? ",\"disturbed\":[\"gc\"]" : "";
         return "{\"values\":[" + string.Join(",", values) + "]" + disturbed + "}";
+    }
+
+    static string Periods(Dictionary<string, List<string>> request)
+    {
+        var waiter = Waiter.Of(Text(request, "timer"), "periods");
+        var start = new long[2];
+        long periodNs = Number(request, "period_ns");
+        var values = Waits.Periods(waiter, Questions.Of(Text(request, "reference")), periodNs, CheckedCount(2, request, "count"), start);
+        // Periods are rounded up to milliseconds: only those that are whole have the due times that were asked for.
+        string known = Waits.IsWhole(periodNs) ? "\"start\":[" + start[0] + "," + start[1] + "]," : "";
+        return "{" + known + "\"values\":[" + string.Join(",", values) + "]}";
     }
 
     static IEnumerable<long> Values(string op, Dictionary<string, List<string>> request)
@@ -102,12 +114,10 @@ static class Agent
         }
         if (op == "advance")
             return Questions.Of(Text(request, "timers"), timedBy).Advance(Text(request, "during"), Count(request, "ms"));
-        if (op != "waits" && op != "arms" && op != "periods") throw new Refusal("this agent does not know `" + op + "`");
+        if (op != "waits" && op != "arms") throw new Refusal("this agent does not know `" + op + "`");
         var waiter = Waiter.Of(Text(request, "timer"), op);
         var reference = Questions.Of(timedBy);
         if (op == "arms") return Waits.Arms(waiter, reference, Count(request, "repeat"));
-        if (op == "periods")
-            return Waits.Periods(waiter, reference, Number(request, "period_ns"), CheckedCount(2, request, "count"));
         long[] lengths = Amounts(request, "request_ns");
         return Waits.MeasureWaits(waiter, reference, lengths, CheckedCount(5 * lengths.Length, request, "repeat"),
             Number(request, "pause_ns"));

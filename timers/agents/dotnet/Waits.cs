@@ -186,7 +186,7 @@ static class Waits
         var reference = Questions.Of(Entry.Reference);
         if (waiter.Ops.Contains("waits")) MeasureWaits(waiter, reference, new long[] { 0, 1 }, 20, 0);
         if (waiter.Ops.Contains("arms")) Arms(waiter, reference, 20);
-        if (waiter.Ops.Contains("periods")) Periods(waiter, reference, Ms, 20);
+        if (waiter.Ops.Contains("periods")) Periods(waiter, reference, Ms, 20, new long[2]);
     }
 
     /// <summary>Returns five values per wait.</summary>
@@ -227,8 +227,9 @@ static class Waits
         return told;
     }
 
-    /// <summary>Returns two values per tick: the reading of the reference, and the number of expirations, always 1.</summary>
-    public static long[] Periods(Waiter waiter, Questions reference, long periodNs, int count)
+    /// <summary>Returns two values per tick: the reading of the reference, and the number of expirations, always 1.
+    /// Sets `start` to readings before and after the timer was armed.</summary>
+    public static long[] Periods(Waiter waiter, Questions reference, long periodNs, int count, long[] start)
     {
         if (periodNs == 0) throw new Refusal("the period must not be 0");
         CheckLength((double)periodNs * count);
@@ -236,6 +237,7 @@ static class Waits
         if (count == 0) return told;
         var over = new ManualResetEvent(false);
         int ticks = 0;
+        start[0] = reference.Read();
         waiter.Every(RoundedUp(periodNs), () =>
         {
             int at;
@@ -250,8 +252,14 @@ static class Waits
             if (at == count - 1) over.Set();
             return at < count - 1;
         });
+        start[1] = reference.Read();
         over.WaitOne();
         return told;
+    }
+
+    public static bool IsWhole(long ns)
+    {
+        return ns % Ms == 0;
     }
 
     static int RoundedUp(long ns)

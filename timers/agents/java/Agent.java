@@ -75,7 +75,19 @@ public final class Agent {
             return hello(number(request, "protocol"));
         }
         Clock reference = clock(Clocks.REFERENCE);
-        return "{\"values\":" + list(values(op, request, request.containsKey("reference") ? clock(text(request, "reference")) : reference)) + '}';
+        if (request.containsKey("reference")) {
+            reference = clock(text(request, "reference"));
+        }
+        if (op.equals("periods")) {
+            return periods(waiter(text(request, "timer")), reference, number(request, "period_ns"), product(2, number(request, "count")) / 2);
+        }
+        return "{\"values\":" + list(values(op, request, reference)) + '}';
+    }
+
+    private static String periods(Waiter waiter, Clock reference, long periodNs, int count) throws InterruptedException {
+        long[] start = new long[2];
+        long[] values = Waits.periods(waiter, reference, periodNs, count, start);
+        return "{\"start\":" + (waiter.hasDueTimes() ? list(start) : "null") + ",\"values\":" + list(values) + '}';
     }
 
     private static long[] values(String op, Map<String, List<String>> request, Clock reference) throws Exception {
@@ -105,8 +117,6 @@ public final class Agent {
                 return Waits.waits(waiter(text(request, "timer")), reference, lengths, repeat, number(request, "pause_ns"));
             }
             case "arms": return Waits.arms(waiter(text(request, "timer")), reference, count(request, "repeat"));
-            case "periods": return Waits.periods(waiter(text(request, "timer")), reference, number(request, "period_ns"),
-                product(2, number(request, "count")) / 2);
             default: throw new IllegalArgumentException("this agent does not know `" + op + '`');
         }
     }

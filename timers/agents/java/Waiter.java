@@ -69,6 +69,11 @@ abstract class Waiter {
         throw refusal("periods");
     }
 
+    /** Whether expirations are due one period after the one before, however late that was. */
+    boolean hasDueTimes() {
+        return id.equals("scheduleAtFixedRate");
+    }
+
     /** The CPU time in nanoseconds of the threads that take part; negative if not reported. */
     long cpu() {
         return Cpu.KNOWN ? Cpu.BEAN.getCurrentThreadCpuTime() : -1;

@@ -46,7 +46,7 @@ final class Waits {
     /** Runs waits of length 0, or short periods, until the compilers have compiled the code. */
     static void warm(Waiter waiter, Clock reference) throws InterruptedException {
         if (waiter.ops.contains("periods")) {
-            periods(waiter, reference, WARM_NS / 2_000, 2_000);
+            periods(waiter, reference, WARM_NS / 2_000, 2_000, new long[2]);
             return;
         }
         Watch watch = new Watch(waiter, reference);
@@ -87,8 +87,11 @@ final class Waits {
         return told;
     }
 
-    /** Returns two values per tick: the reading of the reference, and the number of expirations, which is always 1. */
-    static long[] periods(Waiter waiter, Clock reference, long periodNs, int count) throws InterruptedException {
+    /**
+     * Returns two values per tick: the reading of the reference, and the number of expirations, which is always 1. Sets
+     * `start` to readings before and after the timer was armed.
+     */
+    static long[] periods(Waiter waiter, Clock reference, long periodNs, int count, long[] start) throws InterruptedException {
         if (periodNs == 0) {
             throw new IllegalArgumentException("the period must not be 0");
         }
@@ -96,6 +99,7 @@ final class Waits {
         long[] told = new long[2 * count];
         Semaphore over = new Semaphore(count == 0 ? 1 : 0);
         int[] ticks = {0};
+        start[0] = reference.read();
         Future<?> repeated = waiter.every(periodNs, () -> {
             int at = ticks[0]++;
             if (at < count) {
@@ -106,6 +110,7 @@ final class Waits {
                 }
             }
         });
+        start[1] = reference.read();
         over.acquire();
         repeated.cancel(false);
         return told;

@@ -65,14 +65,16 @@ async function waitEach({ wait }, read, lengths, repeat, pauseNs) {
 function tick(read, periodNs, count) {
   const wakeups = [];
   return new Promise((resolve) => {
-    if (count === 0) return resolve(wakeups);
+    const before = read();
+    if (count === 0) return resolve({ start: [before, before], wakeups });
     const timer = setInterval(() => {
       wakeups.push(read());
       if (wakeups.length === count) {
         clearInterval(timer);
-        resolve(wakeups);
+        resolve({ start: [before, after], wakeups });
       }
     }, periodNs / 1e6);
+    const after = read();
   });
 }
 
@@ -141,8 +143,9 @@ function answers({ Refusal, clock, reader, amount, amounts, checkCount }) {
       const count = checkCount(amount(request, 'count'));
       if (period === 0) throw new Refusal('the period must not be 0');
       checkLength(period * count);
-      const wakeups = await tick(reader(request.reference), period, count);
-      return { values: wakeups.flatMap((at) => [clock(request.reference).ticks(at), 1]) };
+      const { start, wakeups } = await tick(reader(request.reference), period, count);
+      const { ticks } = clock(request.reference);
+      return { start: start.map(ticks), values: wakeups.flatMap((at) => [ticks(at), 1]) };
     },
   };
 }

@@ -87,7 +87,7 @@ def periods(name, reference, period_ns, count):
         raise ValueError("the period must not be 0")
     check_length(period_ns * count)
     wakeups = run(loop(name)["periods"](period_ns, count, reference.call))
-    return {"values": [value for at in wakeups for value in (reference.ticks(at), 1)]}
+    return {"start": None, "values": [value for at in wakeups for value in (reference.ticks(at), 1)]}
 
 
 def run(coroutine):

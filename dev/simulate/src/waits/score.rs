@@ -278,7 +278,8 @@ impl Judged {
             false => Judgement::False,
         };
         let mut judged = Self::new(&case.model.name, true, judgement);
-        let truth = TruePeriods::draw(&case.model, case.period_ns, case.seed)?;
+        let wakeups = figures.wakeups / u64::from(figures.processes.max(1));
+        let truth = TruePeriods::draw(&case.model, case.period_ns, wakeups as u32, case.seed)?;
         judged.add("rate error", Some(truth.ppm), figures.rate_error_ppm, false);
         judged.add("jitter p50", truth.jitter(0.5), figures.jitter_p50_ns, true);
         judged.add(
@@ -288,13 +289,13 @@ impl Judged {
             true,
         );
         judged.add(
-            "lateness to the grid p50",
+            "periodic, lateness p50",
             truth.late(0.5),
             figures.lateness_p50_ns,
             true,
         );
         judged.add(
-            "lateness to the grid p99",
+            "periodic, lateness p99",
             truth.late(0.99),
             figures.lateness_p99_ns,
             true,

@@ -6,7 +6,7 @@ use rand::{RngExt, SeedableRng};
 use simulated::{REFERENCE_ID, TickModel, VirtualTicks, WaitModel};
 use timers::Answer;
 use timers::Subject;
-use timers::waits::{Expiration, WaitActivity};
+use timers::waits::{Expiration, Start, WaitActivity, Wakeups};
 
 use timermeter::statistics::{mean, quantile, sorted};
 
@@ -89,9 +89,8 @@ pub(super) fn is_proportional(model: &WaitModel) -> bool {
     model.grows.is_none() && model.rounding.is_none()
 }
 
-/// Draws for a periodic timer, in ascending order: lateness relative to the schedule and jitter, in
-/// nanoseconds. The schedule is the grid of the timer, one point per period; a timer without a grid
-/// is due one period after its previous expiration.
+/// Draws for a periodic timer, in ascending order: lateness and jitter, in nanoseconds. A timer
+/// without due times is due one period after its previous expiration.
 pub(super) struct TruePeriods {
     late: Vec<f64>,
     jitter: Vec<f64>,
@@ -100,44 +99,45 @@ pub(super) struct TruePeriods {
 }
 
 impl TruePeriods {
-    /// Draws many expirations.
-    pub fn draw(model: &TickModel, period_ns: u64, seed: u64) -> Answer<Self> {
-        let mut timer = VirtualTicks::new(model, seed);
-        let wakeups = timer.periods(REFERENCE_ID, period_ns, DRAWS as u32)?;
+    /// Draws many expirations, in processes of `wakeups` each.
+    pub fn draw(model: &TickModel, period_ns: u64, wakeups: u32, seed: u64) -> Answer<Self> {
         let period = period_ns as f64;
         let own = period * (1.0 + model.ppm * 1e-6);
-        let pairs = || wakeups.windows(2).zip(timer.late().windows(2));
-        // The number of grid points between two expirations follows from their lateness.
-        let off = |(two, late): (&[Expiration], &[f64])| {
-            let interval = (two[1].at - two[0].at) as f64;
-            let points = if model.missed.keeps_its_grid() {
-                ((interval - late[1] + late[0]) / own).round()
+        let (mut late, mut jitter) = (Vec::new(), Vec::new());
+        for process in 0..(DRAWS as u64).div_ceil(wakeups.max(2).into()) {
+            let mut timer = VirtualTicks::new(model, seed.wrapping_add(process));
+            let Wakeups { start, list } = timer.periods(REFERENCE_ID, period_ns, wakeups.max(2))?;
+            let since = |from: i64, wakeup: &Expiration| (wakeup.at - from) as f64;
+            if let Start::Between([start, _]) = start {
+                // The number of the due time follows from the lateness by the timer's own period.
+                let number =
+                    |at: usize| ((since(start, &list[at]) - timer.late()[at]) / own).round();
+                let each = 0..list.len();
+                late.extend(each.map(|at| since(start, &list[at]) - number(at) * period));
+                jitter.extend((1..list.len()).map(|at| {
+                    let periods = number(at) - number(at - 1);
+                    (since(list[at - 1].at, &list[at]) - periods * period).abs()
+                }));
             } else {
-                1.0
-            };
-            interval - points * period
-        };
-        let jitter = sorted(pairs().map(|pair| off(pair).abs()).collect::<Vec<_>>());
-        if model.missed.keeps_its_grid() {
-            let late = sorted(timer.late());
-            // The earliest expirations locate the grid.
-            let grid = quantile(&late, 0.01).unwrap_or(0.0);
-            return Ok(Self {
-                late: late.iter().map(|late| late - grid).collect(),
-                jitter,
-                ppm: model.ppm,
-            });
+                let off = list
+                    .windows(2)
+                    .map(|two| since(two[0].at, &two[1]) - period);
+                late.extend(off);
+            }
         }
-        let late: Vec<f64> = pairs().map(off).collect();
-        let ppm = mean(&late).unwrap_or(0.0) / period * 1e6;
+        let mut ppm = model.ppm;
+        if !model.missed.keeps_its_grid() {
+            ppm = mean(&late).unwrap_or(0.0) / period * 1e6;
+            jitter = late.iter().map(|late| late.abs()).collect();
+        }
         Ok(Self {
             late: sorted(&late),
-            jitter,
+            jitter: sorted(&jitter),
             ppm,
         })
     }
 
-    /// Returns a quantile of the lateness relative to the schedule, in nanoseconds.
+    /// Returns a quantile of the lateness in nanoseconds.
     pub fn late(&self, probability: f64) -> Option<f64> {
         quantile(&self.late, probability)
     }

@@ -72,9 +72,11 @@ mod here {
             self.0.set(0, 0);
         }
 
-        fn start(&mut self, period_ns: u64) -> Answer<()> {
+        fn start(&mut self, period_ns: u64) -> Answer<bool> {
             let started = check_first_call("a periodic timer", self.0.set(period_ns, period_ns));
-            started.map_err(|why| Fault::Refused(why.reason))
+            started
+                .map(|()| true)
+                .map_err(|why| Fault::Refused(why.reason))
         }
 
         fn tick(&mut self, _period_ns: u64) {

@@ -115,9 +115,9 @@ mod here {
             Self::wait_until(now(CLOCK).saturating_add(nanoseconds));
         }
 
-        fn start(&mut self, _period_ns: u64) -> Answer<()> {
+        fn start(&mut self, _period_ns: u64) -> Answer<bool> {
             self.last_ns = now(CLOCK);
-            Ok(())
+            Ok(true)
         }
 
         fn tick(&mut self, period_ns: u64) {
