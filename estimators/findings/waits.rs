@@ -2,10 +2,7 @@
 //! the text of each and the condition under which it is reported.
 
 use super::{ns, number, values};
-use crate::model::{
-    Granularity, Lateness, MAX_FINE_STEP_NS, MAX_RATE_PPM, PeriodFigures, Unit, Values, WaitFigures,
-};
-use crate::numbers::short_time;
+use crate::model::{Granularity, MAX_FINE_STEP_NS, MAX_RATE_PPM, PeriodFigures, Unit, WaitFigures};
 use crate::trace::WaitTrace;
 
 /// The facts about a sleep primitive from which the rules decide.
@@ -84,32 +81,6 @@ rules! {
                     .then(|| values! { clock: reference.id.as_str(), step: ns(step_ns) })
             };
     }
-    "processes-differ" {
-        Note "processes differ by more than their waits: the median lateness of waits of {request:short} is {median:short} \
-              [{low:short}, {high:short}]"
-            in short "{low:short} to {high:short}" => "measure on a quieter machine, or longer (--thorough, --budget)",
-            |case| {
-                let lateness = case.figures?.lateness.iter();
-                let usual = lateness
-                    .filter(|late| !late.with_others)
-                    .max_by_key(|late| late.waits)?;
-                let p50 = usual.p50_ns?;
-                let (low, high) = p50.ends()?;
-                (high - low - 2.0 * usual.uncertainty_ns > p50.value.abs()).then(|| {
-                    values! {
-                        request: ns(usual.request_ns as f64),
-                        median: ns(p50.value),
-                        low: ns(low),
-                        high: ns(high),
-                    }
-                })
-            };
-    }
-    "no-interval" {
-        Note "the median lateness of waits of {requests} has no interval: {cause}"
-            => "measure longer (--thorough, --budget): an interval needs six waits, from several processes",
-            no_interval;
-    }
     "requests-rounded" {
         Note "requests are rounded to steps of {step:short}"
             => "for shorter waits, use a timer that rounds requests to shorter steps",
@@ -144,67 +115,11 @@ rules! {
                 (ppm.low()? > MAX_RATE_PPM).then(|| values! { excess: number(ppm.value, Unit::Ppm) })
             };
     }
-    "one-moment" {
-        Note "its waits of {length:short} and more were made within {watched:short}: lateness differs from minute to minute by \
-              more than their intervals, as it depends on how deeply the CPU sleeps"
-            => "measure longer (--budget 10m), or several times, some minutes apart",
-            one_moment;
-    }
 }
 
 /// The smallest share of expirations lost without a report that is worth a note.
 /// *Judgement*: one in a run of some hundred may be an interruption.
 const MIN_LOST_SHARE: f64 = 0.005;
-
-/// Reports the lengths of waits whose median lateness has no interval, and the cause.
-fn no_interval(case: &WaitCase<'_>) -> Option<Values> {
-    let figures = case.figures?;
-    let unbounded: Vec<&Lateness> = figures
-        .lateness
-        .iter()
-        .filter(|late| late.p50_ns.is_none_or(|p50| p50.low().is_none()))
-        .collect();
-    let most = unbounded.iter().map(|late| late.waits).max()?;
-    let requests: Vec<String> = unbounded
-        .iter()
-        .map(|late| short_time(late.request_ns as f64))
-        .collect();
-    let cause = match figures.processes {
-        1 => "all of them come from one process".to_owned(),
-        _ if unbounded.first().is_some_and(|first| first.waits == most) => {
-            format!("there are only {most}")
-        }
-        _ => format!("there are at most {most} of one length"),
-    };
-    Some(values! { requests: requests.join(", "), waits: most, cause })
-}
-
-/// The shortest wait, in nanoseconds, in which CPUs enter the idle states that make lateness vary.
-/// *Judgement*: CPUs enter shallow idle states in shorter waits too.
-const MIN_IDLE_STATE_NS: u64 = 1_000_000;
-/// The smallest duration of a measurement, in seconds, whose intervals include the variation of
-/// lateness from minute to minute. *Judgement*: three minutes, which can be compared.
-const MIN_RUN_S: f64 = 180.0;
-
-/// Reports that all waits in which CPUs enter idle states were made within a short time, so that
-/// waits at another time may differ.
-fn one_moment(case: &WaitCase<'_>) -> Option<Values> {
-    let trace = case.trace?;
-    let waits = trace
-        .runs
-        .iter()
-        .flat_map(|run| run.lengths.iter().chain(&run.long));
-    let begun = waits
-        .filter(|wait| wait.request_ns >= MIN_IDLE_STATE_NS)
-        .map(|wait| wait.before);
-    let (first, last) = (begun.clone().min()?, begun.max()?);
-    let duration_s = last.wrapping_sub(first) as f64 * trace.reference.ns_per_tick * 1e-9;
-    // A negative duration shows that each process has its own origin of time; the duration of the
-    // measurement is then unknown.
-    (trace.blocks && (0.0..MIN_RUN_S).contains(&duration_s)).then(|| {
-        values! { length: ns(MIN_IDLE_STATE_NS as f64), watched: ns(1e9 * duration_s) }
-    })
-}
 
 #[cfg(test)]
 mod tests {
@@ -251,24 +166,6 @@ mod tests {
     }
 
     #[test]
-    fn short_runs_are_one_moment() {
-        let code = "one-moment";
-        let short = found(&wait_trace(2), code).expect("all waits were made within eight seconds");
-        assert!(
-            short.message().contains("within 8 s"),
-            "{}",
-            short.message()
-        );
-        assert_eq!(found(&wait_trace(60), code), None);
-        let spinning = WaitTrace {
-            blocks: false,
-            ..wait_trace(2)
-        };
-        assert_eq!(found(&spinning, code), None);
-        assert_eq!(found(&WaitTrace::default(), code), None);
-    }
-
-    #[test]
     fn lost_expirations_are_reported() {
         let notes = |lost| {
             let period = PeriodFigures {
@@ -298,21 +195,5 @@ mod tests {
         coarse.reference.step = 4e6 / coarse.reference.ns_per_tick;
         let message = found(&coarse, code).expect("its steps are 4 ms").message();
         assert!(message.contains("steps of 4 ms"), "{message}");
-    }
-
-    #[test]
-    fn missing_interval_has_a_cause() {
-        let code = "no-interval";
-        let few = found(&wait_trace(2), code).expect("five waits have no interval");
-        let message = few.message();
-        assert!(
-            message.contains("waits of 10 ms") && message.contains("there are only 5"),
-            "{message}"
-        );
-        let mut twice = wait_trace(2);
-        for (run, again) in twice.runs.iter_mut().zip(wait_trace(3).runs) {
-            run.lengths.extend(again.lengths);
-        }
-        assert_eq!(found(&twice, code), None);
     }
 }

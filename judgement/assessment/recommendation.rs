@@ -2,7 +2,7 @@
 
 use crate::choice::clock_facts::is_cpu_counter;
 use crate::choice::clock_figures::ClockFigures;
-use crate::choice::waits::{summarize_periods, summarize_waits};
+use crate::choice::waits::summarize_waits;
 use crate::choice::{ChoiceError, ClockChoice, Requirement, choose, clock_row};
 use crate::model::{Answer, Counted, Nanos, Report, TimerRow, value_of};
 use crate::numbers::{range_ns, time};
@@ -108,7 +108,7 @@ pub fn sentences(report: &Report) -> Vec<String> {
         sentences.push(format!("Do not trust {}.", wrong.join(", ")));
     }
     if report.timers.is_empty() {
-        sentences.extend(summarize_waits(report).or_else(|| summarize_periods(report)));
+        sentences.extend(summarize_waits(report));
     }
     sentences
 }

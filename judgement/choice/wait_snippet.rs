@@ -15,7 +15,7 @@ const RELATIVE: Loop = (
     C,
     "\
 #include <time.h>
-struct timespec now;
+SLACKstruct timespec now;
 clock_gettime(CLOCK_MONOTONIC, &now);
 long long next = 1000000000LL * now.tv_sec + now.tv_nsec;
 for (;; operation()) {
@@ -31,7 +31,7 @@ const ABSOLUTE: Loop = (
     C,
     "\
 #include <time.h>
-struct timespec next;
+SLACKstruct timespec next;
 clock_gettime(CLOCK, &next);
 for (;; operation()) {
     next.tv_nsec += EVERY;
@@ -71,10 +71,10 @@ loop {
 const JAVA: Loop = (
     &[Language::Java],
     "\
-import java.util.concurrent.locks.LockSupport;
 for (long next = System.nanoTime();; operation()) {
     next += EVERYL;
-    for (long left; (left = next - System.nanoTime()) > 0;) WAIT;
+    for (long left; (left = next - System.nanoTime()) > 0;)
+        WAIT;
 }
 ",
 );
@@ -124,7 +124,7 @@ for {
 
 /// The code of a way to wait: the loop around it; the ids of timers; what waits. Among timers that
 /// serve equally well the first one is picked.
-const WAYS: [(Loop, &str, &str); 14] = [
+const WAYS: [(Loop, &str, &str); 15] = [
     (TIMERFD, "timerfd", "read(fd, &n, sizeof n) > 0"),
     (
         ABSOLUTE,
@@ -150,7 +150,16 @@ const WAYS: [(Loop, &str, &str); 14] = [
         "yield",
         "while Instant::now() < next { std::thread::yield_now() }",
     ),
-    (JAVA, "java:parkNanos", "LockSupport.parkNanos(left)"),
+    (
+        JAVA,
+        "java:parkNanos",
+        "java.util.concurrent.locks.LockSupport.parkNanos(left)",
+    ),
+    (
+        JAVA,
+        "java:Thread.sleep-ns",
+        "Thread.sleep(left / 1000000, (int) (left % 1000000))",
+    ),
     (
         CSHARP,
         "dotnet:Thread.Sleep",
@@ -179,17 +188,31 @@ pub(super) fn code_position(id: &str, language: Option<Language>) -> Option<usiz
     })
 }
 
-/// Generates code that waits every `every_ns` nanoseconds with the timer of this id and label, in this
-/// language or in any.
+/// Whether the code that waits with a timer sets the timer slack, on which its lateness depends.
+pub(super) fn sets_slack(id: &str, language: Option<Language>) -> bool {
+    code_position(id, language).is_some_and(|at| WAYS[at].0.1.contains("SLACK"))
+}
+
+/// The timer slack that Linux gives threads, in nanoseconds; shorter ones were asked for.
+/// *Definition*.
+const USUAL_SLACK_NS: u64 = 50_000;
+
+/// Generates code that waits every `every_ns` nanoseconds with the timer of this id and label and a
+/// timer slack, in this language or in any.
 /// `None` if there is none.
 pub fn wait_snippet(
     [id, label]: [&str; 2],
     every_ns: u64,
+    slack_ns: Option<u64>,
     language: Option<Language>,
 ) -> Option<String> {
     let ((_, text), _, wait) = WAYS[code_position(id, language)?];
     let clock = clock_name(label).unwrap_or("CLOCK_MONOTONIC");
+    let slack = slack_ns
+        .filter(|ns| *ns < USUAL_SLACK_NS)
+        .map(|ns| format!("#include <sys/prctl.h>\nprctl(PR_SET_TIMERSLACK, {ns}UL);\n"));
     let words = [
+        ("SLACK", slack.unwrap_or_default()),
         ("WAIT", wait.to_owned()),
         ("CLOCK,", format!("{clock},")),
         ("EVERY", every_ns.to_string()),

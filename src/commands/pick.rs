@@ -38,8 +38,10 @@ pub fn run(args: &PickArgs, output: &mut dyn Write) -> CommandResult<bool> {
     if let Some(every) = args.every {
         let choice = wait::choose_wait(args, every as f64)?;
         let best = choice.picked.as_ref().or(choice.nearest.as_ref());
-        let code =
-            best.and_then(|best| wait_snippet([&best.id, &best.label], every, args.language));
+        let code = best.and_then(|best| {
+            let slack_ns = best.figures.slack_ns;
+            wait_snippet([&best.id, &best.label], every, slack_ns, args.language)
+        });
         let none = "no sleep primitive is known to suffice; the nearest is";
         let titles = ["wait with", none, "sleep primitives"];
         return write_choice(

@@ -26,7 +26,7 @@ fn main() { BEGIN.get_or_init(std::time::Instant::now);\nCODE}\n",
 class A { static int calls; static long begin = System.nanoTime();
 static void operation() { if (++calls < 20) return;
     System.out.println(System.nanoTime() - begin); System.exit(0); }
-public static void main(String[] words) {\nCODE } }\n",
+public static void main(String[] words) throws Exception {\nCODE } }\n",
         &[&["java", "--source", "11", "a.c"]],
     ),
     (
@@ -83,6 +83,7 @@ fn code_waits_in_each_language() {
     let native = native.iter().map(|entry| (entry.info.id, entry.info.label));
     let hosted = [
         "java:parkNanos",
+        "java:Thread.sleep-ns",
         "dotnet:Thread.Sleep",
         "python:time.sleep",
         "node:setTimeout",
@@ -91,8 +92,10 @@ fn code_waits_in_each_language() {
     let all: Vec<(&str, &str)> = native.chain(hosted.map(|id| (*id, ""))).collect();
     for (language, program, commands) in PROGRAMS {
         let mut count = 0;
-        for (id, label) in &all {
-            let Some(code) = wait_snippet([id, label], 1_000_000, Some(language)) else {
+        // nanosleep is the first; once more, without timer slack.
+        for (at, (id, label)) in all.iter().chain(&all[..1]).enumerate() {
+            let slack_ns = Some(if at < all.len() { 50_000 } else { 1 });
+            let Some(code) = wait_snippet([id, label], 1_000_000, slack_ns, Some(language)) else {
                 continue;
             };
             let is_narrow = code.lines().all(|line| line.len() <= 88);

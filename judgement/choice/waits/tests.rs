@@ -1,7 +1,7 @@
 //! Tests which timers are punctual.
 
 use super::*;
-use crate::model::{Interval, PeriodFigures, PeriodRow, RowHead, WaitConditions, WaitFigures};
+use crate::model::{PeriodFigures, WaitFigures};
 
 fn lateness(counts: &[(f64, u64)]) -> Lateness {
     Lateness {
@@ -25,7 +25,6 @@ fn lateness(counts: &[(f64, u64)]) -> Lateness {
     }
 }
 
-/// The least late primitive waits by another clock or does not.
 #[test]
 fn periods_are_summed_up() {
     let row = |(id, means, late_ns): (&str, _, f64)| PeriodRow {
@@ -40,15 +39,15 @@ fn periods_are_summed_up() {
             lateness_p50_ns: Some(Interval::exact(late_ns)),
             max_ns: Some(if id == "spin" { 1e5 } else { 1e6 }),
             rate_error_ppm: Some(Interval::exact(if id == "loop" { 2_500.0 } else { 2.0 })),
+            wakeups: 400,
             ..PeriodFigures::default()
         }),
     };
     let (blocks, spins) = (WaitActivity::Blocks, WaitActivity::Spins);
     let loops = ("loop", blocks, 5_000.0);
     let timer = ("timer", blocks, 20_000.0);
-    let timer_text = "use timer: late by 20.00 µs (median), 1.000 ms at worst";
-    let spin_text =
-        "here it must not be late, use spin: late by 60.00 ns (median), 100.0 µs at worst";
+    let timer_text = "use timer: late by 20.00 µs (median of 400 waits), 1.000 ms at worst";
+    let spin_text = "here it must not be late, use spin: late by 60.00 ns (median of 400 waits), 100.0 µs at worst";
     for (rows, expected) in [
         (vec![loops], None),
         (
@@ -65,20 +64,24 @@ fn periods_are_summed_up() {
         ),
         (
             vec![timer, ("timerfd", blocks, 35_000.0)],
-            Some("use timerfd: late by 35.00 µs (median), 1.000 ms at worst".to_owned()),
+            Some(
+                "use timerfd: late by 35.00 µs (median of 400 waits), 1.000 ms at worst".to_owned(),
+            ),
         ),
         (vec![("spin", spins, 60.0)], Some(format!("w{spin_text}"))),
     ] {
         let text = include_str!("../../../tests/data/xeon-2026-11-21.json");
         let mut report = Report::from_json(text).expect("it reads");
+        report.waits.clear();
         report.periods = rows.into_iter().map(row).collect();
         (report.platform.load, report.platform.cpus_of_others) = (None, None);
         let expected = expected
             .map(|words| format!("To wake every 2 ms on this machine (load unknown), {words}."));
-        assert_eq!(summarize_periods(&report), expected);
+        assert_eq!(summarize_waits(&report), expected);
     }
 }
 
+/// The least late primitive waits by another clock or does not.
 #[test]
 fn waits_by_another_clock_are_not_proposed() {
     let row = |id: &str, late_ns: f64, figures: WaitFigures| {
@@ -142,9 +145,8 @@ fn candidate(id: &str, means: WaitActivity, p50_ns: f64, p99_ns: Option<f64>) ->
         id: id.into(),
         suffices: true,
         figures: WaitRecord {
-            means,
+            spins: means != WaitActivity::Blocks,
             p50_ns: Some(p50_ns),
-            p90_ns: Some(p50_ns),
             p99_ns,
             max_ns: 4e6,
             distance: Some(Interval::exact(p50_ns)),
@@ -182,7 +184,7 @@ fn code_decides_between_equals() {
             let late = one.figures.p50_ns.unwrap();
             one.figures.distance = Some(Interval::around(late, 1e3 * half_us));
         }
-        let order = order_by_lateness(all, language);
+        let order = rank(all, language);
         assert_eq!(order[0].id, first, "{late_us:?}");
     }
 }
@@ -195,12 +197,71 @@ fn tail_decides_where_late_is_not_allowed() {
             candidate("spin", WaitActivity::Spins, 50.0, spin_p99_ns),
             candidate("sleep", WaitActivity::Blocks, 6e4, Some(3.6e6)),
         ];
-        let leading = order_by_lateness(all, None)
-            .into_iter()
-            .filter(|one| one.figures.leads);
+        let leading = rank(all, None).into_iter().filter(|one| one.figures.leads);
         leading.map(|one| one.id).collect()
     };
     assert_eq!(leaders(Some(3.5e6)), ["sleep"]);
     assert_eq!(leaders(Some(1e5)), ["sleep", "spin"]);
     assert_eq!(leaders(None), ["sleep"], "both were late by 4 ms at most");
+}
+
+/// Without timer slack nanosleep is less late; only code that can set the slack waits so.
+#[test]
+fn slack_is_that_of_code() {
+    let mut report = Report::from_json(include_str!("../../../tests/data/xeon-2026-11-21.json"))
+        .expect("it reads");
+    let row = |(id, slack_ns, late_ns): (&str, u64, f64)| WaitRow {
+        head: RowHead {
+            id: id.into(),
+            ..RowHead::default()
+        },
+        conditions: WaitConditions {
+            slack_ns: Some(slack_ns),
+            ..WaitConditions::default()
+        },
+        means: WaitActivity::Blocks,
+        figures: Some(WaitFigures {
+            lateness: vec![Lateness {
+                p50_ns: Some(Interval::exact(late_ns)),
+                ..lateness(&[(late_ns, 500)])
+            }],
+            ..WaitFigures::default()
+        }),
+    };
+    let rows = [
+        ("nanosleep", 50_000, 6e4),
+        ("nanosleep", 1, 1.5e4),
+        ("std-sleep", 1, 1.5e4),
+        ("std-sleep", 50_000, 6e4),
+    ];
+    report.waits = rows.map(row).into();
+    for (language, expected) in [
+        (None, ("nanosleep", Some(1))),
+        (Some(Language::C), ("nanosleep", Some(1))),
+        (Some(Language::Rust), ("std-sleep", Some(50_000))),
+    ] {
+        let asked = WaitRequirement {
+            every_ns: 1e6,
+            language,
+        };
+        let choice = choose(&report, &asked).expect("it has waits of this length");
+        let picked = choice.picked.expect("one suffices");
+        assert_eq!((picked.id.as_str(), picked.figures.slack_ns), expected);
+    }
+}
+
+#[test]
+fn hybrid_that_only_spins_is_called_spinning() {
+    let record = |cpu_ns| WaitRecord {
+        length_ns: 50_000,
+        cpu_ns: Some(cpu_ns),
+        ..candidate("hybrid", WaitActivity::Hybrid, 50.0, None).figures
+    };
+    let words = [5e4, 2e4].map(|cpu_ns| record(cpu_ns).lateness());
+    assert!(
+        words[0].ends_with("it spins: 100 % of a CPU"),
+        "{}",
+        words[0]
+    );
+    assert!(words[1].ends_with("of CPU per wake-up"), "{}", words[1]);
 }

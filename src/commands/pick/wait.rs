@@ -7,6 +7,7 @@ use crate::choice::Language;
 use crate::choice::waits::{WaitChoice, WaitRequirement, choose, list_promising};
 use crate::cli::PickArgs;
 use crate::commands::{CommandResult, failed, usage, wait};
+use crate::model::WaitRow;
 use crate::report::read;
 use crate::requests::{RunRequest, WaitRequest};
 use crate::text::numbers::short_time;
@@ -26,43 +27,57 @@ pub(super) fn choose_wait(args: &PickArgs, every_ns: f64) -> CommandResult<WaitC
     }
 }
 
-/// Measures a few waits with all timers, and then more with each leading timer.
+/// Measures a few waits with all timers, and nanosleep also without timer slack; then as many waits of
+/// each leading timer as [`LONG_NS`] gives time for.
 fn measure_promising(args: &PickArgs, requested: &WaitRequirement) -> CommandResult<WaitChoice> {
-    /// Total length of the waits per timer, in nanoseconds.
-    const TIMER_NS: f64 = 5e8;
     /// Total length of the first waits per timer, in nanoseconds.
     const GLANCE_NS: f64 = 5e7;
+    /// Total length of the waits of a leading timer, in nanoseconds.
+    const LONG_NS: f64 = 2e9;
     let every_ns = requested.every_ns;
-    let waits = (TIMER_NS / every_ns).clamp(6.0, 100.0);
+    // A median needs eight waits, a 99th percentile 500.
+    let [first_waits, waits] = [(GLANCE_NS, 100.0), (LONG_NS, 500.0)]
+        .map(|(total_ns, most)| (total_ns / every_ns).clamp(8.0, most));
     check_duration(waits * every_ns / 1e9, every_ns)?;
     let hosted = args.language.and_then(Language::waiting_runtime);
     let all = candidates(args, args.runtime.as_deref().or(hosted))?;
-    let record = |run: RunRequest, plan: CampaignPlan, waits: f64| {
-        let request = WaitRequest::new(run, plan.with_waits(waits as u32));
+    let record = |run: RunRequest, plan: CampaignPlan, waits: f64, slack_ns: Option<u64>| {
+        let mut request = WaitRequest::new(run, plan.with_waits(waits as u32));
+        request.conditions.slacks_ns = slack_ns.map(Some).into_iter().collect();
         wait::report(&request.of_lengths(vec![every_ns as u64], false))
     };
-    // A median needs eight waits; more let a disturbance pass.
-    let first_waits = (GLANCE_NS / every_ns).clamp(8.0, 100.0);
-    let mut report = record(all.clone(), CampaignPlan::GLANCE, first_waits)?;
-    let mut measured: Vec<String> = Vec::new();
+    let of_timer = |id: &str| RunRequest {
+        timers: vec![id.to_owned()],
+        ..all.clone()
+    };
+    let mut report = record(all.clone(), CampaignPlan::GLANCE, first_waits, None)?;
+    let sleeps = report.waits.iter().find(|row| row.id == SLACKLESS);
+    if sleeps.is_some_and(|row| row.conditions.slack_ns > Some(1)) {
+        let slackless = record(
+            of_timer(SLACKLESS),
+            CampaignPlan::GLANCE,
+            first_waits,
+            Some(1),
+        )?;
+        report.waits.extend(slackless.waits);
+    }
+    let mut measured = Vec::new();
     loop {
         let choice = choose(&report, requested).map_err(failed)?;
         let mut promising = list_promising(&choice).into_iter();
-        let Some(next) = promising.find(|id| !measured.contains(id)) else {
+        let Some(next) = promising.find(|one| !measured.contains(one)) else {
             return Ok(choice);
         };
-        let only = RunRequest {
-            timers: vec![next.clone()],
-            ..all.clone()
-        };
-        let later = record(only, CampaignPlan::QUICK, waits)?;
-        report.waits.retain(|row| row.id != next);
-        report
-            .waits
-            .extend(later.waits.into_iter().filter(|row| row.id == next));
+        let later = record(of_timer(&next.0), CampaignPlan::QUICK, waits, next.1)?;
+        let is_next = |row: &WaitRow| row.id == next.0 && row.conditions.slack_ns == next.1;
+        report.waits.retain(|row| !is_next(row));
+        report.waits.extend(later.waits.into_iter().filter(is_next));
         measured.push(next);
     }
 }
+
+/// The primitive that is also measured without timer slack.
+const SLACKLESS: &str = "nanosleep";
 
 /// Rejects waits that would take more than 15 s for each timer.
 fn check_duration(seconds: f64, every_ns: f64) -> CommandResult {
