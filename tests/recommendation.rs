@@ -83,6 +83,7 @@ fn summary_and_pick_agree_on_wait() {
     use timermeter::choice::waits::{WaitRequirement, choose, summarize_waits};
     let asked = WaitRequirement {
         every_ns: 1e6,
+        once: false,
         language: None,
     };
     let mut count = 0;

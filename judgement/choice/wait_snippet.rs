@@ -1,13 +1,13 @@
 //! Generates code that wakes a program at a period: each wait lasts until the next point in time, so
-//! that late wake-ups do not add up.
+//! that late wake-ups do not add up; or code that waits once.
 
 use super::language::Language;
 use super::snippet::{clock_name, replace_words};
 
-/// A loop around a way to wait: the languages that it is written in, and its text, in which `WAIT`
-/// stands for what waits, for `left` nanoseconds or until `next`, and `CLOCK` for the clock in the
+/// The code around a way to wait: the languages that it is written in, and its text for a wait each
+/// period and for a single one, in which `WAIT` stands for what waits, for `left` nanoseconds or until `next`, and `CLOCK` for the clock in the
 /// label of the timer.
-type Loop = (&'static [Language], &'static str);
+type Loop = (&'static [Language], &'static str, &'static str);
 
 /// C that is also C++.
 const C: &[Language] = &[Language::C, Language::Cpp];
@@ -26,6 +26,12 @@ for (;; operation()) {
     if (left > 0) WAIT;
 }
 ",
+    "\
+#include <time.h>
+SLACKstruct timespec wait = {EVERY / 1000000000, EVERY % 1000000000};
+WAIT;
+operation();
+",
 );
 const ABSOLUTE: Loop = (
     C,
@@ -40,6 +46,16 @@ for (;; operation()) {
     WAIT;
 }
 ",
+    "\
+#include <time.h>
+SLACKstruct timespec next;
+clock_gettime(CLOCK, &next);
+next.tv_nsec += EVERY;
+next.tv_sec += next.tv_nsec / 1000000000;
+next.tv_nsec %= 1000000000;
+WAIT;
+operation();
+",
 );
 const TIMERFD: Loop = (
     C,
@@ -52,6 +68,15 @@ struct itimerspec every = {t, t};
 timerfd_settime(fd, 0, &every, NULL);
 // n: periods since the last; above 1, some were missed
 for (unsigned long long n; WAIT;) operation();
+",
+    "\
+#include <sys/timerfd.h>
+#include <unistd.h>
+int fd = timerfd_create(CLOCK_MONOTONIC, 0);
+struct itimerspec once = {{0, 0}, {EVERY / 1000000000, EVERY % 1000000000}};
+timerfd_settime(fd, 0, &once, NULL);
+unsigned long long n;
+if (WAIT) operation();
 ",
 );
 const RUST: Loop = (
@@ -66,6 +91,13 @@ loop {
     operation();
 }
 ",
+    "\
+use std::time::{Duration, Instant};
+let next = Instant::now() + Duration::from_nanos(EVERY);
+let left = next - Instant::now();
+WAIT;
+operation();
+",
 );
 
 const JAVA: Loop = (
@@ -76,6 +108,12 @@ for (long next = System.nanoTime();; operation()) {
     for (long left; (left = next - System.nanoTime()) > 0;)
         WAIT;
 }
+",
+    "\
+long next = System.nanoTime() + EVERYL;
+for (long left; (left = next - System.nanoTime()) > 0;)
+    WAIT;
+operation();
 ",
 );
 const CSHARP: Loop = (
@@ -88,6 +126,11 @@ for (long next = Stopwatch.GetTimestamp();; operation()) {
     if (left > 0) WAIT;
 }
 ",
+    "\
+double left = EVERY / 1e6;
+WAIT;
+operation();
+",
 );
 const PYTHON: Loop = (
     &[Language::Python],
@@ -99,6 +142,12 @@ while True:
     WAIT
     operation()
 ",
+    "\
+from time import monotonic_ns, sleep
+due = monotonic_ns() + EVERY
+WAIT
+operation()
+",
 );
 const JAVASCRIPT: Loop = (
     &[Language::JavaScript],
@@ -107,6 +156,13 @@ let due = performance.now() + EVERY / 1e6;
 (function turn() {
     for (; due <= performance.now(); due += EVERY / 1e6) operation();
     WAIT;
+})();
+",
+    "\
+const due = performance.now() + EVERY / 1e6;
+(function turn() {
+    if (performance.now() >= due) operation();
+    else WAIT;
 })();
 ",
 );
@@ -119,6 +175,11 @@ for {
 \tWAIT
 \toperation()
 }
+",
+    "\
+next := time.Now().Add(EVERY)
+WAIT
+operation()
 ",
 );
 
@@ -182,7 +243,7 @@ const WAYS: [(Loop, &str, &str); 15] = [
 /// The position among all ways of the code that waits with a timer, in this language or in any;
 /// `None` if there is none.
 pub(super) fn code_position(id: &str, language: Option<Language>) -> Option<usize> {
-    WAYS.iter().position(|((languages, _), ids, _)| {
+    WAYS.iter().position(|((languages, ..), ids, _)| {
         language.is_none_or(|wanted| languages.contains(&wanted))
             && ids.split(' ').any(|one| one == id)
     })
@@ -197,16 +258,18 @@ pub(super) fn sets_slack(id: &str, language: Option<Language>) -> bool {
 /// *Definition*.
 const USUAL_SLACK_NS: u64 = 50_000;
 
-/// Generates code that waits every `every_ns` nanoseconds with the timer of this id and label and a
+/// Generates code that waits every `every_ns` nanoseconds, or `once` for that long, with the timer of this id and label and a
 /// timer slack, in this language or in any.
 /// `None` if there is none.
 pub fn wait_snippet(
     [id, label]: [&str; 2],
     every_ns: u64,
     slack_ns: Option<u64>,
+    once: bool,
     language: Option<Language>,
 ) -> Option<String> {
-    let ((_, text), _, wait) = WAYS[code_position(id, language)?];
+    let ((_, periodic, single), _, wait) = WAYS[code_position(id, language)?];
+    let text = if once { single } else { periodic };
     let clock = clock_name(label).unwrap_or("CLOCK_MONOTONIC");
     let slack = slack_ns
         .filter(|ns| *ns < USUAL_SLACK_NS)

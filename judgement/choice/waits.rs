@@ -45,6 +45,8 @@ const MIN_SPINNING_SHARE: f64 = 0.8;
 pub struct WaitRequirement {
     /// Length of a wait in nanoseconds.
     pub every_ns: f64,
+    /// Whether it waits once, not every period.
+    pub once: bool,
     /// The language of the program that waits; null if any primitive may be picked.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub language: Option<Language>,
@@ -180,7 +182,12 @@ fn candidate(row: &WaitRow, asked: &WaitRequirement, length_ns: u64) -> Option<R
         )),
         None => None,
     };
-    let mut one = ranked(&row.head, record, unfit, asked.every_ns)?;
+    let period_ns = if asked.once {
+        f64::INFINITY
+    } else {
+        asked.every_ns
+    };
+    let mut one = ranked(&row.head, record, unfit, period_ns)?;
     one.notes = notes(late);
     Some(one)
 }
@@ -380,9 +387,9 @@ fn notes(late: &Lateness) -> Vec<String> {
 /// Sums up the waits of a report, or else its periodic timers, in a sentence: the leading ones. `None`
 /// if the lateness of none is known.
 pub fn summarize_waits(report: &Report) -> Option<String> {
-    // A wait that is later than it is long is named nevertheless.
     let asked = WaitRequirement {
-        every_ns: f64::INFINITY,
+        every_ns: USUAL_WAIT_NS,
+        once: true,
         language: None,
     };
     let (what, length_ns, all) = match nearest_length(report.waits.iter(), USUAL_WAIT_NS) {

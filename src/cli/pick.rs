@@ -15,7 +15,7 @@ use crate::requests::AgentSpec;
 /// Arguments of `pick`.
 #[derive(Clone, Debug, Args)]
 pub struct PickArgs {
-    /// Approximate duration of the operation, as in 250ns or 3ms
+    /// Duration of the operation, or of the wait, as in 250ns or 3ms
     #[arg(value_name = "TIME", value_parser = quantity::parse_time, allow_hyphen_values = true, conflicts_with = "every",
           required_unless_present = "every")]
     pub operation: Option<Nanos>,
@@ -29,7 +29,7 @@ pub struct PickArgs {
     /// prefix of the ids of an agent
     #[arg(long, value_name = "NAME")]
     pub runtime: Option<String>,
-    /// The language of the code and of the clock or sleep primitive [default: c]
+    /// Language of the code [default: c]
     #[arg(long = "for", value_name = "LANGUAGE", value_enum, ignore_case = true,
           conflicts_with_all = ["runtime", "agents"])]
     pub language: Option<Language>,
@@ -41,6 +41,9 @@ pub struct PickArgs {
     /// Also measures those that are never picked here, and prints the parts of the error.
     #[arg(long)]
     pub all: bool,
+    /// Pick a way to wait once for TIME
+    #[arg(long, requires = "operation", conflicts_with_all = ["rate", "whole"])]
+    pub sleep: bool,
     /// Pick a way to wake a program every TIME, as in 1ms
     ///
     /// It is the least late one that blocks.

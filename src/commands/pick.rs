@@ -35,12 +35,18 @@ const JMH: &str = "JMH measures the same way in fresh virtual machines, between 
 /// # Errors
 /// When the requirement is invalid, the report cannot be read, or nothing could be measured.
 pub fn run(args: &PickArgs, output: &mut dyn Write) -> CommandResult<bool> {
-    if let Some(every) = args.every {
+    if let Some(every) = args.every.or(single_wait(args)?) {
         let choice = wait::choose_wait(args, every as f64)?;
         let best = choice.picked.as_ref().or(choice.nearest.as_ref());
         let code = best.and_then(|best| {
             let slack_ns = best.figures.slack_ns;
-            wait_snippet([&best.id, &best.label], every, slack_ns, args.language)
+            wait_snippet(
+                [&best.id, &best.label],
+                every,
+                slack_ns,
+                args.sleep,
+                args.language,
+            )
         });
         let none = "no sleep primitive is known to suffice; the nearest is";
         let titles = ["wait with", none, "sleep primitives"];
@@ -101,6 +107,15 @@ pub fn run(args: &PickArgs, output: &mut dyn Write) -> CommandResult<bool> {
     let facts = |candidate: &RankedClock| clock_facts(candidate, &requirement, &report, args.all);
     let titles = ["measure with", &none, "clocks"];
     write_choice(args, titles, &choice, facts, &code, output)
+}
+
+/// The length of the wait that `--sleep` asks for, in nanoseconds.
+fn single_wait(args: &PickArgs) -> CommandResult<Option<u64>> {
+    match args.operation.filter(|_| args.sleep) {
+        None => Ok(None),
+        Some(Nanos(ns @ 1e3..=6e10)) => Ok(Some(ns.round() as u64)),
+        Some(_) => Err(usage("--sleep waits from 1us to 60s")),
+    }
 }
 
 /// That a clock is wrong, if it is, and that a language has no other.

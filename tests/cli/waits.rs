@@ -157,3 +157,29 @@ fn trace_reproduces_waits() {
     let again = json(&run(&format!("probe --from {trace} --format json")).success());
     assert_eq!(again["waits"], found["waits"]);
 }
+
+/// One wait has other code than one each period, in each language that the report has waits of.
+#[test]
+fn pick_prints_code_for_one_wait() {
+    const KEPT: &str = "reports/amd-epyc-zen-5-kvm-debian-12/2026-11-23-3/report.json";
+    for language in ["c", "cpp", "rust"] {
+        let once = run(&format!("pick 1ms --sleep --for {language} --from {KEPT}"));
+        let every = run(&format!("pick --every 1ms --for {language} --from {KEPT}"));
+        let [once, every] = [once, every].map(|run| printed(&run.success()));
+        assert!(
+            once.contains("operation();") && !once.contains("for (") && !once.contains("loop {"),
+            "{once}"
+        );
+        assert!(
+            every.contains("for (") || every.contains("loop {"),
+            "{every}"
+        );
+    }
+    for wrong in [
+        "pick --sleep",
+        "pick 1ns --sleep",
+        "pick 1ms --sleep --every 1ms",
+    ] {
+        run(wrong).code(2);
+    }
+}

@@ -148,6 +148,7 @@ fn show(report: &Report) {
     }
     let often = WaitRequirement {
         every_ns: 1e6,
+        once: false,
         language: None,
     };
     let _ = choose(report, &often);

@@ -125,6 +125,7 @@ fn waits_by_another_clock_are_not_proposed() {
         ];
         let asked = WaitRequirement {
             every_ns: 1e6,
+            once: false,
             language: None,
         };
         let choice = choose(&report, &asked).expect("it has waits of this length");
@@ -242,6 +243,7 @@ fn slack_is_that_of_code() {
     ] {
         let asked = WaitRequirement {
             every_ns: 1e6,
+            once: false,
             language,
         };
         let choice = choose(&report, &asked).expect("it has waits of this length");

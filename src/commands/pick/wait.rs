@@ -1,4 +1,4 @@
-//! Measures for `pick --every`: first all sleep primitives and periodic timers briefly, then the
+//! Measures for `pick --every` and `pick --sleep`: first all sleep primitives and periodic timers briefly, then the
 //! promising ones for longer.
 
 use super::candidates;
@@ -19,6 +19,7 @@ use crate::text::numbers::short_time;
 pub(super) fn choose_wait(args: &PickArgs, every_ns: f64) -> CommandResult<WaitChoice> {
     let requested = WaitRequirement {
         every_ns,
+        once: args.sleep,
         language: args.language,
     };
     match &args.from {
