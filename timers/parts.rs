@@ -10,8 +10,8 @@
 /// A part of a clock. The texts name a function, or a clock of the kernel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Part {
-    /// The function of the C library that reads the clock of the kernel: a preloaded library may
-    /// replace it, for one clock alone.
+    /// The function of the C library that reads the clock of the kernel, `clock_gettime` of this clock
+    /// unless it names another: a preloaded library may replace it, for one clock alone.
     Call(&'static str),
     /// The clock of the kernel, without its rate.
     Clock(&'static str),
@@ -34,20 +34,14 @@ macro_rules! corrected {
     };
 }
 
-const MONOTONIC: &[Part] = corrected!("clock_gettime(CLOCK_MONOTONIC)", "CLOCK_MONOTONIC");
-const REALTIME: &[Part] = corrected!("clock_gettime(CLOCK_REALTIME)", "CLOCK_REALTIME");
+const MONOTONIC: &[Part] = corrected!("CLOCK_MONOTONIC", "CLOCK_MONOTONIC");
+const REALTIME: &[Part] = corrected!("CLOCK_REALTIME", "CLOCK_REALTIME");
 const GETTIMEOFDAY: &[Part] = corrected!("gettimeofday()", "CLOCK_REALTIME");
 const TIME: &[Part] = corrected!("time()", "CLOCK_REALTIME" "the tick");
 const PROCESS: &str = "CLOCK_PROCESS_CPUTIME_ID";
 const THREAD: &str = "CLOCK_THREAD_CPUTIME_ID";
-const PROCESS_CALL: &[Part] = &[
-    Call("clock_gettime(CLOCK_PROCESS_CPUTIME_ID)"),
-    Clock(PROCESS),
-];
-const THREAD_CALL: &[Part] = &[
-    Call("clock_gettime(CLOCK_THREAD_CPUTIME_ID)"),
-    Clock(THREAD),
-];
+const PROCESS_CALL: &[Part] = &[Call(PROCESS), Clock(PROCESS)];
+const THREAD_CALL: &[Part] = &[Call(THREAD), Clock(THREAD)];
 
 /// Ids of clocks, those of runtimes with their prefix, and what each of them is made of.
 const TABLE: &[(&str, &[Part])] = &[
@@ -59,7 +53,7 @@ const TABLE: &[(&str, &[Part])] = &[
         &[
             Own("quanta's calibration"),
             Counter,
-            Call("clock_gettime(CLOCK_MONOTONIC)"),
+            Call("CLOCK_MONOTONIC"),
             Clock("CLOCK_MONOTONIC"),
             Rate,
             Source,
@@ -77,9 +71,9 @@ const TABLE: &[(&str, &[Part])] = &[
         "erlang:monotonic_time erlang:system_time erlang:timestamp",
         &[
             Own("Erlang's correction"),
-            Call("clock_gettime(CLOCK_MONOTONIC)"),
+            Call("CLOCK_MONOTONIC"),
             Clock("CLOCK_MONOTONIC"),
-            Call("clock_gettime(CLOCK_REALTIME)"),
+            Call("CLOCK_REALTIME"),
             Clock("CLOCK_REALTIME"),
             Rate,
             Source,
@@ -92,7 +86,7 @@ const TABLE: &[(&str, &[Part])] = &[
     (
         "monotonic-raw",
         &[
-            Call("clock_gettime(CLOCK_MONOTONIC_RAW)"),
+            Call("CLOCK_MONOTONIC_RAW"),
             Clock("CLOCK_MONOTONIC_RAW"),
             Source,
         ],
@@ -103,7 +97,7 @@ const TABLE: &[(&str, &[Part])] = &[
     ),
     (
         "monotonic-coarse dotnet:Environment.TickCount",
-        corrected!("clock_gettime(CLOCK_MONOTONIC_COARSE)", "CLOCK_MONOTONIC" "the tick"),
+        corrected!("CLOCK_MONOTONIC_COARSE", "CLOCK_MONOTONIC" "the tick"),
     ),
     (
         "monotonic-coarse-syscall times",
@@ -122,18 +116,15 @@ const TABLE: &[(&str, &[Part])] = &[
     ),
     (
         "realtime-coarse",
-        corrected!("clock_gettime(CLOCK_REALTIME_COARSE)", "CLOCK_REALTIME" "the tick"),
+        corrected!("CLOCK_REALTIME_COARSE", "CLOCK_REALTIME" "the tick"),
     ),
     (
         "realtime-coarse-syscall",
         &[Clock("CLOCK_REALTIME"), Clock("the tick"), Rate, Source],
     ),
-    (
-        "boottime",
-        corrected!("clock_gettime(CLOCK_BOOTTIME)", "CLOCK_BOOTTIME"),
-    ),
+    ("boottime", corrected!("CLOCK_BOOTTIME", "CLOCK_BOOTTIME")),
     ("boottime-syscall", &[Clock("CLOCK_BOOTTIME"), Rate, Source]),
-    ("tai", corrected!("clock_gettime(CLOCK_TAI)", "CLOCK_TAI")),
+    ("tai", corrected!("CLOCK_TAI", "CLOCK_TAI")),
     (
         "gettimeofday java:currentTimeMillis perl:Time::HiRes::time perl:gettimeofday php:microtime php:microtime.string",
         GETTIMEOFDAY,

@@ -3,9 +3,6 @@
 use crate::model::{Answer, Assessment, Defect, DefectKind, Trust, Wrong};
 use crate::numbers::{significant, time};
 
-/// What follows the name of a clock that a function of the C library reads.
-pub const BY_LIBRARY: &str = " as the C library gives it";
-
 impl Defect {
     /// The defect in a table cell.
     pub fn in_short(&self) -> String {
@@ -96,21 +93,19 @@ impl Wrong {
 }
 
 impl Assessment {
-    /// Sentences that say what is wrong, the worst first: one for all that a cause changes alike.
+    /// Sentences that say what is wrong, the worst first: one for all that a cause changes alike, of
+    /// which those after the first are the ids of the clocks that show it.
     pub fn wrong_in_words(&self) -> Vec<String> {
         let mut groups: Vec<(&Wrong, Vec<&str>)> = Vec::new();
         for one in &self.wrong {
             match groups.iter_mut().find(|(first, _)| first.is_like(one)) {
-                Some((_, others)) => others.extend(one.parts.iter().map(String::as_str)),
+                Some((_, others)) => others.extend(one.clocks.first().map(String::as_str)),
                 None => groups.push((one, Vec::new())),
             }
         }
-        let sentence = |(one, others): (&Wrong, Vec<&str>)| {
-            let others = others.join(", ").replace(BY_LIBRARY, "");
-            match others.is_empty() {
-                true => one.in_words(),
-                false => format!("{} So are {others}.", one.in_words()),
-            }
+        let sentence = |(one, others): (&Wrong, Vec<&str>)| match others.is_empty() {
+            true => one.in_words(),
+            false => format!("{} So are {}.", one.in_words(), others.join(", ")),
         };
         groups.into_iter().map(sentence).collect()
     }

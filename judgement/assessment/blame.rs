@@ -9,7 +9,6 @@ use timers::parts::{Part, made_of};
 
 use super::own_defect;
 use crate::choice::clock_row;
-use crate::findings::assessment::BY_LIBRARY;
 use crate::findings::machine::library_defect;
 use crate::model::{
     Counted, Defect, DefectKind, LibraryClock, Outcome, Question, Report, TimerRow, Verdicts, Wrong,
@@ -351,13 +350,7 @@ fn witnesses_of(
 /// A part in words.
 fn in_words(part: &Part) -> String {
     match part {
-        Part::Call(call) => match call
-            .strip_prefix("clock_gettime(")
-            .and_then(|rest| rest.strip_suffix(')'))
-        {
-            Some(clock) => format!("{clock}{BY_LIBRARY}"),
-            None => format!("{call} of the C library"),
-        },
+        Part::Call(call) => format!("{call} as the C library gives it"),
         Part::Clock(clock) => format!("the kernel's {clock}"),
         Part::Rate => "the kernel's correction of its rate".to_owned(),
         Part::Source => "the clock source".to_owned(),

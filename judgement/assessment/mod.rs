@@ -111,17 +111,19 @@ fn own_defect(row: &TimerRow) -> Option<Defect> {
     Some(Defect { kind, size })
 }
 
-/// The first question that matters to users of this clock and was not tested: of all clocks whether they
-/// are monotonic, thread-safe and stable; of CPU time, and of what an agent declares, what is counted.
+/// The question that matters most to users of this clock of those that were not tested: of CPU time, and
+/// of what an agent declares, what is counted; of all clocks whether they are monotonic, thread-safe and
+/// stable.
 fn open_question(row: &TimerRow) -> Option<Question> {
     let verdicts = row.verdicts.as_ref()?;
     let claimed = verdicts.counts.claimed;
     let is_claim = claimed.is_some_and(|counts| counts != Counted::Wall || row.runtime != "native");
-    verdicts
-        .answers()
-        .filter(|answer| answer.outcome == Outcome::NotTested)
-        .map(|answer| answer.question)
-        .find(|question| question.disqualifies() || (*question == Question::Counts && is_claim))
+    let is_open = |question: &Question| verdicts.answer(*question).outcome == Outcome::NotTested;
+    let mut open = Question::ALL.into_iter().filter(is_open);
+    match is_claim && is_open(&Question::Counts) {
+        true => Some(Question::Counts),
+        false => open.find(|question| question.disqualifies()),
+    }
 }
 
 /// What makes the clock unfit for durations, as found or declared.

@@ -102,8 +102,8 @@ auto begin = std::chrono::steady_clock::now();
 @OPERATE
 call(op);
 @END
-std::chrono::duration<double, std::nano> d = std::chrono::steady_clock::now() - begin;
-double t = d.count();
+auto lasted = std::chrono::steady_clock::now() - begin;
+double t = std::chrono::duration<double, std::nano>(lasted).count();
 @SORT
 std::sort(took, took + COUNT);
 @PROGRAM
@@ -181,12 +181,6 @@ class Kept {  // results, so that no call is optimised away
 }
 Kept kept = new Kept();
 Runnable call = kept.of(() -> operation());  // <- your operation
-@FEW
-double[] least = {1e18, 1e18};
-double total = 0;
-@MANY
-double[] took = new double[COUNT];
-double cost = 1e18, total = 0;
 @BEGIN
 long begin = System.nanoTime();
 @OPERATE
@@ -216,12 +210,6 @@ class A {
 @HEAD
 using System.Diagnostics;
 @SETUP
-@FEW
-double[] least = {1e18, 1e18};
-double total = 0;
-@MANY
-double[] took = new double[COUNT];
-double cost = 1e18, total = 0;
 @BEGIN
 long begin = Stopwatch.GetTimestamp();
 @OPERATE
@@ -416,7 +404,8 @@ SETUP
 RESULTS
 AFTER
 @FEW
-double least[] = {1e18, 1e18}, total = 0;
+double least[] = {1e18, 1e18};
+double total = 0;
 @MANY
 static double took[COUNT];
 double cost = 1e18, total = 0;
@@ -455,30 +444,33 @@ static double operation() {  // <- your operation
 +p50 took[HALF] - cost
 +p99 took[MOST] - cost";
 
+/// How people write each language, its runtime, and what they call its clock.
+type Names = (&'static str, Option<&'static str>, Option<&'static str>);
+const NAMES: [Names; 8] = [
+    ("C", None, None),
+    ("C++", None, Some("std::chrono::steady_clock")),
+    ("Rust", None, None),
+    ("Java", Some("java"), None),
+    ("C#", Some("dotnet"), None),
+    ("Python", Some("python"), None),
+    ("JavaScript", Some("node"), None),
+    ("Go", None, None),
+];
+
 impl Language {
     /// How people write the language.
     pub fn name(self) -> &'static str {
-        [
-            "C",
-            "C++",
-            "Rust",
-            "Java",
-            "C#",
-            "Python",
-            "JavaScript",
-            "Go",
-        ][self as usize]
+        NAMES[self as usize].0
     }
 
     /// The runtime whose clocks the code calls; `None` for languages that call native clocks.
     pub fn runtime(self) -> Option<&'static str> {
-        match self {
-            Self::Java => Some("java"),
-            Self::CSharp => Some("dotnet"),
-            Self::Python => Some("python"),
-            Self::JavaScript => Some("node"),
-            Self::C | Self::Cpp | Self::Rust | Self::Go => None,
-        }
+        NAMES[self as usize].1
+    }
+
+    /// What users of the language call its only clock; `None` if the label of each clock says it.
+    pub fn clock(self) -> Option<&'static str> {
+        NAMES[self as usize].2
     }
 
     /// The runtime whose sleep primitives the code calls; `None` for native ones.

@@ -55,7 +55,8 @@ pub fn snippet(picked: &RankedClock, wanted: Wanted) -> Option<String> {
     }
     let words: &[_] = match language {
         Language::JavaScript => &[("int ", "let "), ("long ", "let "), ("double ", "let ")],
-        Language::Java => &[("CALLS;", "CALLSL;")],
+        Language::Java => &[("CALLS;", "CALLSL;"), LEAST, TOOK],
+        Language::CSharp => &[LEAST, TOOK],
         _ => &[],
     };
     for (word, other) in words {
@@ -85,6 +86,13 @@ pub fn snippet(picked: &RankedClock, wanted: Wanted) -> Option<String> {
     }
     Some(text.trim_start().to_owned() + "\n")
 }
+
+/// Arrays of C as Java and C# declare them.
+const LEAST: (&str, &str) = ("double least[]", "double[] least");
+const TOOK: (&str, &str) = (
+    "static double took[COUNT]",
+    "double[] took = new double[COUNT]",
+);
 
 /// The parts that stand for themselves in a text.
 const PARTS: &str = "HEAD SETUP BODY FEW MANY BEGIN OPERATE END SORT RESULTS AFTER EXAMPLE";

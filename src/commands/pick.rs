@@ -12,9 +12,7 @@ use crate::choice::runtime::find_host;
 use crate::choice::snippet::{Wanted, clock_name, snippet};
 use crate::choice::wait_snippet::wait_snippet;
 use crate::choice::waits::RankedWait;
-use crate::choice::{
-    Choice, ChoiceError, Language, RankedClock, RankedTimer, Requirement, choose, clock_row,
-};
+use crate::choice::{Choice, ChoiceError, Language, RankedClock, Requirement, choose, clock_row};
 use crate::cli::PickArgs;
 use crate::document::{Document, Render};
 use crate::model::{Interval, Nanos, Report, TimerRow, value_of};
@@ -49,15 +47,14 @@ pub fn run(args: &PickArgs, output: &mut dyn Write) -> CommandResult<bool> {
             )
         });
         let none = "no sleep primitive is known to suffice; the nearest is";
-        let titles = ["wait with", none, "sleep primitives"];
-        return write_choice(
-            args,
-            titles,
-            &choice,
-            wait_facts,
-            &code.unwrap_or_default(),
-            output,
-        );
+        let text = Text {
+            titles: ["wait with", none],
+            name: None,
+            facts: best.map_or_else(Vec::new, wait_facts),
+            code: code.unwrap_or_default(),
+            others: "sleep primitives",
+        };
+        return write_choice(args, &choice, text, output);
     }
     let Some(duration) = args.operation else {
         return Err(usage("give the duration of the operation, or --every"));
@@ -103,10 +100,17 @@ pub fn run(args: &PickArgs, output: &mut dyn Write) -> CommandResult<bool> {
             ));
         }
     }
-    let code = code.unwrap_or_default();
-    let facts = |candidate: &RankedClock| clock_facts(candidate, &requirement, &report, args.all);
-    let titles = ["measure with", &none, "clocks"];
-    write_choice(args, titles, &choice, facts, &code, output)
+    let best = choice.picked.as_ref().or(choice.nearest.as_ref());
+    let text = Text {
+        titles: ["measure with", &none],
+        name: args.language.and_then(Language::clock),
+        facts: best.map_or_else(Vec::new, |best| {
+            clock_facts(best, &requirement, &report, args.all)
+        }),
+        code: code.unwrap_or_default(),
+        others: "clocks",
+    };
+    write_choice(args, &choice, text, output)
 }
 
 /// The length of the wait that `--sleep` asks for, in nanoseconds.
@@ -209,29 +213,37 @@ fn unknown_runtime() -> CommandError {
 /// Labels and values that describe a timer.
 type FactLines = Vec<(&'static str, String)>;
 
-/// Prints the choice: the picked timer with its figures, or else the one that comes nearest; `code`; and
+/// The text of a choice for people.
+struct Text<'a> {
+    /// What precedes the name of the picked timer, or else of the nearest.
+    titles: [&'a str; 2],
+    /// The name of the best timer in the language of the code; `None` for its id.
+    name: Option<&'static str>,
+    /// What describes the best timer.
+    facts: FactLines,
+    /// Code that uses it; empty if there is none.
+    code: String,
+    /// What the timers are.
+    others: &'static str,
+}
+
+/// Prints the choice: the picked timer with its figures, or else the one that comes nearest; code; and
 /// the other timers with the reasons against them. Returns `true` if a timer was picked.
 fn write_choice<R: Serialize, F: Serialize>(
     args: &PickArgs,
-    [title, none, others]: [&str; 3],
     choice: &Choice<R, F>,
-    facts: impl Fn(&RankedTimer<F>) -> FactLines,
-    code: &str,
+    text: Text,
     output: &mut dyn Write,
 ) -> CommandResult<bool> {
+    let (code, others) = (text.code, text.others);
     let is_picked = choice.picked.is_some();
     let mut document = Document::new(choice).paragraphs(choice.assessment.warnings());
     if let Some(best) = choice.picked.as_ref().or(choice.nearest.as_ref()) {
-        let title = if is_picked { title } else { none };
-        let is_steady = args.language == Some(Language::Cpp) && best.id == "monotonic";
-        let id = if is_steady {
-            "std::chrono::steady_clock"
-        } else {
-            &best.id
-        };
+        let title = text.titles[usize::from(!is_picked)];
+        let name = text.name.unwrap_or(&best.id);
         document = document
-            .paragraph(format!("{title} {id} — {}", best.label))
-            .facts(facts(best));
+            .paragraph(format!("{title} {name} — {}", best.label))
+            .facts(text.facts);
         let notes = [&best.reason].into_iter().chain(&best.notes);
         document = notes
             .filter(|note| !note.is_empty())

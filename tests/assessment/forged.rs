@@ -31,10 +31,10 @@ pub struct Machine {
 
 /// The functions of the C library that are drawn, and the clock that is compared with its system call.
 const CALLS: [(&str, Option<&str>); 6] = [
-    ("clock_gettime(CLOCK_MONOTONIC)", Some("monotonic")),
-    ("clock_gettime(CLOCK_REALTIME)", Some("realtime")),
-    ("clock_gettime(CLOCK_MONOTONIC_RAW)", Some("monotonic-raw")),
-    ("clock_gettime(CLOCK_BOOTTIME)", Some("boottime")),
+    ("CLOCK_MONOTONIC", Some("monotonic")),
+    ("CLOCK_REALTIME", Some("realtime")),
+    ("CLOCK_MONOTONIC_RAW", Some("monotonic-raw")),
+    ("CLOCK_BOOTTIME", Some("boottime")),
     ("gettimeofday()", Some("gettimeofday")),
     ("time()", None),
 ];

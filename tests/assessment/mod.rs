@@ -52,12 +52,8 @@ fn for_each_machine(count: u64, mut test: impl FnMut(Machine)) {
 
 /// The words for a part.
 fn in_words(part: Part) -> String {
-    let call = |text: &str| {
-        let clock = text.strip_prefix("clock_gettime(")?.strip_suffix(')')?;
-        Some(format!("{clock} as the C library gives it"))
-    };
     match part {
-        Part::Call(text) => call(text).unwrap_or_else(|| format!("{text} of the C library")),
+        Part::Call(call) => format!("{call} as the C library gives it"),
         Part::Clock(clock) => format!("the kernel's {clock}"),
         Part::Rate => "the kernel's correction of its rate".to_owned(),
         Part::Source => "the clock source".to_owned(),

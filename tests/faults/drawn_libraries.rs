@@ -15,24 +15,21 @@ use super::wrapped_clock::build_wrapper;
 
 /// The clocks that are changed, as `wrapper.c` numbers them, and the functions that read them.
 const FAULTY: [(&str, &[&str]); 6] = [
-    ("1", &["clock_gettime(CLOCK_MONOTONIC)"]),
-    (
-        "0",
-        &["clock_gettime(CLOCK_REALTIME)", "gettimeofday()", "time()"],
-    ),
-    ("4", &["clock_gettime(CLOCK_MONOTONIC_RAW)"]),
-    ("7", &["clock_gettime(CLOCK_BOOTTIME)"]),
+    ("1", &["CLOCK_MONOTONIC"]),
+    ("0", &["CLOCK_REALTIME", "gettimeofday()", "time()"]),
+    ("4", &["CLOCK_MONOTONIC_RAW"]),
+    ("7", &["CLOCK_BOOTTIME"]),
     ("99", &["gettimeofday()"]),
     (
         "-1",
         &[
-            "clock_gettime(CLOCK_MONOTONIC)",
-            "clock_gettime(CLOCK_REALTIME)",
-            "clock_gettime(CLOCK_MONOTONIC_RAW)",
-            "clock_gettime(CLOCK_BOOTTIME)",
-            "clock_gettime(CLOCK_MONOTONIC_COARSE)",
-            "clock_gettime(CLOCK_REALTIME_COARSE)",
-            "clock_gettime(CLOCK_TAI)",
+            "CLOCK_MONOTONIC",
+            "CLOCK_REALTIME",
+            "CLOCK_MONOTONIC_RAW",
+            "CLOCK_BOOTTIME",
+            "CLOCK_MONOTONIC_COARSE",
+            "CLOCK_REALTIME_COARSE",
+            "CLOCK_TAI",
             "gettimeofday()",
             "time()",
         ],
