@@ -43,7 +43,7 @@ fn analyse_rejects_impossible_trace() {
     let error = refused(&["probe", "--from", &trace], 1);
     assert!(
         error.contains(
-            "is a damaged trace, because its report would be impossible: 'nanosleep 1 ms': rate_error_ppm is inf; it has to be"
+            "is a damaged trace, because its report would be impossible: 'nanosleep 1 ms': rate_error_ppm is NaN; it has to be"
         ),
         "{error}"
     );
