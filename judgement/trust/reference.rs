@@ -9,7 +9,7 @@ use crate::rate::order::Backward;
 
 /// Returns the verdict on the timer and the reason, if the reference is unfit for comparisons. The
 /// timer itself fails if it has the same fault, as it does if it is the same clock.
-pub(super) fn reference_fault(case: &Case) -> Option<(Outcome, String)> {
+pub(super) fn miscounted(case: &Case) -> Option<(Outcome, String)> {
     let reference = &case.trace.reference;
     let (ns, step) = (reference.ns_per_tick, reference.uncertainty_ns());
     let advances = case.evidence().advances.iter();
@@ -17,32 +17,47 @@ pub(super) fn reference_fault(case: &Case) -> Option<(Outcome, String)> {
         .chain(advances.map(|moved| moved.reference));
     let back = Backward::among(back.filter(|gap| (*gap as f64) < -step / ns));
     let why = went_back(back, Some(ns)).or_else(|| {
-        // A raw counter that changed its rate is judged as such.
-        if reference.unexplained_deviation_ns > 0.0 {
-            return None;
-        }
         let (first, last) = first_and_last(case)?;
         let counted = [
             last[0].wrapping_sub(first[2]),
             last[2].wrapping_sub(first[0]),
         ];
-        miscounted(
-            case,
-            counted.map(|ticks| ticks as f64 * ns),
-            step,
-            reference.rate_uncertainty,
-        )
+        let counted = counted.map(|ticks| ticks as f64 * ns);
+        // A raw counter that changed its rate is judged as such.
+        let keeps_rate = reference.unexplained_deviation_ns <= 0.0;
+        miscount(case, counted, step, reference.rate_uncertainty).filter(|_| keeps_rate)
     })?;
     let own_fault = went_back(timer_backward_steps(case), case.profile.ns_per_tick)
         .or_else(|| own_miscount(case));
-    Some(match own_fault {
-        Some(fault) => (Outcome::Fail, format!("it {fault}")),
-        None => {
-            let (id, only) = (&reference.id, "it could be compared with");
-            let evidence = format!("{only} `{id}` only, which itself {why}");
-            (Outcome::NotTested, evidence)
-        }
+    Some(own_fault.map_or_else(
+        || (Outcome::NotTested, compared_only_with(case, &why)),
+        |fault| (Outcome::Fail, format!("it {fault}")),
+    ))
+}
+
+/// Returns the verdict and the reason, if the rate of the reference changed, or may have changed.
+/// Such a reference proves nothing about a clock; a raw counter fails if it did, because it is a
+/// counter like the reference.
+pub(super) fn moved(case: &Case) -> Option<(Outcome, String)> {
+    let reference = &case.trace.reference;
+    if reference.unexplained_deviation_ns > 0.0 {
+        let by = time(reference.unexplained_deviation_ns);
+        let deviated = format!("deviated from the kernel's clock by {by}");
+        return Some(if case.trace.declared {
+            (Outcome::NotTested, compared_only_with(case, &deviated))
+        } else {
+            (Outcome::Fail, format!("counters of its kind {deviated}"))
+        });
+    }
+    (reference.rate_uncertainty > MAX_SLEW).then(|| {
+        let why = "moved, or the kernel's clock did";
+        (Outcome::NotTested, compared_only_with(case, why))
     })
+}
+
+fn compared_only_with(case: &Case, fault: &str) -> String {
+    let id = &case.trace.reference.id;
+    format!("it could be compared with `{id}` only, which itself {fault}")
 }
 
 /// Returns the steps backwards of the timer itself from one comparison to the next.
@@ -93,7 +108,7 @@ fn own_miscount(case: &Case) -> Option<String> {
     let wall = case.claimed().is_none_or(|counts| counts == Counted::Wall);
     let (first, last) = first_and_last(case).filter(|_| wall && case.trace.declared)?;
     let counted = case.ticks_to_ns(last[1].wrapping_sub(first[1]) as f64)?;
-    miscounted(
+    miscount(
         case,
         [counted, counted],
         case.step_ns().unwrap_or(0.0),
@@ -104,7 +119,7 @@ fn own_miscount(case: &Case) -> Option<String> {
 /// Compares the time that a clock counted from the first comparison to the last, as a lower and an
 /// upper bound in nanoseconds, with the time that passed. Returns the difference in words, if it is
 /// too large.
-fn miscounted(
+fn miscount(
     case: &Case,
     [least_ns, most_ns]: [f64; 2],
     step_ns: f64,

@@ -1,31 +1,68 @@
-//! Finds jumps and freezes of a timer in its comparisons with the reference. A *run* is a list of
-//! successive comparisons; a *window* is the time between two of them.
+//! Finds jumps and freezes: windows between two successive comparisons in which the timer advanced
+//! by more, or by less, than rate, error and steps explain.
 
+use super::MAX_LATE_STEPS;
 use crate::model::MAX_SLEW;
 use crate::rate::line::{Reading, Slope};
 use crate::trust::Case;
 
-/// The windows in which a timer moved by more, or by less, than can be explained.
+/// The jumps and freezes of a timer.
 #[derive(Default)]
-pub(super) struct FoundInWindows {
+pub(super) struct Found {
     pub jumps: u32,
     pub freezes: u32,
-    pub largest_jump_ns: f64,
-    pub largest_freeze_ns: f64,
-    /// The number of windows at whose end the timer was behind but caught up soon after.
-    pub late: u32,
-    /// The largest time by which it was behind, in nanoseconds.
-    pub latest_ns: f64,
+    largest_jump_ns: f64,
+    largest_freeze_ns: f64,
 }
 
-impl FoundInWindows {
+/// The expected movement of a timer between comparisons, in nanoseconds.
+pub(super) struct Expected {
+    /// The usual rate relative to the reference. Whether it is wrong is judged separately.
+    pub rate: Slope,
+    /// Whether that is the highest rate, so that the timer may move by less.
+    pub is_limit: bool,
+    /// The largest error from the steps of both clocks.
+    pub steps_ns: f64,
+    /// The step of the timer.
+    pub step_ns: f64,
+}
+
+impl Found {
     /// Returns the largest jump, or the largest freeze if there are no jumps, in nanoseconds.
-    pub fn largest_ns(&self) -> f64 {
-        if self.jumps > 0 {
-            self.largest_jump_ns
-        } else {
-            self.largest_freeze_ns
+    pub fn largest_ns(&self) -> Option<f64> {
+        match (self.jumps, self.freezes) {
+            (0, 0) => None,
+            (0, _) => Some(self.largest_freeze_ns),
+            _ => Some(self.largest_jump_ns),
         }
+    }
+
+    fn count(&mut self, excess_ns: f64) {
+        let (number, largest) = if excess_ns > 0.0 {
+            (&mut self.jumps, &mut self.largest_jump_ns)
+        } else {
+            (&mut self.freezes, &mut self.largest_freeze_ns)
+        };
+        *number += 1;
+        *largest = largest.max(excess_ns.abs());
+    }
+
+    /// Checks all windows of a run. Returns the size, in nanoseconds, up to which a jump may have
+    /// remained undetected in some window, even if an error in the other direction hid it.
+    pub fn check_windows(&mut self, run: &[Reading], expected: &Expected) -> f64 {
+        let mut undetected_ns = 0.0_f64;
+        for at in 1..run.len() {
+            let (excess, explained) = expected.excess(run[at - 1], run[at]);
+            let counts = excess.abs() > explained
+                && !(expected.is_limit && excess < 0.0)
+                && !expected.is_late(run, at, excess);
+            if counts {
+                self.count(excess);
+            }
+            let hidden = if counts { 0.0 } else { excess.abs() };
+            undetected_ns = undetected_ns.max(explained + hidden);
+        }
+        undetected_ns
     }
 
     /// Counts a freeze for each interval of long work in which the timer hardly moved.
@@ -41,82 +78,17 @@ impl FoundInWindows {
         let (Some(step), Some(ns)) = (case.step_ns(), case.profile.ns_per_tick) else {
             return;
         };
-        let shortest = (MIN_WORK_STEPS * step).max(1_000.0);
         for group in case.trace.runs.iter().flat_map(|run| &run.intervals) {
             let expected = group.work as f64 * case.trace.reference.ns_per_work;
-            for &delta in group.deltas.iter().filter(|&&delta| delta >= 0) {
-                let missing = expected - delta as f64 * ns;
-                if expected >= shortest && delta as f64 * ns <= MAX_STILL_STEPS * step {
-                    self.freezes += 1;
-                    self.largest_freeze_ns = self.largest_freeze_ns.max(missing);
-                }
+            if expected < (MIN_WORK_STEPS * step).max(1_000.0) {
+                continue;
             }
+            let moved = group.deltas.iter().map(|&delta| delta as f64 * ns);
+            moved
+                .filter(|moved| (0.0..=MAX_STILL_STEPS * step).contains(moved))
+                .for_each(|moved| self.count(moved - expected));
         }
     }
-
-    /// Checks all windows of a run. Returns the size, in nanoseconds, up to which a jump may have
-    /// remained undetected in some window, even if an error in the other direction hid it.
-    pub fn check_windows(&mut self, run: &[Reading], expected: &Expected) -> f64 {
-        let (mut at, mut undetected_ns) = (0, 0.0_f64);
-        while let Some(window) = run.get(at..at + 2) {
-            let (excess, explained) = expected.excess(window[0], window[1]);
-            // A timer that is behind may only be late: later comparisons then show that it caught
-            // up. If it is ahead, earlier comparisons may show that it was late before. `late` is
-            // the lateness in nanoseconds and the number of windows until the timer has caught up.
-            let late = if excess.abs() <= explained || excess.abs() > expected.max_late_ns {
-                None
-            } else if excess < 0.0 {
-                let windows = expected.caught_up(&run[at..]);
-                windows.map(|windows| (-excess, windows))
-            } else {
-                expected.was_behind(&run[..at + 2]).then_some((excess, 1))
-            };
-            // No comparison shows whether the timer was late at the first one, or caught up after the
-            // last one.
-            let outer = if excess > 0.0 { 0 } else { run.len() - 2 };
-            let may_be_late = at == outer && excess.abs() <= expected.max_late_ns;
-            at += late.map_or(1, |(_, windows)| windows);
-            undetected_ns = undetected_ns.max(match late {
-                Some((late, _)) => self.count_late(late) + explained,
-                None if excess.abs() <= explained || may_be_late => explained + excess.abs(),
-                None => self.count_jump_or_freeze(excess) + explained,
-            });
-        }
-        undetected_ns
-    }
-
-    /// Counts a late update, and returns the lateness, because it may hide a jump of that size.
-    fn count_late(&mut self, late_ns: f64) -> f64 {
-        self.late += 1;
-        self.latest_ns = self.latest_ns.max(late_ns);
-        late_ns
-    }
-
-    /// Counts a jump, or a freeze if the excess is negative. Returns 0, because nothing stays
-    /// hidden.
-    fn count_jump_or_freeze(&mut self, excess_ns: f64) -> f64 {
-        if excess_ns > 0.0 {
-            self.jumps += 1;
-            self.largest_jump_ns = self.largest_jump_ns.max(excess_ns);
-        } else {
-            self.freezes += 1;
-            self.largest_freeze_ns = self.largest_freeze_ns.max(-excess_ns);
-        }
-        0.0
-    }
-}
-
-/// The expected movement of a timer between comparisons. All values except rates are in
-/// nanoseconds.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Expected {
-    /// The usual rate of the timer relative to the reference. Whether it is wrong is judged
-    /// separately.
-    pub rate: Slope,
-    /// The largest error from the steps of both clocks.
-    pub uncertainty: f64,
-    /// The largest lateness after which the timer may catch up.
-    pub max_late_ns: f64,
 }
 
 impl Expected {
@@ -124,80 +96,49 @@ impl Expected {
     /// than at its usual rate, and the largest difference that errors and slewing explain.
     fn excess(&self, first: Reading, last: Reading) -> (f64, f64) {
         let (passed, moved) = (last.time - first.time, last.clock - first.clock);
-        let explained = 2.0 * (first.error + last.error + self.uncertainty)
+        let explained = 2.0 * (first.error + last.error + self.steps_ns)
             + (2.0 * MAX_SLEW + self.rate.uncertainty) * passed.abs();
         (moved - self.rate.rate * passed, explained)
     }
 
-    /// Returns whether a jump in the last window of a run only makes up for time that the timer
-    /// lost in the windows before, a little in each of them.
-    fn was_behind(&self, run: &[Reading]) -> bool {
-        let [earlier @ .., before, after] = run else {
-            return false;
+    /// Returns whether an update that came late explains the excess in the window that ends at
+    /// comparison `at`: a later comparison shows that the timer caught up, or an earlier one that
+    /// it was behind before. No comparison shows this beyond the ends of a run.
+    fn is_late(&self, run: &[Reading], at: usize, excess_ns: f64) -> bool {
+        let max_late_ns = MAX_LATE_STEPS * self.step_ns;
+        let [earliest, latest] = [run[at - 1].time - max_late_ns, run[at].time + max_late_ns];
+        // The nearest comparison is used whenever it was made.
+        let from = run.partition_point(|reading| reading.time < earliest);
+        let from = from.min(at.saturating_sub(2));
+        let to = run.partition_point(|reading| reading.time <= latest);
+        let to = to.max(at + 2).min(run.len());
+        let (firsts, lasts) = if excess_ns < 0.0 {
+            (&run[from..at], &run[at + 1..to])
+        } else {
+            (&run[from..at - 1], &run[at..=at])
         };
-        earlier
-            .iter()
-            .rev()
-            .take_while(|first| before.time - first.time <= self.max_late_ns)
-            .any(|first| {
-                let (lost, explained_before) = self.excess(*first, *before);
-                let (excess, explained) = self.excess(*first, *after);
-                lost < -explained_before / 2.0 && excess.abs() <= explained
-            })
-    }
-
-    /// Returns the number of windows after which a timer that is behind in the first window has
-    /// caught up. `None` if that takes longer than the allowed lateness.
-    fn caught_up(&self, run: &[Reading]) -> Option<usize> {
-        let (first, behind) = (*run.first()?, run.get(1)?.time);
-        let later = run.iter().enumerate().skip(2);
-        // The first comparison after the delay is used whenever it was made.
-        later
-            .enumerate()
-            .take_while(|(nth, (_, last))| *nth == 0 || last.time - behind <= self.max_late_ns)
-            .find_map(|(_, (at, last))| {
-                let (excess, explained) = self.excess(first, *last);
-                (excess.abs() <= explained).then_some(at)
-            })
+        let explains = |first: &Reading, last: &Reading| {
+            let (excess, explained) = self.excess(*first, *last);
+            excess.abs() <= explained
+        };
+        let is_end = firsts.is_empty() || lasts.is_empty();
+        let explained = |first| lasts.iter().any(|last| explains(first, last));
+        excess_ns.abs() <= max_late_ns && (is_end || firsts.iter().any(explained))
     }
 }
 
-/// Returns the usual rate of a run: the rate from the first comparison to the
-/// last, or the median rate of all windows if that differs, because the clock then jumped.
-/// `uncertainty`, in nanoseconds, is that of the steps of both clocks.
-pub(super) fn usual_rate(run: &[Reading], uncertainty: f64) -> Slope {
-    let windows = run
-        .windows(2)
-        .filter_map(|pair| pair[0].slope_to(&pair[1], uncertainty));
-    let Some(usual) = Slope::median(&windows.collect::<Vec<_>>()) else {
-        return Slope {
-            rate: 1.0,
-            uncertainty: 0.0,
-        };
-    };
+/// Returns the usual rate of a run: the rate from the first comparison to the last, or the median
+/// rate of all windows if that differs, because the clock then jumped. `steps_ns` is the largest
+/// error from the steps of both clocks.
+pub(super) fn usual_rate(run: &[Reading], steps_ns: f64) -> Slope {
+    let slope = |pair: &[Reading]| pair[0].slope_to(&pair[1], steps_ns);
+    let windows: Vec<Slope> = run.windows(2).filter_map(slope).collect();
+    let usual = Slope::median(&windows).unwrap_or(Slope {
+        rate: 1.0,
+        uncertainty: 0.0,
+    });
     let ends = run.first().zip(run.last());
-    let whole_run = ends.and_then(|(first, last)| first.slope_to(last, uncertainty));
-    whole_run
+    ends.and_then(|(first, last)| first.slope_to(last, steps_ns))
         .filter(|whole_run| (whole_run.rate - usual.rate).abs() <= usual.uncertainty)
         .unwrap_or(usual)
-}
-
-/// Converts raw comparisons to nanoseconds. Empty if the tick of the timer is unknown.
-pub(super) fn to_readings(case: &Case, raw: &[[i64; 3]]) -> Vec<Reading> {
-    let to_ns = |ns| Reading::from_ticks(raw, case.trace.reference.ns_per_tick, ns);
-    case.profile.ns_per_tick.map_or(Vec::new(), to_ns)
-}
-
-/// Returns the run with the longest watched time; `None` if no run has two comparisons.
-pub(super) fn longest_run<'a>(runs: &[&'a Vec<Reading>]) -> Option<&'a Vec<Reading>> {
-    runs.iter()
-        .filter_map(|run| Some((*run, watched_ns(run)?)))
-        .max_by(|a, b| a.1.total_cmp(&b.1))
-        .map(|(run, _)| run)
-}
-
-/// Returns the time from the first comparison of a run to the last, in nanoseconds; `None` if it is
-/// not positive.
-pub(super) fn watched_ns(run: &[Reading]) -> Option<f64> {
-    Some(run.last()?.time - run.first()?.time).filter(|length| *length > 0.0)
 }

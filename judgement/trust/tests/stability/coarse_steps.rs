@@ -53,11 +53,6 @@ fn late_tick_is_no_freeze() {
             found.evidence
         );
         assert!(
-            found.evidence.contains("updated late once"),
-            "{}",
-            found.evidence
-        );
-        assert!(
             found.smallest_jump_ns.is_some_and(|ns| ns >= 1e7),
             "{found:?}"
         );
@@ -157,7 +152,7 @@ fn late_ticks_are_no_false_rate() {
         for count in [9, 13, 25] {
             for seed in 0..40 {
                 let found = verdict_4_ms(comparisons_at_ticks(seed, count, 0.0, late_share));
-                wrong += u32::from(found.evidence.contains("than its reference ("));
+                wrong += u32::from(found.evidence.contains("than its reference "));
                 let (offset, half) = (
                     found.offset_ppm.unwrap(),
                     found.offset_uncertainty_ppm.unwrap(),

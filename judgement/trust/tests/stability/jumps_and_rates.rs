@@ -173,7 +173,7 @@ fn process_rates_widen_the_uncertainty() {
     assert!(
         agreeing
             .evidence
-            .contains("9 fresh processes agree within that"),
+            .contains("9 fresh processes are within that"),
         "{}",
         agreeing.evidence
     );
@@ -188,16 +188,6 @@ fn process_rates_widen_the_uncertainty() {
         "{offset} ± {half}"
     );
     assert_eq!(found.outcome, Outcome::Pass, "{}", found.evidence);
-    assert!(
-        found.evidence.contains("13 fresh processes ran at"),
-        "{}",
-        found.evidence
-    );
-    assert!(
-        found.evidence.contains("reference to -0.47 ± "),
-        "the reported range holds all rates: {}",
-        found.evidence
-    );
     // The process of the long window may be the outlier.
     let outlier = verdict_for_processes(&[18.1; 9]);
     let (offset, half) = (
@@ -212,17 +202,19 @@ fn process_rates_widen_the_uncertainty() {
 
 #[test]
 fn false_rates_of_most_disqualify() {
-    let found = verdict_for_processes(&[0.0, 5_000.0, 5_000.0]);
-    assert_eq!(found.outcome, Outcome::Fail, "{}", found.evidence);
+    // With the one that was watched for longest, two of four, or three of five.
+    for (processes, outcome) in [
+        (&[0.0, 5_000.0, 5_000.0][..], Outcome::NotTested),
+        (&[0.0, 5_000.0, 5_000.0, 5_000.0], Outcome::Fail),
+    ] {
+        let found = verdict_for_processes(processes);
+        assert_eq!(found.outcome, outcome, "{}", found.evidence);
+    }
     // One outlier in several processes may occur by chance: its rate is in the interval.
     let found = verdict_for_processes(&[0.0, 0.0, 5_000.0]);
     assert_eq!(found.outcome, Outcome::Pass, "{}", found.evidence);
     let half = found.offset_uncertainty_ppm.unwrap();
-    assert!(
-        half >= 4_990.0 && found.evidence.contains("3 fresh processes ran at"),
-        "±{half}: {}",
-        found.evidence
-    );
+    assert!(half >= 4_990.0, "±{half}: {}", found.evidence);
 }
 
 /// The process that was watched for longest is no more than one of the processes.
