@@ -1,9 +1,9 @@
 //! Determines by experiment what a timer counts, and compares its declared resolution and tick with
 //! the measured ones.
 
-use super::Case;
+use super::{Case, faster_by};
 use crate::model::{Counted, Declared, MAX_SLEW, Nature, Outcome, Stable};
-use crate::numbers::{significant, time};
+use crate::numbers::time;
 use crate::resolution::Resolution;
 use crate::trace::ThreadActivity;
 
@@ -28,17 +28,10 @@ pub(super) fn judge_counted(case: &Case) -> Nature {
     let words = Counted::in_words;
     let (outcome, evidence) = match (found, claimed) {
         (None, _) => {
-            let watched = spinning.or(sleeping).is_some();
-            let why = match (case.refusal("advance"), case.step_ns()) {
-                (Some(why), _) => format!("it could not be watched: {why}"),
-                (None, Some(_)) if watched => {
-                    format!("{observed}{}", explain_starvation(shares))
-                }
-                (None, Some(step)) => {
-                    let step = time(step);
-                    format!("its step of up to {step} is too long for the time that it was watched")
-                }
-                (None, None) => "it did not move".into(),
+            let why = match case.refusal("advance") {
+                Some(why) => format!("it could not be watched: {why}"),
+                None if shares.iter().any(Option::is_some) => observed,
+                None => "it moves too slowly for the time that it was watched".into(),
             };
             (
                 Outcome::NotTested,
@@ -91,7 +84,7 @@ const MIN_MOVING_SHARE: f64 = 0.5;
 /// `MIN_MOVING_SHARE` nothing is concluded: the thread may have had a part of a CPU, or lost its
 /// CPU between the readings of the two clocks, which makes one of their windows longer.
 /// *Judgement*.
-pub(super) const MAX_STILL_SHARE: f64 = 0.1;
+const MAX_STILL_SHARE: f64 = 0.1;
 
 /// Share of the elapsed time below which a clock that does not claim wall time counts as standing
 /// still during sleep: such a clock includes the time of other threads of a runtime, and time that
@@ -153,17 +146,6 @@ fn identify_counted(
     }
 }
 
-/// Explains the observations by a thread that was kept from its CPU. Returns an empty text if that
-/// does not explain them.
-fn explain_starvation([spinning, sleeping, busy]: [Option<f64>; 3]) -> &'static str {
-    let may_stand_still = |share: Option<f64>| share.is_some_and(|share| share <= MIN_MOVING_SHARE);
-    if may_stand_still(sleeping) && (may_stand_still(spinning) || may_stand_still(busy)) {
-        "; a thread may have been kept from its processor while it should have computed"
-    } else {
-        ""
-    }
-}
-
 /// Largest ratio of the measured resolution to the declared one that passes: units are rounded.
 /// *Judgement*.
 const MAX_STEP_RATIO: f64 = 1.5;
@@ -184,25 +166,14 @@ pub(super) fn compare_with_declared(case: &Case, stable: &Stable) -> Declared {
     let times_coarser = declared
         .zip(found)
         .map(|(declared, found)| found / declared);
-    let source = if declared_by_system.is_some() {
-        "the system"
-    } else {
-        "its unit"
-    };
-    let off_by =
-        (stable.offset_ppm.zip(stable.offset_uncertainty_ppm)).filter(|(ppm, uncertainty)| {
-            case.trace.declared
-                && stable.outcome == Outcome::Fail
-                && ppm.abs() - uncertainty > MAX_SLEW * 1e6
-        });
-    let (outcome, evidence) = match (unit.zip(off_by), declared, found.zip(times_coarser)) {
-        (Some((unit, (ppm, uncertainty))), ..) => {
-            let (unit, lasts) = (time(unit), significant(1.0 / (1.0 + ppm * 1e-6), 6));
-            let uncertainty = significant(uncertainty, 2);
-            let evidence = format!(
-                "its unit declares ticks of {unit}, but they last {lasts} of that (± {uncertainty} ppm)"
-            );
-            (Outcome::Fail, evidence)
+    let is_off = |[ppm, uncertainty]: &[f64; 2]| ppm.abs() - uncertainty > MAX_SLEW * 1e6;
+    let rate = (stable.offset_ppm.zip(stable.offset_uncertainty_ppm)).map(<[f64; 2]>::from);
+    let wrong =
+        rate.filter(|rate| unit.is_some() && stable.outcome == Outcome::Fail && is_off(rate));
+    let (outcome, evidence) = match (wrong, declared, found.zip(times_coarser)) {
+        (Some([offset, uncertainty]), ..) => {
+            let rate = faster_by(offset, uncertainty);
+            (Outcome::Fail, format!("its unit is wrong: it runs {rate}"))
         }
         (None, None, _) => (
             Outcome::NotApplicable,
@@ -217,6 +188,11 @@ pub(super) fn compare_with_declared(case: &Case, stable: &Stable) -> Declared {
                 Outcome::Fail
             } else {
                 Outcome::Pass
+            };
+            let source = if declared_by_system.is_some() {
+                "the system"
+            } else {
+                "its unit"
             };
             let (declared, found) = (time(declared), time(found));
             let evidence = format!("{source} declares {declared}, the clock moves by {found}");

@@ -244,7 +244,7 @@ fn changes_limit_detectable_steps_back() {
         (
             4e6,
             484_000_000,
-            "its value changed 121 times; steps back at 2.5 % of the changes, or one every 161.3 ms,",
+            "its value changed 121 times; steps back at 2.5 % of the changes would",
         ),
         (
             4e6,
@@ -254,7 +254,7 @@ fn changes_limit_detectable_steps_back() {
         (
             1.0,
             484_000_000,
-            "backwards; steps back at 0.0021 % of the changes, or one every 161.3 ms,",
+            "backwards; steps back at 0.0021 % of the changes would",
         ),
     ] {
         let (outcome, evidence) = judged(step, advance, 0);
@@ -525,15 +525,6 @@ fn starved_thread_keeps_the_clock() {
                     assert_eq!(
                         (found.outcome, found.found),
                         (Outcome::Pass, Some(counts)),
-                        "{}",
-                        found.evidence
-                    );
-                }
-                if starved && asleep == 0.0 {
-                    assert!(
-                        found
-                            .evidence
-                            .contains("may have been kept from its processor"),
                         "{}",
                         found.evidence
                     );

@@ -3,7 +3,7 @@
 
 use super::{Case, reference, step_size, times};
 use crate::model::{Counted, CpuOffset, Monotonic, Outcome, ThreadSafe};
-use crate::numbers::{significant, time};
+use crate::numbers::significant;
 use crate::rate::order::offsets;
 use crate::rate::order::{EXPECTED_FOR_DETECTION, MIN_CHANGES};
 use crate::trace::{Order, Threads};
@@ -61,23 +61,13 @@ pub(super) fn judge_between_threads(case: &Case) -> ThreadSafe {
         _ => {
             let place = case.place();
             let on = match chosen {
-                0 => format!("on {place}s that were not chosen"),
-                _ => format!(
-                    "on {chosen} of {} pairs of {place}s",
-                    threads.possible_pairs
-                ),
+                0 => "chosen by the system".to_owned(),
+                _ => format!("in {chosen} of {} pairs", threads.possible_pairs),
             };
-            let mut evidence = format!("{handoffs} handoffs between threads went forward, {on}");
-            let largest = offsets
-                .iter()
-                .map(|offset| offset.ns.abs() + offset.uncertainty_ns)
-                .fold(0.0, f64::max);
-            if largest > 0.0 {
-                let within = time(largest);
-                evidence += &format!("; the clocks of all {place}s agree within {within}");
-            }
+            let mut evidence =
+                format!("{handoffs} handoffs between threads went forward, on {place}s {on}");
             if let Some(changed) = changed {
-                evidence += &detectable(handoffs, changed, None);
+                evidence += &detectable(handoffs, changed);
             }
             (Outcome::Pass, evidence)
         }
@@ -95,46 +85,38 @@ pub(super) fn judge_between_threads(case: &Case) -> ThreadSafe {
     }
 }
 
-/// How often the value changed at least between two successive readings of one thread, and over how
-/// many ticks; `None` if that is unknown. Of comparisons, which are further apart, those count
-/// between which it moved by one step: others would hide a step back.
-fn watched(case: &Case, order: &Order) -> Option<(u64, f64)> {
+/// How often the value changed at least between two successive readings of one thread; `None` if
+/// that is unknown. Of comparisons, which are further apart, those count between which it moved by
+/// one step: others would hide a step back.
+fn changes(case: &Case, order: &Order) -> Option<u64> {
     let step = case.profile.resolution.step_or_limit().unwrap_or(1.0);
-    let mut changes = if order.readings > 0 {
+    let in_order = if order.readings > 0 {
         order.changes(step)?
     } else {
         0
     };
-    let mut ticks = order.advance.unwrap_or(0) as f64;
-    let own = case
-        .trace
-        .runs
-        .iter()
+    let runs = case.trace.runs.iter();
+    let own = runs
         .flat_map(|run| run.readings.values.windows(2))
         .map(|pair| pair[1].wrapping_sub(pair[0]));
     let close = reference::timer_gaps(case).filter(|gap| (*gap as f64) < 1.5 * step);
-    for gap in own.chain(close).filter(|gap| *gap > 0) {
-        changes += 1;
-        ticks += gap as f64;
-    }
-    Some((changes, ticks))
+    Some(in_order + own.chain(close).filter(|gap| *gap > 0).count() as u64)
 }
 
-/// Says which steps back would have been detected with 95 % probability: in which share of the changes
-/// of the value, and how often in the time that was watched.
-fn detectable(readings: u64, changes: u64, watched_ns: Option<f64>) -> String {
-    let mut text = String::new();
-    if changes < readings / 2 {
-        text += &format!("; its value changed {}", times(changes));
-    }
+/// Says in which share of the changes of the value steps back would have been detected with 95 %
+/// probability.
+fn detectable(readings: u64, changes: u64) -> String {
     let percent = 100.0 * EXPECTED_FOR_DETECTION / changes as f64;
+    let changed = if changes < readings / 2 {
+        format!("; its value changed {}", times(changes))
+    } else {
+        String::new()
+    };
     if percent >= 100.0 {
-        return text + ", too seldom to detect steps back";
+        return changed + ", too seldom to detect steps back";
     }
-    let every = |ns: f64| format!(", or one every {},", time(ns / EXPECTED_FOR_DETECTION));
-    let every = watched_ns.map_or_else(String::new, every);
     let percent = significant(percent, 2);
-    text + &format!("; steps back at {percent} % of the changes{every} would have been detected")
+    format!("{changed}; steps back at {percent} % of the changes would have been detected")
 }
 
 /// Returns the offsets between the clocks of the CPUs; empty if the tick or the step is unknown.
@@ -162,7 +144,7 @@ pub(super) fn judge_one_thread(case: &Case) -> Monotonic {
         .flatten();
     let own_readings = (case.trace.runs.iter()).map(|run| run.readings.values.len() as u64);
     let readings = order.readings + own_readings.sum::<u64>();
-    let watched = watched(case, &order);
+    let watched = changes(case, &order);
     let (outcome, evidence) = if backward > 0 {
         let (often, by) = (times(backward), step_size(largest_ns, largest));
         let evidence = format!(
@@ -171,9 +153,7 @@ pub(super) fn judge_one_thread(case: &Case) -> Monotonic {
         (Outcome::Fail, evidence)
     } else if readings == 0 {
         (Outcome::NotTested, "there were no readings".into())
-    } else if let Some((0, _)) = watched
-        && reference::timer_gaps(case).all(|gap| gap == 0)
-    {
+    } else if watched == Some(0) && reference::timer_gaps(case).all(|gap| gap == 0) {
         let evidence = format!("its value never changed in {readings} readings");
         (Outcome::NotTested, evidence)
     } else if let (0, Some(why)) = (order.readings, case.refusal("readings")) {
@@ -185,8 +165,8 @@ pub(super) fn judge_one_thread(case: &Case) -> Monotonic {
             let (moves, cpus) = (order.moves, order.cpus);
             evidence += &format!(", while the thread was moved {moves} times among {cpus} CPUs");
         }
-        if let Some((changes, ticks)) = watched {
-            evidence += &detectable(readings, changes, case.ticks_to_ns(ticks));
+        if let Some(changes) = watched {
+            evidence += &detectable(readings, changes);
         }
         (Outcome::Pass, evidence)
     };
