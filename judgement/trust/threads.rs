@@ -61,11 +61,13 @@ pub(super) fn judge_between_threads(case: &Case) -> ThreadSafe {
         _ => {
             let place = case.place();
             let on = match chosen {
-                0 => "chosen by the system".to_owned(),
-                _ => format!("in {chosen} of {} pairs", threads.possible_pairs),
+                0 => format!("on {place}s chosen by the system"),
+                _ => format!(
+                    "in {chosen} of {} pairs of {place}s",
+                    threads.possible_pairs
+                ),
             };
-            let mut evidence =
-                format!("{handoffs} handoffs between threads went forward, on {place}s {on}");
+            let mut evidence = format!("{handoffs} handoffs between threads went forward, {on}");
             if let Some(changed) = changed {
                 evidence += &detectable(handoffs, changed);
             }
