@@ -98,9 +98,10 @@ impl Series {
             (Start::Between(bracket), _) => bracket,
             (_, first) => [first.map_or(0, |first| first.0); 2],
         };
-        let start_error_ns = reference.ns(armed, after).abs() / 2.0;
-        let since_start = |at: i64| reference.ns(armed, at) - reference.ns(armed, after) / 2.0;
-        let at_ns: Vec<f64> = wakeups.iter().map(|(at, _)| since_start(*at)).collect();
+        // The start is taken to be the middle of both readings.
+        let half_ns = reference.ns(armed, after) / 2.0;
+        let since_start = |(at, _): &(i64, u64)| reference.ns(armed, *at) - half_ns;
+        let at_ns: Vec<f64> = wakeups.iter().map(since_start).collect();
         let counts = wakeups.iter().map(|(_, count)| (*count).max(1) as f64);
         let expired: Vec<f64> = counts
             .scan(0.0, |sum, count| {
@@ -145,7 +146,7 @@ impl Series {
             expired,
             lost,
             late_ns,
-            start_error_ns,
+            start_error_ns: half_ns.abs(),
             is_start_known: start != Start::Unknown,
         }
     }

@@ -5,8 +5,8 @@ use super::language::Language;
 use super::snippet::{clock_name, replace_words};
 
 /// The code around a way to wait: the languages that it is written in, and its text for a wait each
-/// period and for a single one, in which `WAIT` stands for what waits, for `left` nanoseconds or until `next`, and `CLOCK` for the clock in the
-/// label of the timer.
+/// period and for a single one. In it `WAIT` stands for what waits, for `left` nanoseconds or until
+/// `next`, and `CLOCK` for the clock in the label of the timer.
 type Loop = (&'static [Language], &'static str, &'static str);
 
 /// C that is also C++.
@@ -258,9 +258,8 @@ pub(super) fn sets_slack(id: &str, language: Option<Language>) -> bool {
 /// *Definition*.
 const USUAL_SLACK_NS: u64 = 50_000;
 
-/// Generates code that waits every `every_ns` nanoseconds, or `once` for that long, with the timer of this id and label and a
-/// timer slack, in this language or in any.
-/// `None` if there is none.
+/// Generates code that waits every `every_ns` nanoseconds, or `once` for that long, with the timer of
+/// this id and label and a timer slack, in this language or in any. `None` if there is none.
 pub fn wait_snippet(
     [id, label]: [&str; 2],
     every_ns: u64,

@@ -52,6 +52,13 @@ pub struct WaitRequirement {
     pub language: Option<Language>,
 }
 
+impl WaitRequirement {
+    /// Whether there is code that waits with this timer in the language, if one is asked for.
+    fn has_code(&self, id: &str) -> bool {
+        self.language.is_none() || code_position(id, self.language).is_some()
+    }
+}
+
 /// Lateness and CPU time of one timer under one set of conditions.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct WaitRecord {
@@ -102,10 +109,7 @@ pub type WaitChoice = Choice<WaitRequirement, WaitRecord>;
 /// # Errors
 /// When the report has no waits of about that length in the language of the requirement.
 pub fn choose(report: &Report, asked: &WaitRequirement) -> Result<WaitChoice, ChoiceError> {
-    let usable = report
-        .waits
-        .iter()
-        .filter(|row| asked.language.is_none() || code_position(&row.id, asked.language).is_some());
+    let usable = report.waits.iter().filter(|row| asked.has_code(&row.id));
     let near = nearest_length(usable, asked.every_ns)
         .filter(|late| late.distance(asked.every_ns) <= MAX_LENGTH_RATIO.ln());
     if let Some(near) = near {
@@ -173,9 +177,10 @@ fn candidate(row: &WaitRow, asked: &WaitRequirement, length_ns: u64) -> Option<R
         overhead: value_of(late.cpu_ns).map(|cpu| (cpu / asked.every_ns).max(0.0)),
         ..WaitRecord::of(&row.conditions, row.means, late.p50_ns)
     };
-    let has_code = asked.language.is_none() || code_position(&row.id, asked.language).is_some();
     let unfit = match figures.other_clock_ppm() {
-        _ if !has_code => Some("`pick` has no code for it in this language".to_owned()),
+        _ if !asked.has_code(&row.id) => {
+            Some("`pick` has no code for it in this language".to_owned())
+        }
         Some(ppm) => Some(format!(
             "it is timed by another clock than it waits by: they differ by {} ppm",
             significant(ppm.value.abs(), 3)
@@ -188,7 +193,7 @@ fn candidate(row: &WaitRow, asked: &WaitRequirement, length_ns: u64) -> Option<R
         asked.every_ns
     };
     let mut one = ranked(&row.head, record, unfit, period_ns)?;
-    one.notes = notes(late);
+    one.notes.extend(early_note(late));
     Some(one)
 }
 
@@ -372,16 +377,15 @@ impl WaitRecord {
     }
 }
 
-/// Advice for users of a timer with these waits.
-fn notes(late: &Lateness) -> Vec<String> {
-    let early = (late.early > 0.0).then(|| {
+/// Advice for users of a timer whose waits may end early.
+fn early_note(late: &Lateness) -> Option<String> {
+    (late.early > 0.0).then(|| {
         format!(
             "{} of waits return before their time, by up to {}: look at the clock and wait for the rest",
             percent(late.early),
             time(late.earliest_ns)
         )
-    });
-    early.into_iter().collect()
+    })
 }
 
 /// Sums up the waits of a report, or else its periodic timers, in a sentence: the leading ones. `None`

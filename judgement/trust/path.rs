@@ -32,8 +32,8 @@ pub struct ReadPathBaselines {
 /// The variant of a clock that is read through the system call.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SyscallVariant<'a> {
-    /// The id of the variant, or words for that of another clock.
-    pub id: &'a str,
+    /// The id of the variant; `None` if it reads another clock.
+    pub id: Option<&'a str>,
     /// The cost of the variant, in nanoseconds.
     pub cost_ns: f64,
 }
@@ -93,7 +93,10 @@ fn classify(case: &Case) -> (Outcome, Option<Path>, String) {
     let empty_call = time(call);
     let variant = syscall_variant(case);
     let variant_takes = variant
-        .map(|variant| format!("{} takes {}", variant.id, time(variant.cost_ns)))
+        .map(|variant| {
+            let name = variant.id.unwrap_or("a system call that reads a clock");
+            format!("{name} takes {}", time(variant.cost_ns))
+        })
         .unwrap_or_default();
     match variant.map(|variant| cost / variant.cost_ns) {
         Some(share) if share >= EQUAL_SHARE => {
@@ -135,18 +138,12 @@ fn classify(case: &Case) -> (Outcome, Option<Path>, String) {
 /// reads the same clock.
 fn syscall_variant<'a>(case: &Case<'a>) -> Option<SyscallVariant<'a>> {
     let baselines = case.machine.baselines;
-    let usual = baselines.clock_call_ns.map(|cost_ns| {
-        let id = baselines
-            .clock_call
-            .as_deref()
-            .unwrap_or("monotonic-syscall");
-        let is_own = case.properties.syscall_variant.as_deref() == Some(id);
-        let id = if is_own {
-            id
-        } else {
-            "a system call that reads a clock"
-        };
-        SyscallVariant { id, cost_ns }
+    let called = baselines.clock_call.as_deref();
+    let called = called.unwrap_or("monotonic-syscall");
+    let own = case.properties.syscall_variant.as_deref();
+    let usual = baselines.clock_call_ns.map(|cost_ns| SyscallVariant {
+        id: own.filter(|id| *id == called),
+        cost_ns,
     });
     let by_vdso = case.properties.reads_by == Some(ReadsBy::Vdso);
     case.syscall_variant.or(usual).filter(|_| by_vdso)

@@ -351,7 +351,7 @@ fn cost_decides_read_path() {
     };
     let syscall_variant = |cost_ns| {
         Some(SyscallVariant {
-            id: "clock-syscall",
+            id: Some("clock-syscall"),
             cost_ns,
         })
     };

@@ -215,7 +215,7 @@ impl Recording {
         let index = self.timers.iter().position(|other| other.timer.id == *id)?;
         let cost_ns = profiles[index].as_ref()?.cost?.value;
         Some(SyscallVariant {
-            id: &self.timers[index].timer.id,
+            id: Some(&self.timers[index].timer.id),
             cost_ns,
         })
     }

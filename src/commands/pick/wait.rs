@@ -1,5 +1,5 @@
-//! Measures for `pick --every` and `pick --sleep`: first all sleep primitives and periodic timers briefly, then the
-//! promising ones for longer.
+//! Measures for `pick --every` and `pick --sleep`: first all sleep primitives briefly, then the promising
+//! ones for longer.
 
 use super::candidates;
 use crate::campaign::sampling::CampaignPlan;

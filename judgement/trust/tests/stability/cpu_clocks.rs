@@ -73,7 +73,7 @@ fn cycles_are_not_compared_with_time() {
             ..ReadPathBaselines::default()
         };
         let syscall_variant = syscall_variant.map(|cost_ns| SyscallVariant {
-            id: "perf-task-clock",
+            id: Some("perf-task-clock"),
             cost_ns,
         });
         let properties = timers::find(id).map_or(Properties::default(), |entry| {
