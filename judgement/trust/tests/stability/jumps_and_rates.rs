@@ -188,6 +188,18 @@ fn process_rates_widen_the_uncertainty() {
         "{offset} ± {half}"
     );
     assert_eq!(found.outcome, Outcome::Pass, "{}", found.evidence);
+    assert!(
+        found.evidence.contains("reference to -0.470 ± "),
+        "the reported range includes all rates: {}",
+        found.evidence
+    );
+    assert!(
+        found
+            .evidence
+            .contains("13 fresh processes are within that"),
+        "{}",
+        found.evidence
+    );
     // The process of the long window may be the outlier.
     let outlier = verdict_for_processes(&[18.1; 9]);
     let (offset, half) = (
@@ -242,7 +254,7 @@ fn false_rate_of_one_process_disqualifies_no_clock() {
     }
 }
 
-/// A rate that is known to no better than a fifth is no pass: one process of three ran half as fast.
+/// A rate that is known to no better than a twentieth is no pass: one process of three ran half as fast.
 #[test]
 fn rate_without_bounds_is_not_tested() {
     let found = verdict_for_processes(&[0.0, 0.0, -500_000.0]);
