@@ -359,12 +359,11 @@ pub enum Verb {
     /// Exit status 3: none meets the requirement; the one that comes nearest is printed.
     ///
     /// Examples:
-    ///   timermeter pick 250ns
-    ///   timermeter pick 250ns --for cpp                    with code in C++
-    ///   timermeter pick 2us --rate 1M/s                    requests of a service: none is repeated
+    ///   timermeter pick 250ns --for rust     a benchmark, or a library's shortest time
+    ///   timermeter pick 3us --rate 800k/s    times the requests of a service
     ///   timermeter pick 5us --runtime java
     ///   timermeter pick 1ms --from report.json
-    ///   timermeter pick --every 1ms --for java             the least late sleep primitive
+    ///   timermeter pick --every 1ms --for java    the least late sleep primitive
     #[command(verbatim_doc_comment)]
     Pick(PickArgs),
     /// Measure operations or a command with any clock

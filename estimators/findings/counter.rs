@@ -73,8 +73,8 @@ rules! {
         Note "without a fence it went back {backward} times in {handoffs} handoffs from CPU to CPU, by up to {largest}: the processor may execute the instruction before earlier ones"
             => FENCE,
             |case| unfenced(case).filter(|_| case.unfenced.as_ref().is_some_and(|it| it.backward > 0));
-        Ok "without a fence it never went back in {handoffs} handoffs from CPU to CPU, though no manual promises that",
-            unfenced;
+        Ok "without a fence it never went back in {handoffs} handoffs from CPU to CPU, though no manual promises that"
+            => FENCE, unfenced;
         Unknown "readings without a fence could not be handed from CPU to CPU" => FENCE;
     }
     "gain" {

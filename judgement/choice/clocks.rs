@@ -4,6 +4,7 @@
 use std::cmp::Ordering;
 
 use serde::Serialize;
+use timers::parts::{Part, made_of};
 
 use super::ChoiceError;
 use super::clock_facts::{list_unmet, untested_between_cpus};
@@ -93,6 +94,8 @@ pub struct ClockPlan {
 /// A clock while it is compared with the rest.
 struct Contestant<'a> {
     row: &'a TimerRow,
+    /// What it is made of; empty if unknown.
+    parts: &'static [Part],
     clock: Option<ClockFigures>,
     /// Whether the requirement allows this clock to be picked.
     eligible: bool,
@@ -162,6 +165,10 @@ impl<'a> Contestant<'a> {
             .map(|clock| plan_fastest(&clock.at_best(), requirement));
         Self {
             row,
+            parts: match &*report.platform.os.family {
+                "linux" => made_of(&row.id),
+                _ => &[],
+            },
             eligible: requirement.may_use(&row.id),
             unmet: unmet.unwrap_or_default(),
             plan,
@@ -301,6 +308,7 @@ impl<'a> Contestant<'a> {
         let why = match best.safer_than(self) {
             Some(why) => why,
             None if best.is_clearly_better_than(self) => "more calls",
+            None if !self.parts.is_empty() && self.parts == best.parts => "the same clock",
             None => "as good within the uncertainty",
         };
         format!("{} a read, {method}; {why}", time(clock.cost_ns))

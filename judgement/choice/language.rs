@@ -444,17 +444,27 @@ static double operation() {  // <- your operation
 +p50 took[HALF] - cost
 +p99 took[MOST] - cost";
 
-/// How people write each language, its runtime, and what they call its clock.
-type Names = (&'static str, Option<&'static str>, Option<&'static str>);
+/// How people write each language, its runtime, what they call its clock, and a harness for benchmarks.
+type Names = (
+    &'static str,
+    Option<&'static str>,
+    Option<&'static str>,
+    Option<&'static str>,
+);
 const NAMES: [Names; 8] = [
-    ("C", None, None),
-    ("C++", None, Some("std::chrono::steady_clock")),
-    ("Rust", None, None),
-    ("Java", Some("java"), None),
-    ("C#", Some("dotnet"), None),
-    ("Python", Some("python"), None),
-    ("JavaScript", Some("node"), None),
-    ("Go", None, None),
+    ("C", None, None, None),
+    (
+        "C++",
+        None,
+        Some("std::chrono::steady_clock"),
+        Some("Google Benchmark"),
+    ),
+    ("Rust", None, None, Some("Criterion")),
+    ("Java", Some("java"), None, Some("JMH")),
+    ("C#", Some("dotnet"), None, Some("BenchmarkDotNet")),
+    ("Python", Some("python"), None, Some("pytest-benchmark")),
+    ("JavaScript", Some("node"), None, Some("mitata")),
+    ("Go", None, None, Some("testing.B")),
 ];
 
 impl Language {
@@ -471,6 +481,11 @@ impl Language {
     /// What users of the language call its only clock; `None` if the label of each clock says it.
     pub fn clock(self) -> Option<&'static str> {
         NAMES[self as usize].2
+    }
+
+    /// A harness for benchmarks that repeats what the code does.
+    pub fn harness(self) -> Option<&'static str> {
+        NAMES[self as usize].3
     }
 
     /// The runtime whose sleep primitives the code calls; `None` for native ones.

@@ -16,8 +16,7 @@ use crate::requests::AgentSpec;
 #[derive(Clone, Debug, Args)]
 pub struct PickArgs {
     /// Duration of the operation, or of the wait, as in 250ns or 3ms
-    #[arg(value_name = "TIME", value_parser = quantity::parse_time, allow_hyphen_values = true, conflicts_with = "every",
-          required_unless_present = "every")]
+    #[arg(value_name = "TIME", value_parser = quantity::parse_time, allow_hyphen_values = true, conflicts_with = "every")]
     pub operation: Option<Nanos>,
     /// Largest error of 95 % of results, as in 1%
     #[arg(long, value_name = "SHARE", default_value = "1%", value_parser = parse_share, allow_hyphen_values = true)]

@@ -66,8 +66,11 @@ pub fn run(args: &CheckArgs, output: &mut dyn Write) -> CommandResult<bool> {
     };
     let findings = apply_rules(COUNTER, &case);
     let (verdict, sentence) = match findings.first().map(|finding| finding.severity) {
-        Some(Severity::Ok) => ("safe", "safe"),
-        Some(Severity::Note) => ("until-moved", "safe until this machine is moved"),
+        Some(Severity::Ok) => ("safe", "safe with a fence"),
+        Some(Severity::Note) => (
+            "until-moved",
+            "safe with a fence, until this machine is moved",
+        ),
         Some(Severity::Problem) => ("unsafe", "unsafe"),
         Some(Severity::Unknown) | None => ("not-proven", "not proven"),
     };

@@ -5,28 +5,32 @@ mod wait;
 use std::io::Write;
 
 use serde::Serialize;
+use timers::clock_sources::reads_counter;
 
 use super::{CommandError, CommandResult, emit, failed, prepare_outputs, probe, usage};
 use crate::choice::plan::percent;
 use crate::choice::runtime::find_host;
-use crate::choice::snippet::{Wanted, clock_name, snippet};
+use crate::choice::snippet::{Wanted, snippet};
 use crate::choice::wait_snippet::wait_snippet;
 use crate::choice::waits::RankedWait;
 use crate::choice::{Choice, ChoiceError, Language, RankedClock, Requirement, choose, clock_row};
 use crate::cli::PickArgs;
 use crate::document::{Document, Render};
-use crate::model::{Interval, Nanos, Report, TimerRow, value_of};
+use crate::model::{Interval, Nanos, Path, Report, TimerRow, value_of};
 use crate::report::read;
 use crate::requests::{HostRequest, ProbeRequest, RunRequest, RuntimeName};
 use crate::table::{Format, Style};
-use crate::text::numbers::{rate, short_time, significant, time, trimmed};
+use crate::text::numbers::{rate, significant, time, trimmed};
 
 /// Number of other timers that are listed after the picked one without --all: with the code, an
 /// answer fits on a screen.
 const LISTED_OTHERS: usize = 2;
 
-/// The note on measuring in Java.
-const JMH: &str = "JMH measures the same way in fresh virtual machines, between which results differ: prefer it where you can";
+/// The note on measuring a service for longer.
+const FOR_LONGER: &str =
+    "for more requests than the code keeps, HdrHistogram has a version for each of these languages";
+/// What needs a duration, and an example.
+const NO_DURATION: &str = "how long does it take? As in `timermeter pick 250ns --for rust`; for a library give the shortest time that its users measure";
 
 /// Runs the command. Returns `true` if a clock, or a timer to wait with, suffices.
 ///
@@ -57,7 +61,7 @@ pub fn run(args: &PickArgs, output: &mut dyn Write) -> CommandResult<bool> {
         return write_choice(args, &choice, text, output);
     }
     let Some(duration) = args.operation else {
-        return Err(usage("give the duration of the operation, or --every"));
+        return Err(usage(NO_DURATION));
     };
     let requirement = requirement(args, duration).map_err(usage)?;
     let report = match &args.from {
@@ -84,20 +88,25 @@ pub fn run(args: &PickArgs, output: &mut dyn Write) -> CommandResult<bool> {
             _ => None,
         };
         best.notes.extend(note);
-        let is_java = args.language == Some(Language::Java) && best.suffices;
-        best.notes.extend(is_java.then(|| JMH.to_owned()));
-        let mut others = choice.others.iter();
-        let is_only = !others.clone().any(|other| requirement.may_use(&other.id));
-        if let Some(words) = wrong(&report, best, args.language.filter(|_| is_only)) {
-            none = words;
+        let harness = args.language.and_then(Language::harness);
+        let further = match args.rate {
+            Some(_) => Some(FOR_LONGER.to_owned()),
+            None => harness.map(|name| {
+                format!("for a benchmark that you keep, {name} repeats this and shows the scatter")
+            }),
+        };
+        best.notes.extend(further.filter(|_| best.suffices));
+        if is_wrong(&report, best) {
+            let causes = report.assessment.wrong.iter();
+            let cause = causes.filter_map(|wrong| wrong.cause.as_deref()).next();
+            none = format!(
+                "remove the cause ({}) before you measure with",
+                cause.unwrap_or("`timermeter check` shows what is known")
+            );
             best.reason.clear();
-            let other = others
-                .find(|other| other.suffices)
-                .map(|other| format!("; {} can be read from C", other.id));
-            best.notes.push(format!(
-                "remove the cause (LD_PRELOAD, or what `timermeter check` shows){}",
-                other.unwrap_or_default()
-            ));
+            let mut others = choice.others.iter();
+            let other = others.find(|other| other.suffices);
+            best.notes.extend(args.language.zip(other).map(instead));
         }
     }
     let best = choice.picked.as_ref().or(choice.nearest.as_ref());
@@ -122,30 +131,55 @@ fn single_wait(args: &PickArgs) -> CommandResult<Option<u64>> {
     }
 }
 
-/// That a clock is wrong, if it is, and that a language has no other.
-fn wrong(report: &Report, clock: &RankedClock, language: Option<Language>) -> Option<String> {
-    let trust = clock_row(report, &clock.id)?.trust.as_ref()?;
-    let name = clock_name(&clock.label).unwrap_or(&clock.label);
-    let other = language.map(|language| format!(", and {} has no other", language.name()));
-    trust.defect.map(|defect| {
-        format!(
-            "{name} is wrong here ({}){}. If that does not matter, measure with",
-            defect.in_short(),
-            other.unwrap_or_default()
-        )
-    })
+/// Whether a clock is known to be wrong.
+fn is_wrong(report: &Report, clock: &RankedClock) -> bool {
+    let row = clock_row(report, &clock.id);
+    let trust = row.and_then(|row| row.trust.as_ref());
+    trust.is_some_and(|trust| trust.defect.is_some())
 }
 
-/// What a counter of the CPU saves authors of libraries, and why it should not be used.
+/// A clock that is right, where that of the standard library is wrong.
+fn instead((language, clock): (Language, &RankedClock)) -> String {
+    let call = match (language, &*clock.id) {
+        (Language::Cpp, "rdtsc-lfence") => "_mm_lfence(); __rdtsc()",
+        (Language::Rust, "rdtsc-lfence") => "core::arch::x86_64::{_mm_lfence, _rdtsc}",
+        _ => &clock.label,
+    };
+    format!(
+        "until then: the standard library of {} has no other clock that is right here, but {call} is",
+        language.name()
+    )
+}
+
+/// What a counter of the CPU saves, why not to use it, and why the clock is slow if a library makes each
+/// of its reads a system call.
 fn saved(report: &Report, clock: &RankedClock, language: Option<Language>) -> Option<String> {
+    /// What is saved matters from this share of the error on. *Judgement*.
+    const LEAST_GAIN: f64 = 0.01;
     language.filter(|one| [Language::Cpp, Language::Rust].contains(one))?;
     let cost = |id: &str| value_of(clock_row(report, id)?.cost_ns);
     let [_, counter] = timers::COUNTERS;
-    let saves = cost(&clock.id)? - cost(counter)?;
-    (saves > 0.0).then(|| {
+    let (saves, plan) = (cost(&clock.id)? - cost(counter)?, clock.figures.plan?);
+    let platform = &report.platform;
+    let source = &platform.clocksource;
+    let is_fast = source.vdso == Some(true) && source.current.as_deref().is_some_and(reads_counter);
+    let path = clock_row(report, &clock.id)?
+        .verdicts
+        .as_ref()?
+        .read_path
+        .path;
+    let is_slowed = is_fast && path == Some(Path::SystemCall) && !platform.preloaded.is_empty();
+    let because = is_slowed.then(|| {
         format!(
-            "{counter} saves {} per read here, but your users' machines may not have it, and its rate cannot be shipped",
-            time(Some(saves))
+            ", because LD_PRELOAD={} makes each read of the clock a system call",
+            platform.preloaded.join(":")
+        )
+    });
+    (saves > LEAST_GAIN * plan.error * plan.campaign_ns).then(|| {
+        format!(
+            "{counter} saves {} per read here{}; other machines may lack it, and its rate must be measured on each at start",
+            time(Some(saves)),
+            because.unwrap_or_default()
         )
     })
 }
@@ -312,11 +346,18 @@ fn clock_facts(
             "error",
             format!("at most {error} of the mean, {single} of one request and of percentiles"),
         );
-        let [read, reads] = [5e8 / hertz, 1e9].map(|ns| short_time(ns * plan.overhead));
+        let [read, reads] = [5e8 / hertz, 1e9].map(|ns| time(ns * plan.overhead));
         let rate = per_second(hertz);
+        let among = if read == cost {
+            ""
+        } else {
+            " among other code"
+        };
         fact(
             "measuring costs",
-            format!("{rate} × 2 reads × {read} = {reads} of CPU per second, {share} of one CPU"),
+            format!(
+                "{rate} × 2 reads × {read}{among} = {reads} of CPU per second, {share} of one CPU"
+            ),
         );
         let cpu = &report.platform.cpu;
         if let Some(cpus) = cpu.allowed.or(cpu.online) {
