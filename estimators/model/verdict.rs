@@ -4,6 +4,7 @@ use super::Counted;
 
 /// The outcome of a test of trust.
 #[apply(names)]
+#[derive(Default)]
 pub enum Outcome {
     /// No defect was found.
     Pass = "pass",
@@ -12,6 +13,7 @@ pub enum Outcome {
     /// The test does not apply to the quantity that the timer counts.
     NotApplicable = "not applicable",
     /// The test was not possible; `evidence` gives the reason.
+    #[default]
     NotTested = "not tested",
 }
 
@@ -190,6 +192,7 @@ impl CpuOffset {
 
 /// Verdict on the rate of the timer relative to the reference.
 #[apply(wire)]
+#[derive(Default)]
 pub struct Stable {
     /// The outcome.
     pub outcome: Outcome,

@@ -2,41 +2,33 @@
 //! the corrected or the uncorrected clocks are wrong.
 
 use super::Case;
-use super::stability::with_verdict;
-use crate::model::{Counted, Family, MAX_SLEW, Outcome, Stable};
+use crate::model::{Family, MAX_SLEW, Outcome, Stable};
 use crate::rate::correction::{LargeCorrection, WrongClocks};
 
-/// Returns the verdict on the stability of a clock with the correction taken into account. Jumps and
-/// freezes remain a fault.
-pub(super) fn apply(case: &Case, stable: Stable) -> Stable {
-    let Some(correction) = case.machine.correction else {
-        return stable;
+/// Takes the correction into account in the verdict on the stability of a clock. Jumps and freezes
+/// remain a fault.
+pub(super) fn apply(case: &Case, stable: &mut Stable) {
+    let is_steady = stable.jumps + stable.freezes == 0;
+    let applies = case.is_wall() && case.device.is_none() && is_steady;
+    let Some(correction) = case.machine.correction.filter(|_| applies) else {
+        return;
     };
-    let is_wall = case.claimed().is_none_or(|counts| counts == Counted::Wall);
-    if !is_wall || case.device.is_some() || stable.jumps + stable.freezes > 0 {
-        return stable;
-    }
-    let corrects = correction.in_words();
+    let (corrects, failed) = (correction.in_words(), stable.outcome == Outcome::Fail);
     let wrong = correction.wrong;
-    match is_corrected(case, &stable, correction) {
+    (stable.outcome, stable.evidence) = match is_corrected(case, stable, correction) {
         // It is wrong whichever of the others are right.
-        None if stable.outcome == Outcome::Fail => stable,
-        _ if wrong == WrongClocks::Unknown => with_verdict(stable, Outcome::NotTested, corrects),
+        None if failed => return,
+        _ if wrong == WrongClocks::Unknown => (Outcome::NotTested, corrects),
         Some(corrected) if corrected == (wrong == WrongClocks::Corrected) => {
-            let this = if corrected {
-                "corrected"
-            } else {
-                "uncorrected"
-            };
-            let evidence = format!("it is one of the {this} clocks: {corrects}");
-            with_verdict(stable, Outcome::Fail, evidence)
+            let evidence = format!("it is one of the clocks that are wrong: {corrects}");
+            (Outcome::Fail, evidence)
         }
-        Some(_) if stable.outcome == Outcome::Fail => {
+        Some(_) if failed => {
             let evidence = format!("its reference is wrong, not this clock: {corrects}");
-            with_verdict(stable, Outcome::Pass, evidence)
+            (Outcome::Pass, evidence)
         }
-        _ => stable,
-    }
+        _ => return,
+    };
 }
 
 /// Whether the kernel corrects the rate of the clock, from its rate relative to the reference; `None`
@@ -50,16 +42,11 @@ fn is_corrected(case: &Case, stable: &Stable, correction: LargeCorrection) -> Op
     let is_uncorrected = reference.family == Some(Family::SystemClock)
         && timers::find(&reference.id)
             .is_some_and(|entry| entry.info.properties.slewed == Some(false));
-    let by_corrected = !is_uncorrected;
-    let other = if by_corrected {
-        1.0 / (1.0 + correction.share) - 1.0
-    } else {
+    let other = if is_uncorrected {
         correction.share
+    } else {
+        1.0 / (1.0 + correction.share) - 1.0
     };
     let is_near = |expected: f64| (offset - expected).abs() <= tolerance;
-    match (is_near(0.0), is_near(other)) {
-        (true, false) => Some(by_corrected),
-        (false, true) => Some(!by_corrected),
-        _ => None,
-    }
+    (is_near(0.0) != is_near(other)).then_some(is_near(0.0) != is_uncorrected)
 }

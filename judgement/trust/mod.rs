@@ -8,12 +8,14 @@ mod reference;
 mod stability;
 mod threads;
 
-pub use path::{ReadPathBaselines, SyscallVariant};
+pub use path::ReadPathBaselines;
 
-use crate::model::{Counted, Device, Properties, Verdicts};
-use crate::numbers::{significant, time};
+use crate::model::{Counted, Device, Outcome, Properties, Verdicts};
+use crate::numbers::time;
 use crate::profile::Profile;
 use crate::rate::correction::LargeCorrection;
+use crate::rate::order::Backward;
+use crate::resolution::Resolution;
 use crate::trace::{Evidence, Trace};
 
 /// The input of the verdicts on one timer.
@@ -29,8 +31,8 @@ pub struct Case<'a> {
     pub profile: &'a Profile,
     /// What is known about the machine.
     pub machine: MachineCase<'a>,
-    /// The variant of the timer that is read through the system call, if it was measured.
-    pub syscall_variant: Option<SyscallVariant<'a>>,
+    /// The cost in nanoseconds of reading the timer through the system call, if it was measured.
+    pub syscall_ns: Option<f64>,
 }
 
 /// What is known about a machine, for the verdicts on all its timers.
@@ -52,9 +54,12 @@ impl<'a> MachineCase<'a> {
     }
 }
 
+/// The outcome of a verdict, with the evidence in a sentence.
+type Judged = (Outcome, String);
+
 /// Returns all verdicts.
 pub fn judge(case: &Case) -> Verdicts {
-    let stable = correction::apply(case, stability::judge(case));
+    let stable = stability::judge(case);
     Verdicts {
         monotonic: threads::judge_one_thread(case),
         thread_safe: threads::judge_between_threads(case),
@@ -70,23 +75,35 @@ impl Case<'_> {
         &self.trace.evidence
     }
 
-    /// The word for where a thread can read the timer: a CPU, or a place of its device.
-    fn place(&self) -> &'static str {
-        if self.device.is_some() {
-            "place"
-        } else {
-            "CPU"
-        }
-    }
-
     /// Returns the step, or its upper bound, in nanoseconds.
     fn step_ns(&self) -> Option<f64> {
         self.profile.step_at_most_ns()
     }
 
+    /// Returns whether the step of the timer is known, and not only an upper bound of it. Steps of
+    /// unknown length look like jumps and freezes.
+    fn knows_step(&self) -> bool {
+        matches!(self.profile.resolution, Resolution::Resolved { .. })
+    }
+
+    /// Returns all comparisons: close to each other, in some processes, and in all rounds.
+    fn comparisons(&self) -> [&[[i64; 3]]; 3] {
+        let evidence = self.evidence();
+        [
+            &evidence.series,
+            &evidence.close_comparisons,
+            &evidence.sparse_comparisons,
+        ]
+    }
+
     /// Returns the quantity that the timer claims to count.
     fn claimed(&self) -> Option<Counted> {
         self.evidence().claims.counts
+    }
+
+    /// Returns whether the timer is to count wall time.
+    fn is_wall(&self) -> bool {
+        self.claimed().is_none_or(|counts| counts == Counted::Wall)
     }
 
     /// Converts ticks of the timer to nanoseconds; `None` if its tick is unknown.
@@ -107,33 +124,18 @@ impl Case<'_> {
 
 /// Returns `once` or, for example, `3 times`.
 fn times(count: u64) -> String {
-    if count == 1 {
-        "once".into()
-    } else {
-        format!("{count} times")
+    match count {
+        1 => "once".into(),
+        _ => format!("{count} times"),
     }
 }
 
-/// Formats a rate with its uncertainty, in ppm.
-fn ppm(offset: f64, uncertainty: f64) -> String {
-    let (offset, uncertainty) = (significant(offset, 3), significant(uncertainty, 2));
-    format!("{offset} ± {uncertainty} ppm")
-}
-
-/// Returns whether a clock is `faster` or `slower` than its reference.
-fn direction(offset: f64) -> &'static str {
-    if offset < 0.0 { "slower" } else { "faster" }
-}
-
-/// Says by how much a clock is faster or slower than its reference, with the uncertainty, in ppm.
-fn faster_by(offset: f64, uncertainty: f64) -> String {
-    format!("{} {}", ppm(offset.abs(), uncertainty), direction(offset))
-}
-
-/// Formats the size of a step backwards: as a time if it is known in nanoseconds, otherwise in
-/// ticks.
-fn step_size(ns: Option<f64>, ticks: u64) -> String {
-    ns.map_or_else(|| format!("{ticks} ticks"), time)
+/// Says how often a clock stepped backwards, and by how much: as a time if the length of a tick in
+/// nanoseconds is known.
+fn how_often(back: Backward, ns_per_tick: Option<f64>) -> String {
+    let ticks = || format!("{} ticks", back.largest);
+    let by = ns_per_tick.map_or_else(ticks, |ns| time(back.largest as f64 * ns));
+    format!("{}, by up to {by}", times(back.steps))
 }
 
 #[cfg(test)]

@@ -22,7 +22,7 @@ use crate::rate::tick;
 use crate::scoring::scatter;
 use crate::text::by_text;
 use crate::trace::{PeriodTrace, StoredTrace, WaitTrace};
-use crate::trust::{self, Case, MachineCase, ReadPathBaselines, SyscallVariant};
+use crate::trust::{self, Case, MachineCase, ReadPathBaselines};
 
 use row::{add_verdicts, fill_row, warn_if_imprecise};
 
@@ -172,8 +172,8 @@ impl Recording {
             if let (Some(points), Some(hertz)) = (self.settings.precision_points, hertz) {
                 warn_if_imprecise(row, points / 100.0, scatter(profile, hertz));
             }
-            let syscall_variant = self.syscall_variant(observed, &profiles);
-            if let Some(verdicts) = observed.verdicts(profile, machine, syscall_variant) {
+            let syscall_ns = self.syscall_ns(observed, &profiles);
+            if let Some(verdicts) = observed.verdicts(profile, machine, syscall_ns) {
                 add_verdicts(row, verdicts);
             }
         }
@@ -204,20 +204,12 @@ impl Recording {
         LargeCorrection::measured(1.0 / (1.0 + 1e-6 * offset_ppm) - 1.0, None)
     }
 
-    /// Returns the cost of the variant through the system call, if there is one and it was
-    /// measured.
-    fn syscall_variant(
-        &self,
-        observation: &Observation,
-        profiles: &[Option<Profile>],
-    ) -> Option<SyscallVariant<'_>> {
+    /// Returns the cost in nanoseconds of the variant through the system call, if there is one and it
+    /// was measured.
+    fn syscall_ns(&self, observation: &Observation, profiles: &[Option<Profile>]) -> Option<f64> {
         let id = observation.timer.properties.syscall_variant.as_ref()?;
         let index = self.timers.iter().position(|other| other.timer.id == *id)?;
-        let cost_ns = profiles[index].as_ref()?.cost?.value;
-        Some(SyscallVariant {
-            id: Some(&self.timers[index].timer.id),
-            cost_ns,
-        })
+        Some(profiles[index].as_ref()?.cost?.value)
     }
 }
 
@@ -249,7 +241,7 @@ impl Observation {
         &self,
         profile: &Profile,
         machine: MachineCase,
-        syscall_variant: Option<SyscallVariant>,
+        syscall_ns: Option<f64>,
     ) -> Option<Verdicts> {
         let stored = self.outcome.as_ref().ok()?;
         Some(trust::judge(&Case {
@@ -258,7 +250,7 @@ impl Observation {
             trace: &stored.open(),
             profile,
             machine,
-            syscall_variant,
+            syscall_ns,
         }))
     }
 

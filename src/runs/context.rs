@@ -139,7 +139,6 @@ fn reference_costs(platform: &Platform, entry: Option<KernelEntry>) -> ReadPathB
     ReadPathBaselines {
         system_call_ns: entry.map(|entry| entry.system_call_ns),
         clock_call_ns: entry.and_then(|entry| entry.clock_call_ns),
-        clock_call: Some(timers::RATE_SOURCES[0].into()),
         trap_ns: entry.and_then(|entry| entry.trap_ns),
         clock_source: platform.clocksource.current.clone(),
         vdso: platform.clocksource.vdso,

@@ -1,8 +1,8 @@
 //! Computes the rate of a clock relative to its reference: over one long run of comparisons, and in
 //! separate processes.
 
-use super::to_readings;
-use crate::model::{Counted, MAX_SLEW};
+use super::{MAX_UNCERTAINTY, to_readings};
+use crate::model::MAX_SLEW;
 use crate::rate::line::{Reading, Slope};
 use crate::statistics::student_quantile;
 use crate::trust::Case;
@@ -23,56 +23,61 @@ pub(super) const LONGEST_TICK_NS: f64 = 15.64e6;
 /// are tried. *Numerical*.
 const MAX_COMPARISONS: usize = 64;
 
-/// The rate of a clock from the longest run and from processes.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct KnownRate {
-    /// The rate over the longest run, which is of one process.
-    pub longest: Slope,
-    /// The typical rate: that of the longest run, or the median of the processes if it differs. Its
-    /// uncertainty includes the scatter between parts of the run, and the rates of all processes.
+/// The rates of a clock in several processes.
+pub(super) struct Rates {
+    /// The typical rate: that of the process that was watched for longest, or the median of the
+    /// fresh ones if it differs. Its uncertainty includes the scatter between parts of the longest
+    /// run, and the rates of all processes.
     pub typical: Slope,
-    /// The number of fresh processes, besides the one that was watched for longest.
+    /// The number of processes.
     pub processes: u32,
-    /// The number of processes, with that one, whose rate is certainly wrong.
+    /// The number of processes whose rate is certainly wrong, by more than a clock is slewed.
     pub wrong: u32,
 }
 
-/// Returns whether a rate is certainly wrong, by more than a clock is slewed.
-pub(super) fn is_wrong(rate: &Slope) -> bool {
-    (rate.rate - 1.0).abs() - rate.uncertainty > MAX_SLEW
-}
-
-/// Returns the rate over a run, the longest, and from the fresh processes. `steps_ns` is the largest
-/// error from the steps of both clocks.
-pub(super) fn known_rate(case: &Case, run: &[Reading], steps_ns: f64) -> Option<KnownRate> {
-    let (mut longest, scatter) = if (SHORTEST_TICK_NS..=LONGEST_TICK_NS).contains(&steps_ns) {
+/// Returns the rates over the longest run, and in fresh processes from beginning to end. `steps_ns`
+/// is the largest error from the steps of both clocks.
+pub(super) fn rates(case: &Case, run: &[Reading], steps_ns: f64) -> Option<Rates> {
+    let is_ticking = (SHORTEST_TICK_NS..=LONGEST_TICK_NS).contains(&steps_ns);
+    let (longest, scatter) = if is_ticking {
         (rate_of_ticking_clock(run, steps_ns)?, 0.0)
     } else {
         let rate = run.first()?.slope_to(run.last()?, steps_ns)?;
         (rate, scatter(run, rate, steps_ns))
     };
-    longest.uncertainty += case.trace.reference.rate_uncertainty;
-    let processes = process_rates(case, steps_ns);
-    let others = Slope::median(&processes);
+    let fresh = case.evidence().process_comparisons.iter();
+    let fresh = fresh.filter_map(|ends| match *to_readings(case, ends) {
+        [first, last] => first.slope_to(&last, steps_ns),
+        _ => None,
+    });
+    let mut all: Vec<Slope> = fresh.chain([longest]).collect();
+    for rate in &mut all {
+        rate.uncertainty += case.trace.reference.rate_uncertainty;
+    }
+    let (longest, fresh) = all.split_last()?;
+    let median = Slope::median(fresh);
     // The process that was watched for longest may be an outlier.
-    let differs = |others: &Slope| {
-        (others.rate - longest.rate).abs() > longest.uncertainty + others.uncertainty
-    };
-    let typical = others.filter(differs).unwrap_or(longest).rate;
-    let least = longest.uncertainty + scatter + others.map_or(0.0, |others| others.uncertainty);
-    let all = || processes.iter().chain([&longest]);
-    let farthest = all()
+    let differs =
+        |fresh: &Slope| (fresh.rate - longest.rate).abs() > longest.uncertainty + fresh.uncertainty;
+    let typical = median.filter(differs).unwrap_or(*longest).rate;
+    let least = longest.uncertainty + scatter + median.map_or(0.0, |fresh| fresh.uncertainty);
+    let farthest = all
+        .iter()
         .map(|rate| ((rate.rate - typical).abs(), rate.uncertainty))
         .filter(|(apart, uncertainty)| *apart > uncertainty + least)
         .map(|(apart, uncertainty)| apart + uncertainty);
-    Some(KnownRate {
-        longest,
+    // The rate of a raw counter was measured.
+    let is_wrong = |rate: &&Slope| {
+        let certain = (rate.rate - 1.0).abs() - rate.uncertainty;
+        case.trace.declared && certain > MAX_SLEW && rate.uncertainty <= MAX_UNCERTAINTY
+    };
+    Some(Rates {
         typical: Slope {
             rate: typical,
             uncertainty: farthest.fold(least, f64::max),
         },
-        processes: processes.len() as u32,
-        wrong: all().filter(|rate| is_wrong(rate)).count() as u32,
+        processes: all.len() as u32,
+        wrong: all.iter().filter(is_wrong).count() as u32,
     })
 }
 
@@ -82,10 +87,10 @@ pub(super) fn known_rate(case: &Case, run: &[Reading], steps_ns: f64) -> Option<
 fn rate_of_ticking_clock(run: &[Reading], steps_ns: f64) -> Option<Slope> {
     let third = run.len().div_ceil(3).min(MAX_COMPARISONS);
     let last = &run[run.len() - third..];
-    let pairs = run[..third]
-        .iter()
-        .flat_map(|first| last.iter().map(move |last| (first, last)));
-    let slopes = pairs.filter_map(|(first, last)| first.slope_to(last, steps_ns));
+    let slopes = run[..third].iter().flat_map(|first| {
+        last.iter()
+            .filter_map(|last| first.slope_to(last, steps_ns))
+    });
     Slope::median(&slopes.collect::<Vec<_>>())
 }
 
@@ -108,20 +113,4 @@ fn scatter(run: &[Reading], whole_run: Slope, steps_ns: f64) -> f64 {
     });
     let (squares, count) = (squares.sum::<f64>(), count as f64);
     student_quantile(0.95, count as usize - 1) * (squares * count / (count - 1.0)).sqrt()
-}
-
-/// Returns the rates of the fresh processes, each from its beginning to its end. Empty for clocks
-/// whose rate a process cannot determine: raw counters and CPU time.
-fn process_rates(case: &Case, steps_ns: f64) -> Vec<Slope> {
-    if !case.trace.declared || !matches!(case.claimed(), None | Some(Counted::Wall)) {
-        return Vec::new();
-    }
-    let rate = |ends: &[[i64; 3]; 2]| {
-        let ends = to_readings(case, ends);
-        let mut rate = ends.first()?.slope_to(ends.last()?, steps_ns)?;
-        rate.uncertainty += case.trace.reference.rate_uncertainty;
-        Some(rate)
-    };
-    let ends = &case.evidence().process_comparisons;
-    ends.iter().filter_map(rate).collect()
 }

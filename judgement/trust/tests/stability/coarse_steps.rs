@@ -13,7 +13,7 @@ fn verdict_4_ms(close_comparisons: Vec<[i64; 3]>) -> crate::model::Stable {
     });
     trace.runs.clear();
     let profile = resolved_profile(&trace, 4e6, StepRule::Jump);
-    verdicts_on(&trace, &profile, &ReadPathBaselines::default(), None).stable
+    verdicts_on(&trace, &profile).stable
 }
 
 /// A clock with steps of 4 ms whose tick is sometimes late because the CPU that keeps it does not

@@ -55,7 +55,7 @@ fn interrupted_cpu_time_does_not_jump() {
 fn cycles_are_not_compared_with_time() {
     let faster = series(1.0, |k, timer| if k >= 9 { timer + 300_000 } else { timer });
     let claims = claiming(Counted::ThreadCycles);
-    let judged = |id: &str, syscall_variant: Option<f64>, cost: f64, trap_ns: f64| {
+    let judged = |id: &str, syscall_ns: Option<f64>, cost: f64, trap_ns: f64| {
         let mut trace = trace(Evidence {
             claims,
             series: faster.clone(),
@@ -72,16 +72,12 @@ fn cycles_are_not_compared_with_time() {
             clock_source: Some("tsc".into()),
             ..ReadPathBaselines::default()
         };
-        let syscall_variant = syscall_variant.map(|cost_ns| SyscallVariant {
-            id: Some("perf-task-clock"),
-            cost_ns,
-        });
         let properties = timers::find(id).map_or(Properties::default(), |entry| {
             entry.info.properties.into_owned()
         });
         judge(&Case {
             properties: &properties,
-            syscall_variant,
+            syscall_ns,
             ..case(&trace, &profile, &baselines)
         })
     };
@@ -106,12 +102,12 @@ fn cycles_are_not_compared_with_time() {
         "{}",
         found.read_path.evidence
     );
-    for (id, syscall_variant, cost, trap) in [
+    for (id, syscall_ns, cost, trap) in [
         ("perf-cycles", Some(160.0), 330.0, 340.0),
         ("perf-cycles", None, 1_200.0, 805.0),
         ("runtime:cycles", None, 900.0, 805.0),
     ] {
-        let path = judged(id, syscall_variant, cost, trap).read_path;
+        let path = judged(id, syscall_ns, cost, trap).read_path;
         assert_eq!(
             path.outcome,
             Outcome::Pass,

@@ -104,7 +104,7 @@ fn reference_rate_error_is_uncertainty() {
         let mut trace = trace(evidence());
         trace.reference.rate_uncertainty = rate_uncertainty;
         let profile = resolved_profile(&trace, 1.0, StepRule::Unit);
-        verdicts_on(&trace, &profile, &ReadPathBaselines::default(), None)
+        verdicts_on(&trace, &profile)
     };
     let known = judged(0.0);
     assert_eq!(
