@@ -63,9 +63,16 @@ fn model(missed: Missed, deviation: f64) -> TickModel {
 fn missed_expirations_are_exact() {
     let skip = |counted| Missed::Skip { counted };
     for missed in [Missed::Burst, skip(true), skip(false), Missed::Relative] {
-        for (seed, deviation) in [(1, 0.1), (2, 0.5), (3, 1.2)] {
+        // The phase of a timer that drifts by 0.3 % passes many periods.
+        let drifts = [7.0, -60.0, 60.0, -3_000.0, 3_000.0];
+        let cases = [(1, 0.1), (2, 0.5), (3, 1.2)];
+        for ((seed, deviation), ppm) in cases
+            .into_iter()
+            .flat_map(|case| drifts.map(|ppm| (case, ppm)))
+        {
             let model = TickModel {
                 lost: if missed.keeps_its_grid() { 0.01 } else { 0.0 },
+                ppm,
                 ..model(missed, deviation)
             };
             let (found, truth) = analyse(&model, PERIOD, seed);
