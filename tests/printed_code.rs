@@ -17,8 +17,8 @@ mod waits;
 const REPORT: &str = "tests/data/epyc-2026-11-21.json";
 
 /// A language, the program around its code, and what compiles and runs the program. `HEAD` stands for what
-/// belongs to the beginning of a file, `CODE(f)` for the code that measures `f`, and `VALUE` for the body of
-/// an operation with five thousand short calls, five thousand long ones, and so on. The program prints the
+/// belongs to the beginning of a file, `KEEP` for what stands outside of functions, `CODE(f)` for the code that
+/// measures `f`, and `VALUE` for the body of an operation with five thousand short calls, five thousand long ones, and so on. The program prints the
 /// true lengths last, by rows of a thousand calls: that of the quickest row, and the mean.
 type Around = (Language, &'static str, &'static [&'static [&'static str]]);
 
@@ -28,6 +28,7 @@ const PROGRAMS: [Around; 8] = [
     (
         Language::C,
         "HEAD
+KEEP
 static double x = 1; static int n;
 static double value(void) VALUE
 static void nothing(void) { value(); }
@@ -53,6 +54,7 @@ int main(void) {
         Language::Cpp,
         "HEAD
 #include <string>
+KEEP
 static double x = 1; static int n;
 static double value() VALUE
 static void nothing() { value(); }
@@ -79,7 +81,9 @@ int main() {
     ),
     (
         Language::Rust,
-        "use std::sync::atomic::{AtomicU32, Ordering};
+        "HEAD
+KEEP
+use std::sync::atomic::{AtomicU32, Ordering};
 static N: AtomicU32 = AtomicU32::new(0);
 fn value() -> f64 {
     let steps = if N.fetch_add(1, Ordering::Relaxed) / 5000 % 2 == 0 { 300 } else { 100 };
@@ -87,11 +91,10 @@ fn value() -> f64 {
 }
 fn nothing() { std::hint::black_box(value()); }
 fn object() -> Result<String, String> { nothing(); Ok(String::new()) }
-fn first() {\n    HEAD\n    CODE(value)\n}
-fn second() {\n    HEAD\n    CODE(nothing)\n}
-fn third() {\n    HEAD\n    CODE(object)\n}
+fn first() {\n    CODE(value)\n}
+fn second() {\n    CODE(nothing)\n}
+fn third() {\n    CODE(object)\n}
 fn main() {
-    HEAD
     first(); second(); third();
     let (mut y, z) = (0.0, vec![1.0]);
     let mut closure = || { y += value() * z[0]; y };
@@ -104,15 +107,17 @@ fn main() {
     ),
     (
         Language::Java,
-        "class A {
+        "HEAD
+class A {
+KEEP
 static double x = 1; static int n; static double[] y = {0};
 static double value() VALUE
-static void nothing() { value(); }
-static String object() { y[0] += value(); return \"\"; }
+static void nothing() throws Exception { value(); }
+static String object() throws java.io.IOException { y[0] += value(); return \"\"; }
 static void first() {\n    CODE(value)\n}
-static void second() {\n    CODE(nothing)\n}
-void third() {\n    CODE(object)\n}
-public static void main(String[] words) {
+static void second() throws Exception {\n    CODE(nothing)\n}
+void third() throws Exception {\n    CODE(object)\n}
+public static void main(String[] words) throws Exception {
     double z = words.length;
     java.util.function.DoubleSupplier lambda = () -> y[0] += value() + z;
     first(); second(); new A().third();
@@ -133,6 +138,7 @@ public static void main(String[] words) {
         Language::CSharp,
         "HEAD
 class A {
+KEEP
 static double x = 1; static int n;
 static double value() VALUE
 static void nothing() { value(); }
@@ -166,11 +172,11 @@ def value():
     for _ in range(30 if n // 5000 % 2 else 10): x = x * 0.9 + 1
     return x
 def nothing(): value()
+HEAD
+KEEP
 def first(y):
     closure = lambda: value() + y
-    HEAD
     CODE(closure)
-HEAD
 CODE(value)
 CODE(nothing)
 first(1)
@@ -184,7 +190,8 @@ print('quick', min(rows) / 1e3, 'true', sum(rows) / 1e5)",
     ),
     (
         Language::JavaScript,
-        "let x = 1, n = 0;
+        "KEEP
+let x = 1, n = 0;
 function value() { for (let i = Math.floor(n++ / 5000) % 2 ? 300 : 100; i > 0; i--) x = x * 0.9 + 1; return x; }
 function nothing() { value(); }
 function object() { return { x: value() }; }
@@ -208,6 +215,7 @@ console.log('quick', quick / 1e3, 'true', sum / 1e5);",
         Language::Go,
         "package main
 HEAD
+KEEP
 var x, n = 1.0, 0
 func value() float64 {
 \tsteps := 100
@@ -244,10 +252,31 @@ fn file(language: Language) -> String {
     format!("A.{}", endings[language as usize])
 }
 
+/// The code that `pick` prints: for the beginning of a file, for outside of functions, and for measuring.
+/// That of requests is in a handler, which the whole program calls in a loop.
+fn parts(language: Language, requests: bool) -> [String; 3] {
+    let code = printed(language, requests, false);
+    let (outside, mut body) = code.rsplit_once("\n\n").unwrap_or(("", &code));
+    let (head, keep) = match requests || language == Language::Java {
+        true => outside.rsplit_once("\n\n").unwrap_or(("", outside)),
+        false => (outside, ""),
+    };
+    let whole = printed(language, true, true);
+    if requests {
+        let calls = whole.rfind("for ").expect("a loop of requests");
+        let indent = whole[..calls].rsplit('\n').next().unwrap_or_default();
+        let end = whole[calls..].find("results()").expect("results") + "results()".len();
+        let end = calls + end + usize::from(whole[calls + end..].starts_with(';'));
+        let text = whole[calls..end].replace(&format!("\n{indent}"), "\n");
+        return [head, keep, &text].map(str::to_owned);
+    }
+    body = body.trim_end();
+    [head, keep, body].map(str::to_owned)
+}
+
 /// The code around, with the code that `pick` prints in it.
 fn with_code((language, program, _): Around, requests: bool) -> String {
-    let code = printed(language, requests, false);
-    let (head, code) = code.split_once("\n\n").unwrap_or(("", &code));
+    let [head, keep, code] = parts(language, requests);
     let mut text = String::new();
     for line in program.replace("VALUE", VALUE).lines() {
         let name = line
@@ -255,7 +284,10 @@ fn with_code((language, program, _): Around, requests: bool) -> String {
             .map(|(_, name)| name.trim_end_matches(')'));
         let body = match name {
             Some(name) => code.replace("operation", name),
-            None => line.trim_start().replace("HEAD", head),
+            None => line
+                .trim_start()
+                .replace("HEAD", &head)
+                .replace("KEEP", &keep),
         };
         let indent = &line[..line.len() - line.trim_start().len()];
         for line in body.lines() {
@@ -416,7 +448,7 @@ for at in range(1, count, count // 30):
         assert -0.01 <= more <= (1e7 / 10000 if name == 'mean' else 0.01), (at, name, ns, quiet)
 print('mean', quiet['mean'])";
     for requests in [false, true] {
-        let code = printed(Language::Python, requests, false);
+        let code = parts(Language::Python, requests).join("\n");
         let text = format!("CODE = {code:?}{CLOCK}");
         let printed = run_program("A.py", &text, &[&["python3", "A.py"]]);
         let mean = printed.map(|text| after(&text, "mean")[0]);
@@ -463,12 +495,13 @@ fn printed(language: Language, requests: bool, whole: bool) -> String {
         rate_hz: requests.then_some(1e5),
         ..usual
     };
+    let rate_hz = asked.rate_hz;
     let picked = choose(&report, &asked)
         .expect("the report has the clocks")
         .picked;
     let wanted = Wanted {
         language: Some(language),
-        requests,
+        rate_hz,
         whole,
     };
     snippet(&picked.expect("a clock suffices"), wanted).expect("the clock has code")

@@ -33,7 +33,8 @@ pub enum Language {
 
 /// The code: the language, the ids of the clocks that it reads, and its parts, each after a line with `@` and
 /// its name. Parts that are missing are those of [`COMMON`]; the name of a part in a text stands for it.
-/// `PROGRAM` is a whole program, `PRINT` prints a result. `CALLS`, `RUNS` and the like are numbers.
+/// `KEEP` stands outside of functions, `PROGRAM` is a whole program, `PRINT` prints a result. `CALLS`, `RUNS`
+/// and the like are numbers.
 ///
 /// One algorithm: lines that begin with `-` are for operations that can be repeated, lines with `+` for
 /// requests of a service.
@@ -44,8 +45,10 @@ pub enum Language {
 /// half of them, after the code is warm, less the same frame is the mean result. So an interruption changes
 /// no result by more than its share of the runs, and makes none negative.
 ///
-/// From requests the mean of pairs of reads is subtracted, the least such mean of a hundred, at most the
-/// shortest request.
+/// Handlers of requests keep their times in one array, of which a counter gives each the next place: so any
+/// thread may do so, without a lock, and nothing has to be merged. Threads of their own for each request, and
+/// goroutines, have no arrays of their own. From the results the mean of pairs of reads is subtracted, the
+/// least such mean of a hundred, at most the shortest request.
 ///
 /// A call is hidden from the compiler, or its result is used: otherwise compilers remove an operation
 /// without effects, or move it out of the loop. In Python calls stand in a row, because a turn of a loop
@@ -65,20 +68,21 @@ COMMON
 #include <sys/syscall.h>
 #include <unistd.h>
 #include <x86intrin.h>
-@SETUP
-COMMON
-double at[2], count[2], width[] = {1e18, 1e18};  // the rate, in 0.1 s
-for (int end = 0; end < 2; nanosleep(&(struct timespec){0, end++ ? 0 : 100000000}, NULL))
-    for (int i = 0; i < 100; i++) {
-        struct timespec a;
-        unsigned long long begin = __rdtsc();
-        syscall(SYS_clock_gettime, CLOCK_MONOTONIC, &a);
-        double t = __rdtsc() - begin;
-        if (t >= width[end]) continue;
-        width[end] = t, count[end] = begin + t / 2, at[end] = 1e9 * a.tv_sec + a.tv_nsec;
-    }
-double tick = (at[1] - at[0]) / (count[1] - count[0]);
-printf(\"tick %f ns ± %.0f ppm\\n\", tick, 5e5 * (width[0] + width[1]) / (count[1] - count[0]));
+static double tick;
+__attribute__((constructor)) static void find_tick(void) {  // before main, in 0.1 s
+    double at[2], count[2], width[] = {1e18, 1e18};
+    for (int end = 0; end < 2; nanosleep(&(struct timespec){0, end++ ? 0 : 100000000}, NULL))
+        for (int i = 0; i < 100; i++) {
+            struct timespec a;
+            unsigned long long begin = __rdtsc();
+            syscall(SYS_clock_gettime, CLOCK_MONOTONIC, &a);
+            double t = __rdtsc() - begin;
+            if (t >= width[end]) continue;
+            width[end] = t, count[end] = begin + t / 2, at[end] = 1e9 * a.tv_sec + a.tv_nsec;
+        }
+    tick = (at[1] - at[0]) / (count[1] - count[0]);
+    printf(\"tick %f ns ± %.0f ppm\\n\", tick, 5e5 * (width[0] + width[1]) / (count[1] - count[0]));
+}
 @BEGIN
 _mm_lfence();
 unsigned long long begin = __rdtsc();
@@ -94,6 +98,7 @@ double t = (__rdtsc() - begin) * tick;",
 #include <chrono>
 #include <cstdio>
 +#include <algorithm>
++#include <atomic>
 @SETUP
 auto op = [&] { return operation(); };  // <- your operation
 auto *volatile call = +[](decltype(op) &hidden) { return hidden(); };
@@ -104,16 +109,22 @@ call(op);
 @END
 auto lasted = std::chrono::steady_clock::now() - begin;
 double t = std::chrono::duration<double, std::nano>(lasted).count();
+@ARRAY
+static std::atomic<double> took[COUNT];
+@COUNTER
+static std::atomic<unsigned long> count;
 @SORT
-std::sort(took, took + COUNT);
+std::sort(times, times + n);
 @PROGRAM
 // g++ -O2 a.cpp -o a && ./a
 HEAD
 
+KEEP
+
 EXAMPLE
 
 int main() {
-    BODY
+    MAIN
 }",
     ),
     (
@@ -122,40 +133,50 @@ int main() {
         "\
 @HEAD
 use std::{hint::black_box, time::Instant};
++use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed};
+@KEEP
++static TOOK: [AtomicU64; COUNT] = [const { AtomicU64::new(0) }; COUNT]; // the last COUNT requests: SPAN at this rate
++static NEXT: AtomicUsize = AtomicUsize::new(0);
++fn keep(ns: u64) { // any thread may call it
++    TOOK[NEXT.fetch_add(1, Relaxed) % COUNT].store(ns, Relaxed);
++}
++fn results() { // call it at the end
++    let pair = |_| Instant::now().elapsed().as_nanos() as f64;
++    let pairs = (0..100).map(|_| (0..100).map(pair).sum::<f64>() / 100.0);
++    let kept = TOOK.iter().take(NEXT.load(Relaxed));
++    let mut times: Vec<f64> = kept.map(|ns| ns.load(Relaxed) as f64).collect();
++    times.sort_by(f64::total_cmp);
++    let (n, cost) = (times.len(), pairs.fold(times[0], f64::min));
++    let mean = times.iter().sum::<f64>() / n as f64;
++    RESULTS
++}
 @BODY
-let mut op = || _ = black_box(operation()); // <- your operation
-let call: &mut dyn FnMut() = black_box(&mut op);
+-let mut op = || _ = black_box(operation()); // <- your operation
+-let call: &mut dyn FnMut() = black_box(&mut op);
 -let (mut least, mut total) = ([1e18_f64; 2], 0.0);
 -for run in 0..TWICE {
-+let (mut cost, mut total, mut took) = (1e18_f64, 0.0, vec![]);
-+for _ in 0..100 {
-+    // the cost of reads: once, at the start
-+    let pair = |_| Instant::now().elapsed().as_nanos() as f64;
-+    cost = cost.min((0..100).map(pair).sum::<f64>() / 100.0);
-+}
-+for _ in 0..COUNT {
-+    // this for each request
-    let begin = Instant::now();
+-    let begin = Instant::now();
 -    for _ in 0..run % 2 * CALLS {
 -        call();
 -    }
-+    call();
-    let t = begin.elapsed().as_nanos() as f64;
+-    let t = begin.elapsed().as_nanos() as f64;
 -    least[run % 2] = t.min(least[run % 2]);
 -    if run % 2 == 1 && run > BOUND {
 -        total += t;
 -    }
-+    total += t;
-+    took.push(t);
-}
-+took.sort_by(f64::total_cmp);
-+cost = cost.min(took[0]);
-RESULTS
+-}
+-RESULTS
++// in each handler
++let begin = Instant::now();
++_ = black_box(operation()); // <- your operation
++keep(begin.elapsed().as_nanos() as u64);
 @PRINT
 println!(\"NAME {:.2} ns\", VALUE);
 @PROGRAM
 // rustc -O a.rs && ./a
 HEAD
+
+KEEP
 
 fn operation() -> f64 {
     // <- your operation
@@ -163,7 +184,11 @@ fn operation() -> f64 {
 }
 
 fn main() {
-    BODY
+-    BODY
++    for _ in 0..COUNT {
++        BODY
++    }
++    results();
 }",
     ),
     (
@@ -171,16 +196,30 @@ fn main() {
         "nanoTime",
         "\
 @HEAD
++import java.util.concurrent.atomic.AtomicLong;
+@KEEP
+-interface Kept {  // beside your method; keeps results, so that no call is optimised away
+-    double[] number = {0};
+-    Object[] last = {null};
+-    void run() throws Exception;
+-    interface Real { double get() throws Exception; }
+-    static Runnable of(Real f) { return of(() -> { number[0] += f.get(); }); }
+-    static Runnable of(java.util.concurrent.Callable<?> f) { return of(() -> { last[0] = f.call(); }); }
+-    static Runnable of(Kept f) {
+-        return () -> { try { f.run(); } catch (Exception e) { throw new RuntimeException(e); } };
+-    }
+-}
+COMMON
+@ARRAY
+static final double[] took = new double[COUNT];
+@COUNTER
+static final AtomicLong count = new AtomicLong();
+@SLOT
+(int) (count.getAndIncrement() % COUNT)
+@NUMBER
+int n = (int) Math.min(count.get(), COUNT);
 @SETUP
-class Kept {  // results, so that no call is optimised away
-    double number;
-    Object last;
-    Runnable of(Runnable f) { return f; }
-    Runnable of(java.util.function.Supplier<?> f) { return () -> last = f.get(); }
-    Runnable of(java.util.function.DoubleSupplier f) { return () -> number += f.getAsDouble(); }
-}
-Kept kept = new Kept();
-Runnable call = kept.of(() -> operation());  // <- your operation
+Runnable call = Kept.of(() -> operation());  // <- your operation
 @BEGIN
 long begin = System.nanoTime();
 @OPERATE
@@ -188,18 +227,20 @@ call.run();
 @END
 double t = System.nanoTime() - begin;
 @SORT
-java.util.Arrays.sort(took);
-@AFTER
-if (kept.number == 0.1) System.out.println(kept.last);
+java.util.Arrays.sort(times, 0, n);
 @PRINT
 System.out.printf(\"NAME %.2f ns%n\", VALUE);
 @PROGRAM
 // javac A.java && java A
+HEAD
+
 class A {
+    KEEP
+
     EXAMPLE
 
     public static void main(String[] words) {
-        BODY
+        MAIN
     }
 }",
     ),
@@ -209,6 +250,12 @@ class A {
         "\
 @HEAD
 using System.Diagnostics;
+@ARRAY
+static readonly double[] took = new double[COUNT];
+@COUNTER
+static long count;
+@SLOT
+(System.Threading.Interlocked.Increment(ref count) - 1) % COUNT
 @SETUP
 @BEGIN
 long begin = Stopwatch.GetTimestamp();
@@ -217,7 +264,7 @@ operation();  // <- your operation
 @END
 double t = (Stopwatch.GetTimestamp() - begin) * 1e9 / Stopwatch.Frequency;
 @SORT
-System.Array.Sort(took);
+System.Array.Sort(times, 0, n);
 @PRINT
 System.Console.WriteLine(\"NAME {0:F2} ns\", VALUE);
 @PROGRAM
@@ -225,10 +272,12 @@ System.Console.WriteLine(\"NAME {0:F2} ns\", VALUE);
 HEAD
 
 class A {
+    KEEP
+
     EXAMPLE
 
     static void Main() {
-        BODY
+        MAIN
     }
 }",
     ),
@@ -237,8 +286,17 @@ class A {
         "perf_counter_ns",
         "\
 @HEAD
++from collections import deque
 from time import perf_counter_ns
 -from timeit import Timer
+@KEEP
++took = deque(maxlen=COUNT)  # the last COUNT requests: SPAN at this rate
++def results():  # call it at the end
++    pair = lambda: -perf_counter_ns() + perf_counter_ns()
++    cost = min(sum(pair() for _ in range(100)) / 100 for _ in range(100))
++    times, n = sorted(took), len(took)
++    mean, cost = sum(times) / n, min(cost, times[0])
++    RESULTS
 @BODY
 -call = operation  # <- your operation
 -empty = Timer(\"pass\", timer=perf_counter_ns)
@@ -248,41 +306,43 @@ from time import perf_counter_ns
 -    t = (empty, batch)[run % 2].timeit(TURNS)  # without garbage collection
 -    least[run % 2] = min(least[run % 2], t)
 -    if run > BOUND: total += run % 2 * t
-+pair = lambda: -perf_counter_ns() + perf_counter_ns()
-+cost = min(sum(pair() for _ in range(100)) / 100 for _ in range(100))  # at the start
-+took = []
-+for _ in range(COUNT):  # this for each request
-+    begin = perf_counter_ns()
-+    operation()  # <- your operation
-+    took.append(perf_counter_ns() - begin)
-+total = sum(took)
-+took.sort()
-+cost = min(cost, took[0])
-RESULTS
+-RESULTS
++# in each handler, in any thread
++begin = perf_counter_ns()
++operation()  # <- your operation
++took.append(perf_counter_ns() - begin)
 @PRINT
 print(f\"NAME {VALUE:.2f} ns\")
 @PROGRAM
 # python3 a.py
 HEAD
 
+KEEP
+
 def operation():  # <- your operation
     return sum(range(30))
 
-BODY",
+-BODY
++for _ in range(COUNT):
++    BODY
++results()",
     ),
     (
         Language::JavaScript,
         "hrtime.bigint",
         "\
 @HEAD
+@ARRAY
+const took = [];
+@COUNTER
+let count = 0;
+@NUMBER
+const n = took.length;
 @SETUP
 const kept = [];  // results, so that no call is optimised away
 @FEW
 const least = [1e18, 1e18];
 let total = 0;
-@MANY
-const took = new Float64Array(COUNT);
-let cost = 1e18, total = 0;
 @BEGIN
 const begin = process.hrtime.bigint();
 @OPERATE
@@ -290,18 +350,20 @@ kept[0] = operation();  // <- your operation
 @END
 const t = Number(process.hrtime.bigint() - begin);
 @SORT
-took.sort();
+times.sort((a, b) => a - b);
 @PRINT
 console.log(\"NAME\", (VALUE).toFixed(2), \"ns\");
 @PROGRAM
 // node a.js
+KEEP
+
 let x = 1;
 function operation() {  // <- your operation
     for (let i = 0; i < 100; i++) x = x * 0.9 + 1;
     return x;
 }
 
-BODY",
+MAIN",
     ),
     (
         Language::Go,
@@ -309,38 +371,52 @@ BODY",
         "\
 @HEAD
 -import (\"fmt\"; \"math\"; \"time\")
-+import (\"fmt\"; \"math\"; \"sort\"; \"time\")
++import (\"fmt\"; \"math\"; \"sort\"; \"sync/atomic\"; \"time\")
+@KEEP
++var took [COUNT]int64 // the last COUNT requests: SPAN at this rate
++var count int64
++func keep(ns time.Duration) { // any goroutine may call it
++\tatomic.StoreInt64(&took[(atomic.AddInt64(&count, 1)-1)%COUNT], int64(ns))
++}
++func results() { // call it at the end
++\tn := int(math.Min(float64(count), COUNT))
++\ttimes, cost, mean := make([]float64, n), 1e18, 0.0
++\tfor i := 0; i < 100; i++ { // the cost of reads
++\t\tpairs := 0.0
++\t\tfor j := 0; j < 100; j++ {
++\t\t\tbegin := time.Now()
++\t\t\tpairs += float64(time.Since(begin))
++\t\t}
++\t\tcost = math.Min(cost, pairs/100)
++\t}
++\tfor i := range times {
++\t\ttimes[i] = float64(took[i])
++\t\tmean += times[i] / float64(n)
++\t}
++\tsort.Float64s(times)
++\tcost = math.Min(cost, times[0])
++\tRESULTS
++}
 @BODY
-op := operation // <- your operation
-call := &op // not optimised away
+-op := operation // <- your operation
+-call := &op // not optimised away
 -least, total := [2]float64{1e18, 1e18}, 0.0
 -for run := 0; run < TWICE; run++ {
-+cost, total, took := 1e18, 0.0, make([]float64, COUNT)
-+for range took[:100] { // the cost of reads: once, at the start
-+\tpairs := 0.0
-+\tfor range took[:100] {
-+\t\tbegin := time.Now()
-+\t\tpairs += float64(time.Since(begin))
-+\t}
-+\tcost = math.Min(cost, pairs/100)
-+}
-+for i := range took { // this for each request
-\tbegin := time.Now()
+-\tbegin := time.Now()
 -\tfor i := run % 2 * CALLS; i > 0; i-- {
 -\t\t(*call)()
 -\t}
-+\t(*call)()
-\tt := float64(time.Since(begin))
+-\tt := float64(time.Since(begin))
 -\tleast[run%2] = math.Min(least[run%2], t)
 -\tif run%2 == 1 && run > BOUND {
 -\t\ttotal += t
 -\t}
-+\ttook[i] = t
-+\ttotal += t
-}
-+sort.Float64s(took)
-+cost = math.Min(cost, took[0])
-RESULTS
+-}
+-RESULTS
++// in each handler
++begin := time.Now()
++operation() // <- your operation
++keep(time.Since(begin))
 @PRINT
 fmt.Printf(\"NAME %.2f ns\\n\", VALUE)
 @PROGRAM
@@ -348,6 +424,8 @@ fmt.Printf(\"NAME %.2f ns\\n\", VALUE)
 package main
 
 HEAD
+
+KEEP
 
 var x = 1.0
 
@@ -359,7 +437,11 @@ func operation() float64 { // <- your operation
 }
 
 func main() {
-\tBODY
+-\tBODY
++\tfor i := 0; i < COUNT; i++ {
++\t\tBODY
++\t}
++\tresults()
 }",
     ),
 ];
@@ -376,39 +458,67 @@ pub(super) const COMMON: &str = "\
 +}
 @SETUP
 __typeof__(operation) *volatile call = operation;  // <- your operation
+@KEEP
++ARRAY  // the last COUNT requests: SPAN at this rate
++COUNTER
++static void keep(double ns) { took[SLOT] = ns; }  // any thread may call it
++static void results() {  // call it at the end
++    NUMBER
++    double cost = 1e18, mean = 0;
++    double times[COUNT];
++    for (int i = 0; i < 100; i++) {  // the cost of reads
++        double pairs = 0;
++        for (int j = 0; j < 100; j++) {
++            BEGIN
++            END
++            pairs += t;
++        }
++        if (pairs / 100 < cost) cost = pairs / 100;
++    }
++    for (int i = 0; i < n; i++) mean += (times[i] = took[i]) / n;
++    SORT
++    if (times[0] < cost) cost = times[0];
++    RESULTS
++}
+@ARRAY
+static _Atomic double took[COUNT];
+@COUNTER
+static _Atomic unsigned long count;
+@SLOT
+count++ % COUNT
+@NUMBER
+int n = count < COUNT ? (int)count : COUNT;
 @BODY
-SETUP
+-SETUP
 -FEW
 -for (int run = 0; run < TWICE; run++) {
-+MANY
-+for (int i = 0; i < 100; i++) {  // the cost of reads: once, at the start
-+    double pairs = 0;
-+    for (int j = 0; j < 100; j++) {
-+        BEGIN
-+        END
-+        pairs += t;
-+    }
-+    if (pairs / 100 < cost) cost = pairs / 100;
-+}
-+for (int i = 0; i < COUNT; i++) {  // this for each request
-    BEGIN
+-    BEGIN
 -    for (long i = run % 2 * CALLS; i > 0; i--) OPERATE
-+    OPERATE
-    END
+-    END
 -    if (t < least[run % 2]) least[run % 2] = t;
 -    if (run > BOUND) total += run % 2 * t;
-+    total += took[i] = t;
-}
-+SORT
-+if (took[0] < cost) cost = took[0];
-RESULTS
-AFTER
+-}
+-RESULTS
++// in each handler
++BEGIN
++operation();  // <- your operation
++END
++keep(t);
+@CODE
+HEAD
+
+KEEP
+
+BODY
+@MAIN
+-BODY
++for (int i = 0; i < COUNT; i++) {
++    BODY
++}
++results();
 @FEW
 double least[] = {1e18, 1e18};
 double total = 0;
-@MANY
-static double took[COUNT];
-double cost = 1e18, total = 0;
 @BEGIN
 struct timespec a, b;
 clock_gettime(CLOCK_ID, &a);
@@ -418,18 +528,19 @@ call();
 clock_gettime(CLOCK_ID, &b);
 double t = 1e9 * (b.tv_sec - a.tv_sec) + (b.tv_nsec - a.tv_nsec);
 @SORT
-qsort(took, COUNT, sizeof *took, ascending);
-@AFTER
+qsort(times, n, sizeof *times, ascending);
 @PRINT
 printf(\"NAME %.2f ns\\n\", VALUE);
 @PROGRAM
 // cc -O2 a.c -o a && ./a
 HEAD
 
+KEEP
+
 EXAMPLE
 
 int main(void) {
-    BODY
+    MAIN
 }
 @EXAMPLE
 static double x = 1;
@@ -440,9 +551,9 @@ static double operation() {  // <- your operation
 @RESULTS
 -least (least[1] - least[0]) / CALLS.0
 -mean (total / RUNS.0 - least[0]) / CALLS.0
-+mean total / COUNT.0 - cost
-+p50 took[HALF] - cost
-+p99 took[MOST] - cost";
++mean mean - cost
++p50 times[n / 2] - cost
++p99 times[n * 99 / 100] - cost";
 
 /// How people write each language, its runtime, what they call its clock, and a harness for benchmarks.
 type Names = (

@@ -4,6 +4,7 @@
 use super::clocks::RankedClock;
 use super::language::{CODES, COMMON, Language};
 use super::plan::PlanMethod;
+use crate::numbers::short_time;
 
 /// Total duration of the counted runs with calls in nanoseconds; as many runs before them are not
 /// counted: Java compiles a method after some ten thousand calls, Python specialises code after some
@@ -22,8 +23,8 @@ const MAX_UNROLLED: u64 = 1000;
 pub struct Wanted {
     /// Its language; if there is none, the first that has code for the clock.
     pub language: Option<Language>,
-    /// Whether it times requests of a service, which cannot be repeated.
-    pub requests: bool,
+    /// The requests of a service per second, if it times these, which cannot be repeated.
+    pub rate_hz: Option<f64>,
     /// Whether it is a whole program.
     pub whole: bool,
 }
@@ -46,17 +47,25 @@ pub fn snippet(picked: &RankedClock, wanted: Wanted) -> Option<String> {
     };
     let (language, _, own) = CODES.iter().find(reads)?;
     let code = Code { own, wanted };
-    let mut text = match wanted.whole {
-        true => code.part("PROGRAM"),
-        false => [code.part("HEAD"), code.part("BODY")].join("\n\n"),
-    };
+    let text = code.part(if wanted.whole { "PROGRAM" } else { "CODE" });
+    let mut text = text.replace("\n\n\n", "\n\n");
     if text.contains("CLOCK_ID") {
         text = text.replace("CLOCK_ID", clock_name(&picked.label)?);
     }
     let words: &[_] = match language {
-        Language::JavaScript => &[("int ", "let "), ("long ", "let "), ("double ", "let ")],
-        Language::Java => &[("CALLS;", "CALLSL;"), LEAST, TOOK],
-        Language::CSharp => &[LEAST, TOOK],
+        Language::JavaScript => &[
+            ("double times[COUNT]", "const times = []"),
+            ("static void ", "function "),
+            ("double ns", "ns"),
+            ("[n / 2]", ".at(n / 2)"),
+            ("[n * 99 / 100]", ".at(n * 99 / 100)"),
+            ("int ", "let "),
+            ("long ", "let "),
+            ("double ", "let "),
+        ],
+        Language::Java => &[("CALLS;", "CALLSL;"), LEAST, TIMES],
+        Language::CSharp => &[LEAST, TIMES],
+        Language::Python => &[("n / 2", "n // 2"), ("99 / 100", "99 // 100")],
         _ => &[],
     };
     for (word, other) in words {
@@ -79,23 +88,20 @@ pub fn snippet(picked: &RankedClock, wanted: Wanted) -> Option<String> {
         ("BOUND", 2 * runs),
         ("TWICE", 4 * runs),
         ("COUNT", count),
-        ("HALF", count / 2),
-        ("MOST", count * 99 / 100),
     ] {
         text = text.replace(name, &number.to_string());
     }
+    let span_ns = wanted.rate_hz.map(|hertz| 1e9 * count as f64 / hertz);
+    text = text.replace("SPAN", &short_time(span_ns.unwrap_or_default()));
     Some(text.trim_start().to_owned() + "\n")
 }
 
 /// Arrays of C as Java and C# declare them.
 const LEAST: (&str, &str) = ("double least[]", "double[] least");
-const TOOK: (&str, &str) = (
-    "static double took[COUNT]",
-    "double[] took = new double[COUNT]",
-);
+const TIMES: (&str, &str) = ("double times[COUNT]", "double[] times = new double[COUNT]");
 
 /// The parts that stand for themselves in a text.
-const PARTS: &str = "HEAD SETUP BODY FEW MANY BEGIN OPERATE END SORT RESULTS AFTER EXAMPLE";
+const PARTS: &str = "HEAD KEEP ARRAY COUNTER SLOT NUMBER SETUP MAIN BODY FEW BEGIN OPERATE END SORT RESULTS EXAMPLE";
 
 /// The code of a language while it is put together.
 struct Code {
@@ -110,7 +116,11 @@ impl Code {
         let find = |text: &'static str| text.split_once(&begin)?.1.split('@').next();
         let common = find(COMMON).unwrap_or_default();
         let text = find(self.own).unwrap_or(common).replace("COMMON\n", common);
-        let unwanted = if self.wanted.requests { '-' } else { '+' };
+        let unwanted = if self.wanted.rate_hz.is_some() {
+            '-'
+        } else {
+            '+'
+        };
         let mut lines = Vec::new();
         for line in text.lines().filter(|line| !line.starts_with(unwanted)) {
             let line = line.strip_prefix(['-', '+']).unwrap_or(line);

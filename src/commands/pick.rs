@@ -74,7 +74,7 @@ pub fn run(args: &PickArgs, output: &mut dyn Write) -> CommandResult<bool> {
     if let Some(best) = choice.picked.as_mut().or(choice.nearest.as_mut()) {
         let wanted = Wanted {
             language: args.language,
-            requests: args.rate.is_some(),
+            rate_hz: args.rate,
             whole: args.whole,
         };
         code = snippet(best, wanted);
