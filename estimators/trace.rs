@@ -345,8 +345,6 @@ pub struct WaitRun {
     pub scans: Vec<Vec<Wait>>,
     /// Long waits, made while other sleep primitives waited too.
     pub long: Vec<Wait>,
-    /// Durations of arming a timer and cancelling it again, in ticks of the reference.
-    pub arms: Vec<i64>,
 }
 
 /// All observations of a sleep primitive: a function that waits for a given time.

@@ -205,16 +205,6 @@ pub trait Subject {
         unsupported()
     }
 
-    /// Measures arming and cancelling. `repeat` times: reads the reference, arms the timer for one
-    /// hour, cancels the timer, reads the reference. Returns the differences second − first, in
-    /// ticks of the reference.
-    ///
-    /// # Errors
-    /// When the method cannot be armed without waiting, or the reference clock is unknown.
-    fn arms(&mut self, _reference: &str, _repeat: u32) -> Answer<Vec<i64>> {
-        unsupported()
-    }
-
     /// Runs the timer with the given period for `count` wake-ups.
     ///
     /// # Errors

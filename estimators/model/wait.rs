@@ -176,8 +176,6 @@ pub struct WaitFigures {
     /// Increase of CPU time with length, as a share of the length: near 0 if it blocks, 1 if it
     /// spins.
     pub cpu_slope: Option<Interval>,
-    /// Duration of arming and cancelling together, in nanoseconds.
-    pub arm_cancel_ns: Option<Interval>,
     /// The number of fresh processes.
     pub processes: u32,
     /// The total number of waits.

@@ -34,10 +34,6 @@ pub fn figures(trace: &WaitTrace, hertz: Option<f64>) -> WaitFigures {
     });
     let trace = widened.as_ref().unwrap_or(trace);
     let runs = || trace.runs.iter();
-    let length_of = |by_process: Vec<Vec<f64>>| {
-        let length = timed_median(&by_process, &trace.reference)?;
-        Some(length.within(0.0, f64::INFINITY))
-    };
     let median_length = |request: u64| {
         let by_process = runs().map(|run| {
             run.lengths
@@ -46,11 +42,8 @@ pub fn figures(trace: &WaitTrace, hertz: Option<f64>) -> WaitFigures {
                 .map(|wait| observed_ns(wait, &trace.reference))
                 .collect()
         });
-        length_of(by_process.collect())
-    };
-    let arms_ns = |run: &WaitRun| -> Vec<f64> {
-        let ns = |&arm: &i64| zero_if_not_finite(arm as f64 * trace.reference.ns_per_tick);
-        run.arms.iter().map(ns).collect()
+        let length = timed_median(&by_process.collect::<Vec<_>>(), &trace.reference)?;
+        Some(length.within(0.0, f64::INFINITY))
     };
     let wait_count =
         |run: &WaitRun| run.lengths.len() + run.long.len() + run.scans.iter().flatten().count();
@@ -61,7 +54,6 @@ pub fn figures(trace: &WaitTrace, hertz: Option<f64>) -> WaitFigures {
         lateness: lateness::lateness_by_length(trace, hertz),
         proportional_ppm: lateness::lateness_slope(trace).map(|slope| slope.scaled(1e6)),
         cpu_slope: lateness::cpu_slope(trace),
-        arm_cancel_ns: length_of(runs().map(arms_ns).collect()),
         processes: trace.runs.len() as u32,
         waits: runs().map(wait_count).sum::<usize>() as u64,
     }

@@ -44,8 +44,6 @@ fn timer_fields() -> Vec<Field> {
         floor: Nanoseconds = row.floor_ns, "Duration of the shortest wait",
             interval(), range(Range::ANY), in_tables(Visibility::Wide), metric("shortest"), compared("floor");
         zero: Nanoseconds = row.zero_ns, "Duration of a wait of 0", interval(), range(Range::ANY);
-        arm_cancel: Nanoseconds = row.arm_cancel_ns, "Duration of arming and cancelling together",
-            interval(), range(Range::ANY), metric("arm_cancel");
         proportional: Ppm = row.proportional_ppm, "Increase of lateness with the length of the wait",
             interval(), metric("proportional");
         cpu_slope: Number = row.cpu_slope, "CPU time divided by the length", more("0 if it blocks, 1 if it spins"),

@@ -143,7 +143,6 @@ impl CampaignPlan {
             scan: 16,
             scan_ns: 0.0,
             wide_scan: (16, 0.0),
-            arms: 4,
             ..Self::QUICK.waits
         },
         ..Self::QUICK
@@ -183,7 +182,6 @@ impl CampaignPlan {
             scan: 24,
             scan_ns: 2.8e7,
             wide_scan: (40, 1e8),
-            arms: 50,
             ticking_ns: 1.2e8,
         },
     };
@@ -222,7 +220,6 @@ impl CampaignPlan {
             scan: 60,
             scan_ns: 1.2e8,
             wide_scan: (60, 1.2e8),
-            arms: 100,
             ticking_ns: 5e8,
         },
     };
@@ -260,7 +257,6 @@ impl CampaignPlan {
             scan: 120,
             scan_ns: 4e8,
             wide_scan: (120, 4e8),
-            arms: 400,
             ticking_ns: 4e9,
             ..Self::DEFAULT.waits
         },
@@ -302,8 +298,6 @@ pub struct WaitPlan {
     pub scan_ns: f64,
     /// `scan` and `scan_ns` if the lateness varies so much that wake-up times may lie on a grid.
     pub wide_scan: (u32, f64),
-    /// How often a process arms and cancels the primitive.
-    pub arms: u32,
     /// Nanoseconds for which a periodic timer runs in a process.
     pub ticking_ns: f64,
 }

@@ -262,14 +262,6 @@ impl Subject for Hosted {
         Ok(as_tuples(&values).iter().map(wait).collect())
     }
 
-    fn arms(&mut self, reference: &str, repeat: u32) -> Answer<Vec<i64>> {
-        self.ask(&AgentQuestion::Arms {
-            timer: self.id.clone(),
-            reference: reference.into(),
-            repeat,
-        })
-    }
-
     fn periods(&mut self, reference: &str, period_ns: u64, count: u32) -> Answer<Wakeups> {
         let reply = self.connection.borrow_mut().ask(&AgentQuestion::Periods {
             timer: self.id.clone(),

@@ -239,11 +239,6 @@ impl NativeAgent {
                 });
                 values.collect()
             }
-            AgentQuestion::Arms {
-                timer,
-                reference,
-                repeat,
-            } => self.subject(&timer)?.arms(&reference, repeat)?,
             AgentQuestion::Periods {
                 timer,
                 reference,

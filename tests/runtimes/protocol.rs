@@ -34,7 +34,7 @@ pub fn assert_protocol(command: &AgentCommand) {
     for (op, example) in EXAMPLES {
         let timers = hello.timers.iter().chain(&hello.waiters);
         let asked = timers.filter(|timer| match op {
-            Op::Waits | Op::Arms | Op::Periods => timer.answers(Some(op)),
+            Op::Waits | Op::Periods => timer.answers(Some(op)),
             _ if MANDATORY.contains(&op) => timer.answers(None),
             _ => timer.id == *reference && hello.offers(op),
         });

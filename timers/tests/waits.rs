@@ -98,17 +98,12 @@ fn timers_open_or_explain() {
 #[test]
 fn refuses_unsupported_measurements() {
     for (entry, mut subject) in available(|_| true) {
-        let Supported {
-            waits,
-            arms,
-            periods,
-        } = entry.supports;
+        let Supported { waits, periods } = entry.supports;
         let given = [
             subject.waits(REFERENCE_ID, list(&[0])).map(drop),
-            subject.arms(REFERENCE_ID, 1).map(drop),
             subject.periods(REFERENCE_ID, 100_000, 1).map(drop),
         ];
-        for (given, answered) in given.into_iter().zip([waits, arms, periods]) {
+        for (given, answered) in given.into_iter().zip([waits, periods]) {
             match given {
                 Ok(()) => assert!(answered, "{}", entry.info.id),
                 Err(fault) => assert!(!answered && matches!(fault, Fault::Refused(_)), "{fault}"),
@@ -194,23 +189,6 @@ fn waits_take_time() {
 }
 
 #[test]
-fn arming_takes_time() {
-    for (entry, mut subject) in available(|supported| supported.arms) {
-        let pairs = subject.arms(REFERENCE_ID, 50).expect("the method answers");
-        assert!(
-            pairs.len() == 50 && pairs.iter().all(|&ticks| ticks > 0),
-            "{}: {pairs:?}",
-            entry.info.id
-        );
-        // A cancelled timer does not disturb the next wait.
-        let waits = subject
-            .waits(REFERENCE_ID, list(&[1_000, 1_000]))
-            .expect("the method answers");
-        assert_eq!(waits.len(), 2, "{}", entry.info.id);
-    }
-}
-
-#[test]
 fn periods_report_missed_expirations() {
     const PERIOD_NS: u64 = 400_000;
     const REPORTS_EXPIRATIONS: [&str; 2] = ["timerfd", "timer-create"];
@@ -268,12 +246,9 @@ fn periods_report_missed_expirations() {
 
 #[test]
 fn unknown_references_are_refused_by_name() {
-    for (entry, mut subject) in
-        available(|supported| supported.waits && supported.arms && supported.periods)
-    {
+    for (entry, mut subject) in available(|supported| supported.waits && supported.periods) {
         let faults = [
             subject.waits("sundial", list(&[0])).map(drop),
-            subject.arms("sundial", 1).map(drop),
             subject.periods("sundial", 1_000, 1).map(drop),
         ];
         for fault in faults {

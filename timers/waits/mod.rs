@@ -1,8 +1,7 @@
 //! Wait methods: sleep primitives, which return once a requested time has passed, and periodic
 //! timers, which return once per period. One file per family.
 //!
-//! A campaign measures each method as a [`Subject`]: an object that can wait, arm and cancel, or fire
-//! periodically.
+//! A campaign measures each method as a [`Subject`]: an object that can wait or fire periodically.
 
 mod catalogue;
 pub(crate) mod method;
@@ -92,8 +91,6 @@ impl WaitEntry {
 pub struct Supported {
     /// Supports [`Subject::waits`].
     pub waits: bool,
-    /// Supports [`Subject::arms`].
-    pub arms: bool,
     /// Supports [`Subject::periods`].
     pub periods: bool,
 }
@@ -101,24 +98,15 @@ pub struct Supported {
 impl Supported {
     pub(crate) const PERIODS: Self = Self {
         waits: false,
-        arms: false,
         periods: true,
     };
     pub(crate) const WAITS_AND_PERIODS: Self = Self {
         waits: true,
         ..Self::PERIODS
     };
-    pub(crate) const ALL: Self = Self {
-        arms: true,
-        ..Self::WAITS_AND_PERIODS
-    };
-    pub(crate) const WAITS_AND_ARMS: Self = Self {
-        periods: false,
-        ..Self::ALL
-    };
     pub(crate) const WAITS: Self = Self {
-        arms: false,
-        ..Self::WAITS_AND_ARMS
+        periods: false,
+        ..Self::WAITS_AND_PERIODS
     };
 }
 

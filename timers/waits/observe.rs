@@ -43,16 +43,6 @@ impl Subject for MeasuredMethod {
         )
     }
 
-    fn arms(&mut self, reference: &str, repeat: u32) -> Answer<Vec<i64>> {
-        let reason = "cannot be armed and cancelled without waiting";
-        self.require(self.entry.supports.arms, reason)?;
-        let method = &mut *self.method;
-        unless_failed(
-            &[reference],
-            visit_reference(reference, Arms { method, repeat })?,
-        )
-    }
-
     fn periods(&mut self, reference: &str, period_ns: u64, count: u32) -> Answer<Wakeups> {
         if period_ns == 0 {
             return Err(Fault::Refused(
@@ -167,27 +157,6 @@ fn pause(nanoseconds: u64) {
 /// The time for which a timer is armed that is then cancelled, in nanoseconds. *Definition*: it does not
 /// expire.
 const HOUR_NS: u64 = 3_600_000_000_000;
-
-/// Measures arming and cancelling by a reference.
-struct Arms<'a> {
-    method: &'a mut dyn WaitMethod,
-    repeat: u32,
-}
-
-impl Visitor for Arms<'_> {
-    type Output = Vec<i64>;
-
-    fn visit<R: Timer>(self, reference: R) -> Vec<i64> {
-        let mut differences = Vec::new();
-        for _ in 0..self.repeat {
-            let first = reference.read();
-            self.method.arm_and_cancel(HOUR_NS);
-            let second = reference.read();
-            differences.push(reference.ticks(second).since(reference.ticks(first)));
-        }
-        differences
-    }
-}
 
 /// Measures periods by a reference.
 struct Periods<'a> {

@@ -231,16 +231,6 @@ impl Subject for VirtualWaits {
         };
         Ok(list.lengths_ns.iter().map(&mut wait).collect())
     }
-
-    fn arms(&mut self, reference: &str, repeat: u32) -> Answer<Vec<i64>> {
-        check_reference(reference)?;
-        let mut arm = |_| {
-            let before = self.now;
-            self.now += self.base.max(0.0) * self.random.random_range(0.09..0.11) + READ_NS;
-            self.reading(self.now) - self.reading(before)
-        };
-        Ok((0..repeat).map(&mut arm).collect())
-    }
 }
 
 /// The reaction of a periodic timer to expirations at which its thread was busy.

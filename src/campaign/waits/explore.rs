@@ -1,5 +1,5 @@
-//! Measures a sleep primitive in one process: the granularity of its wake-up times, its lateness,
-//! the floor (the time of a loop that does not wait), and the time of arming and cancelling it.
+//! Measures a sleep primitive in one process: the granularity of its wake-up times, its lateness
+//! and the floor (the time of a loop that does not wait).
 
 mod scan;
 
@@ -14,7 +14,6 @@ use crate::campaign::sampling::CampaignSettings;
 use crate::campaign::sampling::{MIN_WAITS_PER_LENGTH, WaitPlan};
 use crate::hosts::host::TimerHost;
 use crate::hosts::hosted;
-use crate::hosts::protocol::Op;
 use crate::statistics::{quantile, sorted};
 use crate::trace::{Reference, Wait, WaitRun};
 use crate::waits::grid_ns;
@@ -54,8 +53,6 @@ pub struct WaitBench {
     pub floor: Option<Box<dyn timers::Subject>>,
     /// The clock that times the waits.
     pub reference: Reference,
-    /// Whether the primitive can be armed and cancelled.
-    pub arms: bool,
 }
 
 /// Quantiles of the lateness of some waits, which determine how further waits are made.
@@ -95,7 +92,6 @@ impl WaitBench {
             timer: hosted(&subject.timer.id),
             floor: has_floor.then(|| hosted(floor)),
             reference: trace.reference.clone(),
-            arms: subject.timer.answers(Some(Op::Arms)),
         })
     }
 
@@ -206,8 +202,8 @@ fn split_requests(requests: &[u64]) -> impl Iterator<Item = &[u64]> {
     })
 }
 
-/// Measures a primitive in one process: its floor, granularity, lateness at the given lengths,
-/// arming and cancelling. If the plan has no scan, measures the lateness at the given lengths only,
+/// Measures a primitive in one process: its floor, granularity and lateness at the given
+/// lengths. If the plan has no scan, measures the lateness at the given lengths only,
 /// and no granularity. `before` are the runs of earlier processes, which may have shown the step.
 ///
 /// # Errors
@@ -244,10 +240,6 @@ pub fn explore(
         requests.shuffle(random);
         let made = bench.make_waits(&requests, pause_ns)?;
         run.lengths.extend(made);
-    }
-    if bench.arms {
-        run.arms = bench.timer.arms(&bench.reference.id, plan.arms)?;
-        possible::check_arms(&run.arms, &bench.reference)?;
     }
     Ok(run)
 }

@@ -70,25 +70,6 @@ fn time(ns: f64) -> String {
     format!("{sign}{}", short_time(ns.abs()))
 }
 
-/// Checks the durations of arming and cancelling a timer, in ticks of the reference, which may step
-/// back during a few of them.
-///
-/// # Errors
-/// Describes the first impossible value.
-pub(super) fn check_arms(reported: &[i64], reference: &Reference) -> Answer<()> {
-    let negative = reported
-        .iter()
-        .filter(|ticks| reference.steps_back(0, **ticks));
-    let is_possible = are_steps_back(negative.count(), reported.len());
-    let impossible_ns =
-        |ns: &f64| ns.abs() > LONGEST_NS || *ns < -reference.uncertainty_ns() && !is_possible;
-    let mut durations = reported.iter().map(|&ticks| reference.ns(0, ticks));
-    match durations.find(impossible_ns) {
-        Some(ns) => Err(impossible("a duration of arming", &time(ns))),
-        None => Ok(()),
-    }
-}
-
 /// Checks wake-ups of a periodic timer that was started after the reference read `from`.
 ///
 /// # Errors
@@ -214,9 +195,6 @@ mod tests {
         assert_eq!(check_result_of_waits(&[early, late, early]), "fine");
         let reported = check_result_of_waits(&[early, late, early, early]);
         assert!(reported.contains("before it began"), "{reported}");
-        let arms = |all: &[i64]| check_arms(all, &NANOSECOND_CLOCK).is_ok();
-        assert!(arms(&[900, -244_000, 900]) && !arms(&[900, -244_000, -244_000, -10_000]));
-        assert!(!arms(&[900, 900, i64::MAX]) && !arms(&[900, 900, i64::MIN]));
         // Spins for 1 ms that fall within one step of the reference.
         let coarse = Reference {
             step: 4e6,

@@ -5,7 +5,7 @@ use super::{AgentQuestion, Op};
 use crate::text::from_bytes;
 
 /// A small example of each question, with placeholders for its parameters.
-pub const EXAMPLES: [(Op, &str); 12] = [
+pub const EXAMPLES: [(Op, &str); 11] = [
     (
         Op::Readings,
         r#"{"op":"readings","timer":TIMER,"count":20}"#,
@@ -42,10 +42,6 @@ pub const EXAMPLES: [(Op, &str); 12] = [
     (
         Op::Waits,
         r#"{"op":"waits","timer":TIMER,"reference":REFERENCE,"pause_ns":100000,"repeat":4,"request_ns":[0,1400000]}"#,
-    ),
-    (
-        Op::Arms,
-        r#"{"op":"arms","timer":TIMER,"reference":REFERENCE,"repeat":4}"#,
     ),
     (
         Op::Periods,

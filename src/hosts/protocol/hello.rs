@@ -70,7 +70,7 @@ pub struct HostedTimer {
     pub resolution_ns: Option<f64>,
     /// The name of the timer in an established table, such as `NANO`. Optional.
     pub legend: Option<String>,
-    /// The subset of the questions `waits`, `arms` and `periods` that the timer answers; empty for a
+    /// The subset of the questions `waits` and `periods` that the timer answers; empty for a
     /// clock.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub ops: Vec<String>,
@@ -101,12 +101,8 @@ impl HostedTimer {
     /// Describes a sleep primitive or periodic timer of this program.
     #[must_use]
     pub fn native_waiter(entry: &WaitEntry) -> Self {
-        let Supported {
-            waits,
-            arms,
-            periods,
-        } = entry.supports;
-        let ops = [(Op::Waits, waits), (Op::Arms, arms), (Op::Periods, periods)];
+        let Supported { waits, periods } = entry.supports;
+        let ops = [(Op::Waits, waits), (Op::Periods, periods)];
         Self {
             id: entry.info.id.into(),
             label: entry.info.label.into(),

@@ -230,16 +230,6 @@ questions! {
         request_ns: Vec<u64>,
     } => [*repeat as usize, request_ns.len(), 5];
 
-    /// `repeat` times: read the reference, arm the timer, cancel the timer, read the reference.
-    "arms" Arms {
-        /// The id of the sleep primitive.
-        timer: String,
-        /// The id of the reference.
-        reference: String,
-        /// Pairs of arming and cancelling.
-        repeat: u32,
-    } => [*repeat as usize];
-
     /// Wake-ups of a periodic timer: the reference, and the number of expirations that the wake-up
     /// reports.
     "periods" Periods {

@@ -111,6 +111,6 @@ fn declarations_complete_introductions() {
         .map(|waiter| waiter.id.as_str())
         .collect();
     assert_eq!(waiters, ["nothing"]);
-    assert!(hello.offers(Op::Handoffs) && !hello.offers(Op::Arms));
+    assert!(hello.offers(Op::Handoffs) && !hello.offers(Op::Adds));
     assert_eq!(hello.objection(), None);
 }

@@ -114,10 +114,9 @@ static class Agent
         }
         if (op == "advance")
             return Questions.Of(Text(request, "timers"), timedBy).Advance(Text(request, "during"), Count(request, "ms"));
-        if (op != "waits" && op != "arms") throw new Refusal("this agent does not know `" + op + "`");
+        if (op != "waits") throw new Refusal("this agent does not know `" + op + "`");
         var waiter = Waiter.Of(Text(request, "timer"), op);
         var reference = Questions.Of(timedBy);
-        if (op == "arms") return Waits.Arms(waiter, reference, Count(request, "repeat"));
         long[] lengths = Amounts(request, "request_ns");
         return Waits.MeasureWaits(waiter, reference, lengths, CheckedCount(5 * lengths.Length, request, "repeat"),
             Number(request, "pause_ns"));
@@ -140,7 +139,7 @@ static class Agent
         return "{\"protocol\":1,\"runtime\":" + Runtime() + ",\"timers\":[" + string.Join(",", timers) + "],\"waiters\":["
             + string.Join(",", waiters.Where(waiter => waiter.Missing == null).Select(waiter => waiter.Declared)) + "],\"unavailable\":["
             + string.Join(",", missing.Concat(waiters.Where(waiter => waiter.Missing != null).Select(waiter => waiter.Declared)))
-            + "],\"ops\":[\"intervals\",\"batches\",\"readings\",\"handoffs\",\"comparisons\",\"advance\",\"waits\",\"arms\",\"periods\"]}";
+            + "],\"ops\":[\"intervals\",\"batches\",\"readings\",\"handoffs\",\"comparisons\",\"advance\",\"waits\",\"periods\"]}";
     }
 
     static string Runtime()

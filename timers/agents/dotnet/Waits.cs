@@ -58,9 +58,6 @@ abstract class Waiter
     /// <summary>Calls `done` when the given number of milliseconds has passed, perhaps on another thread.</summary>
     public virtual void After(int ms, Action done) { throw new NotSupportedException(); }
 
-    /// <summary>Arms a timer for an hour and cancels it.</summary>
-    public virtual void Arm() { throw new NotSupportedException(); }
-
     /// <summary>Calls `tick` every `ms` milliseconds until it returns false.</summary>
     public virtual void Every(int ms, Func<bool> tick) { throw new NotSupportedException(); }
 
@@ -129,7 +126,7 @@ abstract class Waiter
         readonly Timer timer;
         Action called;
 
-        public Timers() : base("Timer", "System.Threading.Timer(f, ms)", ProcessCpu, null, "waits", "arms", "periods")
+        public Timers() : base("Timer", "System.Threading.Timer(f, ms)", ProcessCpu, null, "waits", "periods")
         {
             timer = new Timer(_ => called());
         }
@@ -138,12 +135,6 @@ abstract class Waiter
         {
             called = done;
             timer.Change(ms, Timeout.Infinite);
-        }
-
-        public override void Arm()
-        {
-            timer.Change(Waits.MaxQuestionMs, Timeout.Infinite);
-            timer.Change(Timeout.Infinite, Timeout.Infinite);
         }
 
         public override void Every(int ms, Func<bool> tick)
@@ -185,7 +176,6 @@ static class Waits
     {
         var reference = Questions.Of(Entry.Reference);
         if (waiter.Ops.Contains("waits")) MeasureWaits(waiter, reference, new long[] { 0, 1 }, 20, 0);
-        if (waiter.Ops.Contains("arms")) Arms(waiter, reference, 20);
         if (waiter.Ops.Contains("periods")) Periods(waiter, reference, Ms, 20, new long[2]);
     }
 
@@ -213,18 +203,6 @@ static class Waits
             values.AddRange(new[] { row, before, after, start < 0 ? -1 : cpu - start, -1 });
         }
         return values;
-    }
-
-    public static long[] Arms(Waiter waiter, Questions reference, int repeat)
-    {
-        var told = new long[repeat];
-        for (int at = 0; at < repeat; at++)
-        {
-            long before = reference.Read();
-            waiter.Arm();
-            told[at] = reference.Read() - before;
-        }
-        return told;
     }
 
     /// <summary>Returns two values per tick: the reading of the reference, and the number of expirations, always 1.

@@ -116,7 +116,6 @@ public final class Agent {
                 product(5 * lengths.length, repeat);
                 return Waits.waits(waiter(text(request, "timer")), reference, lengths, repeat, number(request, "pause_ns"));
             }
-            case "arms": return Waits.arms(waiter(text(request, "timer")), reference, count(request, "repeat"));
             default: throw new IllegalArgumentException("this agent does not know `" + op + '`');
         }
     }
@@ -150,7 +149,7 @@ public final class Agent {
         return "{\"protocol\":1,\"runtime\":{\"name\":" + Json.quoted(name) + ",\"version\":"
             + Json.quoted(System.getProperty("java.version")) + "},\"timers\":[" + timers + "],\"waiters\":[" + waiters
             + "],\"unavailable\":[" + missing + "],\"ops\":[\"intervals\",\"batches\",\"readings\",\"handoffs\",\"comparisons\","
-            + "\"advance\",\"waits\",\"arms\",\"periods\"]}";
+            + "\"advance\",\"waits\",\"periods\"]}";
     }
 
     private static String missing(String id, String reason, String remedy) {

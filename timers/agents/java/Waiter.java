@@ -6,7 +6,6 @@ import java.util.concurrent.Future;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.locks.LockSupport;
 
-import static java.util.concurrent.TimeUnit.HOURS;
 import static java.util.concurrent.TimeUnit.NANOSECONDS;
 
 /** A sleep primitive or a periodic timer. A new one is a line in {@link #ALL}. */
@@ -57,11 +56,6 @@ abstract class Waiter {
     /** Calls `done` when the given number of nanoseconds has passed, perhaps on another thread. */
     void after(long ns, Runnable done) throws InterruptedException {
         throw refusal("waits");
-    }
-
-    /** Arms a timer for an hour and cancels it. */
-    void arm() {
-        throw refusal("arms");
     }
 
     /** Calls `tick` every `ns` nanoseconds. */
@@ -119,23 +113,17 @@ abstract class Waiter {
         });
 
         static {
-            // Otherwise a cancelled task would stay in the queue for an hour.
-            POOL.setRemoveOnCancelPolicy(true);
             POOL.prestartCoreThread();
         }
     }
 
     private static final class Scheduled extends Waiter {
         Scheduled() {
-            super("schedule", "ScheduledThreadPoolExecutor.schedule()", 1, "[\"waits\",\"arms\"]");
+            super("schedule", "ScheduledThreadPoolExecutor.schedule()", 1, "[\"waits\"]");
         }
 
         @Override void after(long ns, Runnable done) {
             Pool.POOL.schedule(done, ns, NANOSECONDS);
-        }
-
-        @Override void arm() {
-            Pool.POOL.schedule(() -> {}, 1, HOURS).cancel(false);
         }
 
         /** The sum for both threads, because the CPU time of the process is reported in ticks of 10 ms. */

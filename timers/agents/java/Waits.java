@@ -53,9 +53,6 @@ final class Waits {
         for (long end = System.nanoTime() + WARM_NS; System.nanoTime() < end;) {
             watch.once(0);
         }
-        if (waiter.ops.contains("arms")) {
-            arms(waiter, reference, 2_000);
-        }
     }
 
     /** Returns five values per wait. */
@@ -75,16 +72,6 @@ final class Waits {
             System.arraycopy(wait, 0, values, 5 * at, 5);
         }
         return values;
-    }
-
-    static long[] arms(Waiter waiter, Clock reference, int repeat) {
-        long[] told = new long[repeat];
-        for (int at = 0; at < repeat; at++) {
-            long before = reference.read();
-            waiter.arm();
-            told[at] = reference.read() - before;
-        }
-        return told;
     }
 
     /**

@@ -9,7 +9,7 @@ const { Worker } = require('worker_threads');
 const waiting = require('./waits.js');
 
 const MAX_VALUES = 1000000;
-const OPS = ['intervals', 'batches', 'readings', 'handoffs', 'comparisons', 'advance', 'waits', 'arms', 'periods'];
+const OPS = ['intervals', 'batches', 'readings', 'handoffs', 'comparisons', 'advance', 'waits', 'periods'];
 const REFERENCE = 'hrtime.bigint';
 const FLOOR = 'null';
 

@@ -9,7 +9,7 @@ const FLOOR = 'nothing';
 
 // By id. `wait` calls `done` after the given number of milliseconds; the other members are declared properties.
 const WAITERS = {
-  setTimeout: { ...BLOCKING, label: 'setTimeout(f, ms)', ops: ['waits', 'arms'], wait: setTimeout },
+  setTimeout: { ...BLOCKING, label: 'setTimeout(f, ms)', wait: setTimeout },
   'promises.setTimeout': { ...BLOCKING, label: 'timers/promises setTimeout(ms)',
     wait: async (done, ms) => { await promises.setTimeout(ms); done(); } },
   'scheduler.wait': { ...BLOCKING, label: 'timers/promises scheduler.wait(ms)',
@@ -122,19 +122,6 @@ function answers({ Refusal, clock, reader, amount, amounts, checkCount }) {
       checkLength(repeat * lengths.reduce((sum, length) => sum + length + pauseNs, 0));
       const waits = await waitEach(found, read, lengths, repeat, pauseNs);
       return { values: waits.flatMap(([at, before, after, cpu]) => [at, ticks(before), ticks(after), cpu, -1]) };
-    },
-
-    async arms(request) {
-      await waiter(request.timer, request.op);
-      const [read, { ticks }] = [reader(request.reference), clock(request.reference)];
-      const values = new Array(checkCount(amount(request, 'repeat'))).fill(0n);
-      for (let at = 0; at < values.length; at++) {
-        const before = read();
-        clearTimeout(setTimeout(() => {}, MAX_QUESTION_NS / 1e6));
-        const after = read();
-        values[at] = ticks(after) - ticks(before);
-      }
-      return { values };
     },
 
     async periods(request) {

@@ -113,7 +113,6 @@ impl WaitCase {
                 seed,
             ))),
             reference: reference(self.model.clock_step),
-            arms: true,
         }
     }
 }

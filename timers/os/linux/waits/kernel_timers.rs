@@ -13,8 +13,8 @@
 use crate::waits::method::methods;
 
 methods! { "Linux", target_os = "linux";
-    Armed<Timerfd>, "timerfd", "read() of a timerfd", ALL;
-    Armed<TimerCreate>, "timer-create", "timer_create(SIGEV_THREAD_ID), sigwaitinfo()", ALL;
+    Armed<Timerfd>, "timerfd", "read() of a timerfd", WAITS_AND_PERIODS;
+    Armed<TimerCreate>, "timer-create", "timer_create(SIGEV_THREAD_ID), sigwaitinfo()", WAITS_AND_PERIODS;
 }
 
 #[cfg(target_os = "linux")]
