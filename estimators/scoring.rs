@@ -4,12 +4,11 @@
 
 use crate::cost::Following;
 use crate::distribution::shape::ModelKind;
-use crate::model::{Cycles, Hertz, Interval, Lateness, Nanos, WaitFigures};
+use crate::model::{Hertz, Interval, Nanos};
 use crate::profile::{Profile, estimate_process, profile};
 use crate::quality::quality;
 use crate::statistics::mean_over_processes;
-use crate::trace::{Run, Trace, WaitTrace};
-use crate::waits;
+use crate::trace::{Run, Trace};
 
 /// Returns the Quality, from 0 to 1, with its interval. `frequency`, in hertz, converts time to
 /// cycles. `None` if resolution, cost or spread is unknown.
@@ -65,24 +64,6 @@ pub fn profile_quality(profile: &Profile, frequency: Interval) -> Option<Interva
             .covering_alternatives(&model_alternatives)
             .within(0.0, 1.0),
     )
-}
-
-/// Computes all results for a sleep primitive, including the Quality by Formula (1) for each length
-/// of waits. `hertz`, the core frequency, converts time to cycles; without it there is no Quality.
-pub fn wait_figures(trace: &WaitTrace, hertz: Option<f64>) -> WaitFigures {
-    let mut figures = waits::figures(trace, hertz);
-    let quality_of_row = |row: &Lateness| {
-        quality(
-            Nanos(row.error_ns).cycles(Hertz(hertz?)),
-            Cycles(row.cpu_cycles?),
-            row.spread?,
-        )
-    };
-    figures
-        .lateness
-        .iter_mut()
-        .for_each(|row| row.quality = quality_of_row(row));
-    figures
 }
 
 /// Cost and spread of the processes measured so far, from which a campaign decides whether more

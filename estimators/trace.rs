@@ -339,7 +339,7 @@ pub struct WaitRun {
     /// Executions of the loop that measures a wait, with no wait in it; empty if the host cannot
     /// execute that loop.
     pub empty: Vec<Wait>,
-    /// Waits of chosen lengths, including 0 and 1 ns, in the order of execution.
+    /// Waits of chosen lengths, including 1 ns, in the order of execution.
     pub lengths: Vec<Wait>,
     /// Scans: lists of waits of random lengths up to a limit, which differs from scan to scan.
     pub scans: Vec<Vec<Wait>>,
@@ -353,9 +353,6 @@ pub struct WaitRun {
 pub struct WaitTrace {
     /// The clock that measured the waits.
     pub reference: Reference,
-    /// Whether the thread sleeps in the kernel for all or the first part of the wait. Only then is
-    /// the time in the run queue part of lateness.
-    pub blocks: bool,
     /// One entry for each fresh process.
     pub runs: Vec<WaitRun>,
 }

@@ -126,7 +126,6 @@ mod tests {
     use super::*;
     use crate::findings::apply_rules;
     use crate::model::Finding;
-    use crate::scoring;
     use crate::trace::{Reference, Wait, WaitRun};
 
     /// Five processes that each wait once for 10 ms; they start `interval_s` seconds apart.
@@ -136,7 +135,6 @@ mod tests {
             before,
             after: before + 10_100_000,
             cpu_ns: None,
-            run_delay_ns: None,
         };
         let run = |process: i64| WaitRun {
             lengths: vec![wait(process * interval_s * 1_000_000_000)],
@@ -148,13 +146,12 @@ mod tests {
         };
         WaitTrace {
             reference,
-            blocks: true,
             runs: (0..5).map(run).collect(),
         }
     }
 
     fn found(trace: &WaitTrace, code: &str) -> Option<Finding> {
-        let figures = scoring::wait_figures(trace, None);
+        let figures = crate::waits::figures(trace);
         let case = WaitCase {
             figures: Some(&figures),
             trace: Some(trace),

@@ -88,22 +88,14 @@ pub struct Lateness {
     pub with_others: bool,
     /// Median.
     pub p50_ns: Option<Interval>,
-    /// 90th percentile; requires 50 waits.
-    pub p90_ns: Option<Interval>,
     /// 99th percentile; requires 500 waits.
     pub p99_ns: Option<Interval>,
-    /// 99.9th percentile; requires 5 000 waits.
-    pub p999_ns: Option<Interval>,
     /// The largest.
     pub max_ns: f64,
     /// The largest error of a single lateness, in nanoseconds, due to the step, the read cost and
     /// the rate of the reference.
     #[serde(default, alias = "error_of_clock_ns")]
     pub uncertainty_ns: f64,
-    /// Median of the lateness due to the primitive itself: lateness minus the time in which the
-    /// thread was ready to run but had no CPU; null if it spins or the system does not report this
-    /// time.
-    pub timers_part_ns: Option<Interval>,
     /// Share of waits that returned before the requested time, by more than `error_of_clock_ns`. Such a wait is a defect of the primitive.
     pub early: f64,
     /// The largest earliness, in nanoseconds; 0 if no wait was early.
@@ -111,17 +103,6 @@ pub struct Lateness {
     /// CPU time of the waiting thread per wait, in nanoseconds, minus the cost of the loop; null if
     /// unknown.
     pub cpu_ns: Option<Interval>,
-    /// CPU time per wait in cycles.
-    pub cpu_cycles: Option<f64>,
-    /// Resolution: the median of |observed − requested|, in nanoseconds; the median lateness if the
-    /// steps of the reference hide how it varies.
-    pub error_ns: f64,
-    /// Share of waits within ±1 resolution of the median observed length; null if the steps of the
-    /// reference hide it.
-    pub spread: Option<f64>,
-    /// Formula (1) with resolution := median of |observed − requested|, cost := cycles per wait,
-    /// and that spread, in [0, 1]; not comparable with the Quality of clocks.
-    pub quality: Option<f64>,
 }
 
 /// The longest step of the clock that times waits, in nanoseconds, that counts as fine. *Judgement*:
@@ -166,8 +147,6 @@ pub struct WaitFigures {
     pub steps: Vec<Steps>,
     /// Duration of the shortest wait, in nanoseconds: the median of waits with a request of 1 ns.
     pub floor_ns: Option<Interval>,
-    /// Duration of a wait with a request of 0, in nanoseconds.
-    pub zero_ns: Option<Interval>,
     /// Lateness by length.
     pub lateness: Vec<Lateness>,
     /// Increase of lateness with length, in ppm: an upper limit, because other interrupts may end a

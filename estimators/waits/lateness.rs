@@ -5,22 +5,20 @@ use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
 
 use super::{
-    MAX_POINTS, MIN_REQUEST_NS, hides_variation, late_ns, observed_ns, timed_median, with_step,
-    zero_if_not_finite,
+    MAX_POINTS, MIN_REQUEST_NS, late_ns, observed_ns, timed_median, with_step, zero_if_not_finite,
 };
 use crate::model::{Interval, Lateness};
 use crate::statistics::quantiles::{consistent_quantiles, quantile_over_processes};
-use crate::statistics::{mean_over_processes, median, quantile, sorted};
+use crate::statistics::{mean_over_processes, median, sorted};
 use crate::trace::{Wait, WaitRun, WaitTrace};
 
 /// Returns the lateness at each requested length, except at 0 and 1 ns. Long waits, which ran while
-/// other sleep primitives waited, are used only for lengths that have no other waits. `hertz`
-/// converts CPU time to cycles.
-pub fn lateness_by_length(trace: &WaitTrace, hertz: Option<f64>) -> Vec<Lateness> {
+/// other sleep primitives waited, are used only for lengths that have no other waits.
+pub fn lateness_by_length(trace: &WaitTrace) -> Vec<Lateness> {
     let mut rows = group_by_length(trace, true, |run| &run.long);
     rows.extend(group_by_length(trace, false, |run| &run.lengths));
     rows.retain(|request, row| row.with_others || *request > MIN_REQUEST_NS);
-    let lateness = |(request_ns, row): (u64, LengthRow)| row.lateness(request_ns, hertz);
+    let lateness = |(request_ns, row): (u64, LengthRow)| row.lateness(request_ns);
     rows.into_iter().map(lateness).collect()
 }
 
@@ -55,7 +53,7 @@ struct LengthRow<'a> {
 }
 
 impl LengthRow<'_> {
-    fn lateness(&self, request_ns: u64, hertz: Option<f64>) -> Lateness {
+    fn lateness(&self, request_ns: u64) -> Lateness {
         let reference = &self.trace.reference;
         let late = self.values_by_process(|wait| Some(late_ns(wait, reference)));
         let all = sorted(late.iter().flatten());
@@ -75,22 +73,10 @@ impl LengthRow<'_> {
             let found = quantile_over_processes(&late, probability, 1.0);
             found.map(|found| evident(with_step(found, step)))
         };
-        let error_ns = median(all.iter().map(|late| late.abs())).unwrap_or(0.0);
-        // A reference with steps longer than the error does not show the distribution of errors.
-        let is_hidden = step > error_ns && hides_variation(&all, step);
-        let error_ns = match p50_ns.filter(|_| is_hidden) {
-            Some(p50) => p50.value.abs(),
-            None => error_ns,
-        };
-        let spread = |middle: f64| {
-            let near = |late: &&f64| (**late - middle).abs() <= error_ns;
-            all.iter().filter(near).count() as f64 / count
-        };
         let max_ns = all
             .last()
             .map_or(0.0, |max| evident(Interval::exact(*max)).value);
-        let quantiles = [p50_ns, tail(0.9), tail(0.99), tail(0.999)];
-        let [p50_ns, p90_ns, p99_ns, p999_ns] = consistent_quantiles(quantiles, max_ns);
+        let [p50_ns, p99_ns] = consistent_quantiles([p50_ns, tail(0.99)], max_ns);
         // The CPU time of waits that ran concurrently with others is not representative.
         let cpu_ns = if self.with_others {
             None
@@ -102,21 +88,12 @@ impl LengthRow<'_> {
             waits: all.len() as u64,
             with_others: self.with_others,
             p50_ns,
-            p90_ns,
             p99_ns,
-            p999_ns,
             max_ns,
             uncertainty_ns,
-            timers_part_ns: self.lateness_without_run_delay().map(evident),
             early: early as f64 / count,
             earliest_ns: all[..early].first().map_or(0.0, |late| -late),
-            cpu_cycles: cpu_ns
-                .zip(hertz)
-                .map(|(cpu, hertz)| cpu.value * hertz * 1e-9),
             cpu_ns,
-            error_ns,
-            spread: quantile(&all, 0.5).filter(|_| !is_hidden).map(spread),
-            quality: None,
         }
     }
 
@@ -136,17 +113,6 @@ impl LengthRow<'_> {
         let rate = reference.rate_uncertainty * request_ns as f64;
         zero_if_not_finite(reference.uncertainty_ns() + bracket.unwrap_or(0.0).max(0.0) + rate)
             .max(0.0)
-    }
-
-    /// Returns the median of lateness minus the time in which the thread was ready to run but had
-    /// no CPU, in nanoseconds. `None` if the thread spins, because it may then have waited for a
-    /// CPU long before the deadline, which does not make the wait late.
-    fn lateness_without_run_delay(&self) -> Option<Interval> {
-        let reference = &self.trace.reference;
-        let part = |wait: &Wait| Some(late_ns(wait, reference) - wait.run_delay_ns? as f64);
-        self.trace
-            .blocks
-            .then(|| timed_median(&self.values_by_process(part), reference))?
     }
 
     /// Returns the CPU time of a wait minus that of the empty loop, in nanoseconds.

@@ -22,9 +22,8 @@ const MAX_POINTS: usize = 400;
 /// number of steps, and their mean is closer to the truth. *Judgement*.
 const MIN_RESOLVED_STEPS: f64 = 2.0;
 
-/// Computes the results for a sleep primitive, except its Quality. `hertz`, the core frequency,
-/// converts CPU time to cycles.
-pub fn figures(trace: &WaitTrace, hertz: Option<f64>) -> WaitFigures {
+/// Computes the results for a sleep primitive.
+pub fn figures(trace: &WaitTrace) -> WaitFigures {
     // A reading of a reference that steps back may be wrong by such a step.
     let widened = trace.backward_steps().map(|(_, step_ns)| {
         let mut widened = trace.clone();
@@ -34,24 +33,21 @@ pub fn figures(trace: &WaitTrace, hertz: Option<f64>) -> WaitFigures {
     });
     let trace = widened.as_ref().unwrap_or(trace);
     let runs = || trace.runs.iter();
-    let median_length = |request: u64| {
-        let by_process = runs().map(|run| {
-            run.lengths
-                .iter()
-                .filter(|wait| wait.request_ns == request)
-                .map(|wait| observed_ns(wait, &trace.reference))
-                .collect()
-        });
-        let length = timed_median(&by_process.collect::<Vec<_>>(), &trace.reference)?;
-        Some(length.within(0.0, f64::INFINITY))
+    let shortest = |run: &WaitRun| {
+        run.lengths
+            .iter()
+            .filter(|wait| wait.request_ns == MIN_REQUEST_NS)
+            .map(|wait| observed_ns(wait, &trace.reference))
+            .collect()
     };
+    let shortest: Vec<Vec<f64>> = runs().map(shortest).collect();
+    let floor_ns = timed_median(&shortest, &trace.reference);
     let wait_count =
         |run: &WaitRun| run.lengths.len() + run.long.len() + run.scans.iter().flatten().count();
     WaitFigures {
         steps: steps::granularity_by_scale(&trace.runs, &trace.reference),
-        floor_ns: median_length(MIN_REQUEST_NS),
-        zero_ns: median_length(0),
-        lateness: lateness::lateness_by_length(trace, hertz),
+        floor_ns: floor_ns.map(|floor| floor.within(0.0, f64::INFINITY)),
+        lateness: lateness::lateness_by_length(trace),
         proportional_ppm: lateness::lateness_slope(trace).map(|slope| slope.scaled(1e6)),
         cpu_slope: lateness::cpu_slope(trace),
         processes: trace.runs.len() as u32,

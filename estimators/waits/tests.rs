@@ -34,7 +34,6 @@ fn spread_requests(count: u64, to: u64) -> Vec<u64> {
 fn measure_steps(model: &WaitModel, to: u64) -> Steps {
     let mut trace = WaitTrace {
         reference: reference(),
-        blocks: true,
         runs: Vec::new(),
     };
     for seed in 0..3 {
@@ -48,7 +47,7 @@ fn measure_steps(model: &WaitModel, to: u64) -> Steps {
             ..WaitRun::default()
         });
     }
-    figures(&trace, None).steps[0]
+    figures(&trace).steps[0]
 }
 
 /// Returns a model of waits whose noise and outliers are proportional to this step.
@@ -87,15 +86,14 @@ fn coarse_reference_gives_no_early_waits() {
         };
         let trace = WaitTrace {
             reference: coarse,
-            blocks: true,
             runs: (0..6).map(run).collect(),
         };
-        let found = figures(&trace, None);
+        let found = figures(&trace);
         let late = &found.lateness[0];
         let p50 = late.p50_ns.unwrap();
         assert!((p50.value - 50_000.0).abs() < 0.1 * clock_step, "{p50:?}");
         // A quantile of the readings that is below the median of the times is not known.
-        let figures = [late.p50_ns, late.p90_ns, late.p99_ns, late.timers_part_ns];
+        let figures = [late.p50_ns, late.p99_ns];
         for figure in figures.into_iter().flatten() {
             let (low, high) = figure.ends().unwrap();
             assert!(
@@ -103,7 +101,7 @@ fn coarse_reference_gives_no_early_waits() {
                 "{figure:?}"
             );
         }
-        assert_eq!((late.early, late.spread), (0.0, None));
+        assert_eq!(late.early, 0.0);
         assert!(
             late.max_ns >= 0.0 && late.uncertainty_ns >= clock_step,
             "{late:?}"
@@ -197,26 +195,22 @@ fn waits_can_be_early() {
     };
     let trace = WaitTrace {
         reference: reference(),
-        blocks: true,
         runs: vec![run],
     };
-    let row = figures(&trace, Some(3e9)).lateness.remove(0);
+    let row = figures(&trace).lateness.remove(0);
     assert!(
         row.early > 0.3 && row.early < 0.7 && row.earliest_ns > 3e5,
         "{row:?}"
     );
-    assert!(row.p99_ns.is_none() && row.p90_ns.is_some() && row.p50_ns.unwrap().low().is_none());
+    assert!(row.p99_ns.is_none() && row.p50_ns.unwrap().low().is_none());
     let cpu = row.cpu_ns.unwrap().value;
-    assert!(
-        (cpu - 1_000.0).abs() < 100.0 && (row.cpu_cycles.unwrap() - 3.0 * cpu).abs() < 1e-6,
-        "{cpu}"
-    );
+    assert!((cpu - 1_000.0).abs() < 100.0, "{cpu}");
 }
 
 /// Whether the quantiles of a row ascend to its largest lateness.
 fn ascends(late: &Lateness) -> bool {
     let largest = Some(Interval::exact(late.max_ns));
-    let quantiles = [late.p50_ns, late.p90_ns, late.p99_ns, late.p999_ns, largest];
+    let quantiles = [late.p50_ns, late.p99_ns, largest];
     quantiles
         .iter()
         .flatten()
@@ -229,21 +223,13 @@ fn arbitrary_waits() -> impl Strategy<Value = Vec<Wait>> {
         any::<i64>(),
         any::<i64>(),
         any::<Option<i64>>(),
-        any::<Option<i64>>(),
     );
-    let near = (
-        0..100_u64,
-        0..1_000_i64,
-        0..1_000_i64,
-        any::<Option<i64>>(),
-        any::<Option<i64>>(),
-    );
-    let wait = |(request_ns, before, after, cpu_ns, run_delay_ns)| Wait {
+    let near = (0..100_u64, 0..1_000_i64, 0..1_000_i64, any::<Option<i64>>());
+    let wait = |(request_ns, before, after, cpu_ns)| Wait {
         request_ns,
         before,
         after,
         cpu_ns,
-        run_delay_ns,
     };
     prop::collection::vec(prop_oneof![any_values, near].prop_map(wait), 0..40)
 }
@@ -253,7 +239,6 @@ proptest! {
     fn arbitrary_input_never_panics(
         lists in prop::collection::vec(arbitrary_waits(), 5),
         ns_per_tick in any::<f64>(),
-        hertz in any::<Option<f64>>(),
     ) {
         let [empty, lengths, long, scan, other] = <[Vec<Wait>; 5]>::try_from(lists).unwrap();
         let reference = Reference { ns_per_tick, ..reference() };
@@ -262,7 +247,7 @@ proptest! {
             WaitRun { lengths: other, ..WaitRun::default() },
             WaitRun::default(),
         ];
-        for late in figures(&WaitTrace { reference, blocks: true, runs }, hertz).lateness {
+        for late in figures(&WaitTrace { reference, runs }).lateness {
             prop_assert!(ascends(&late), "{late:?}");
         }
     }
@@ -276,7 +261,6 @@ proptest! {
         let wait = |&(late, factor): &(i64, i64)| Wait {
             request_ns: 1_000_000,
             after: 1_000_000 + late * if factor < 100 { factor } else { 1 },
-            run_delay_ns: Some(late / 2),
             ..Wait::default()
         };
         let run = |waits: &Vec<(i64, i64)>| WaitRun {
@@ -285,7 +269,7 @@ proptest! {
         };
         let runs = processes.iter().map(run).collect();
         let reference = Reference { step, ..reference() };
-        for late in figures(&WaitTrace { reference, blocks: true, runs }, None).lateness {
+        for late in figures(&WaitTrace { reference, runs }).lateness {
             prop_assert!(ascends(&late), "{late:?}");
         }
     }
@@ -306,7 +290,6 @@ fn growing_lateness_does_not_lengthen_steps() {
                 };
                 let mut trace = WaitTrace {
                     reference: reference(),
-                    blocks: true,
                     runs: Vec::new(),
                 };
                 let to = (3.0 * true_step) as u64;
@@ -322,7 +305,7 @@ fn growing_lateness_does_not_lengthen_steps() {
                         ..WaitRun::default()
                     });
                 }
-                let found = figures(&trace, None).steps[0].rounding;
+                let found = figures(&trace).steps[0].rounding;
                 let Some(Granularity::Step(Interval { value, low, high })) = found else {
                     panic!("{true_step} {ppm}: {found:?}")
                 };

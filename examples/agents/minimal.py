@@ -24,7 +24,6 @@ def wait(sleep, reference, index, length_ns):
     cpu = time.thread_time_ns()
     first = reference()
     sleep(length_ns / 1e9)
-    # -1: the time that the thread was ready to run but did not is unknown.
     return [index, first, reference(), time.thread_time_ns() - cpu, -1]
 
 def hello():

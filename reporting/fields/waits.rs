@@ -43,7 +43,6 @@ fn timer_fields() -> Vec<Field> {
             "Step of the lengths of waits or of the wake-ups", derived(), compared("granularity");
         floor: Nanoseconds = row.floor_ns, "Duration of the shortest wait",
             interval(), range(Range::ANY), in_tables(Visibility::Wide), metric("shortest"), compared("floor");
-        zero: Nanoseconds = row.zero_ns, "Duration of a wait of 0", interval(), range(Range::ANY);
         proportional: Ppm = row.proportional_ppm, "Increase of lateness with the length of the wait",
             interval(), metric("proportional");
         cpu_slope: Number = row.cpu_slope, "CPU time divided by the length", more("0 if it blocks, 1 if it spins"),
@@ -56,12 +55,8 @@ fn lateness_fields() -> Vec<Field> {
     let latenesses = field_table! { Read::Row, WAITS_AND_PERIODS, |row| row;
         late_p50: Nanoseconds = row.wait_or_period(|late| late.p50_ns, |found| found.lateness_p50_ns), "Median lateness", more("of waits, observed minus requested; of wake-ups, from when they were due"),
             in_tables(Visibility::Always), quantile("lateness", "50"), compared("lateness");
-        late_p90: Nanoseconds = row.lateness()?.p90_ns, "90th percentile of lateness",
-            in_tables(Visibility::Wide), quantile("lateness", "90");
         late_p99: Nanoseconds = row.wait_or_period(|late| late.p99_ns, |found| found.lateness_p99_ns),
             "99th percentile of lateness", in_tables(Visibility::Always), quantile("lateness", "99"), compared("p99");
-        late_p999: Nanoseconds = row.lateness()?.p999_ns, "99.9th percentile of lateness",
-            column("late-p999", "late p99.9"), quantile("lateness", "99.9");
     };
     let mut all = field_table! { Read::Row, WAITS_AND_PERIODS, |row| row;
         request: Nanoseconds = row.request_ns()? as f64, "The requested length, or the period",
@@ -84,17 +79,10 @@ fn lateness_fields() -> Vec<Field> {
 /// The fields of waits of one length.
 fn length_fields() -> Vec<Field> {
     field_table! { Read::Row, WAITS, |row| row.lateness()?;
-        timers_part: Nanoseconds = row.timers_part_ns, "Median lateness without the time in which the thread waited for a CPU",
-            interval(), range(Range::ANY);
         early: Share = row.early, "Share of waits that returned too early", metric("early");
         earliest: Nanoseconds = row.earliest_ns, "Largest earliness";
         cpu: Nanoseconds = row.cpu_ns, "CPU time of the thread per wait", column("cpu-time", "CPU time"),
             interval(), range(Range::ANY), in_tables(Visibility::Always), metric("cpu"), compared("cpu");
-        cpu: Cycles = row.cpu_cycles, "CPU time per wait, in cycles", column("cpu-cycles", "CPU (cycles)"), range(Range::ANY);
-        error: Nanoseconds = row.error_ns, "Median of |observed − requested|";
-        wait_spread: Share = row.spread, "Share of waits within this error of the median length";
-        wait_quality: Percent = row.quality, "Quality of a wait, from its error and its CPU time (Formula 1)", more("not comparable with the Quality of clocks"),
-            column("wait-quality", "wait quality %"), in_tables(Visibility::Wide);
     }
 }
 

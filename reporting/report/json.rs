@@ -49,7 +49,7 @@ fn remove_non_finite(mut report: Report) -> Report {
             });
         }
         figures.lateness.retain(|late| {
-            [late.max_ns, late.early, late.earliest_ns, late.error_ns]
+            [late.max_ns, late.early, late.earliest_ns]
                 .iter()
                 .all(|figure| figure.is_finite())
         });

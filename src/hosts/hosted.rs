@@ -251,13 +251,11 @@ impl Subject for Hosted {
             repeat: 1,
             request_ns: list.lengths_ns.into(),
         })?;
-        let known = |ns: i64| (ns != -1).then_some(ns);
-        let wait = |&[index, before, after, cpu, delay]: &[i64; 5]| Wait {
+        let wait = |&[index, before, after, cpu, _]: &[i64; 5]| Wait {
             request_ns: list.lengths_ns[index as usize],
             before,
             after,
-            cpu_ns: known(cpu),
-            run_delay_ns: known(delay),
+            cpu_ns: (cpu != -1).then_some(cpu),
         };
         Ok(as_tuples(&values).iter().map(wait).collect())
     }

@@ -231,11 +231,10 @@ impl NativeAgent {
                     pause_ns,
                 };
                 let waits = self.subject(&timer)?.waits(&reference, list)?;
-                let known = |ns: Option<i64>| ns.unwrap_or(-1);
                 let values = waits.into_iter().enumerate().flat_map(|(at, wait)| {
                     let index = (at % request_ns.len()) as i64;
-                    let times = [wait.cpu_ns, wait.run_delay_ns].map(known);
-                    [index, wait.before, wait.after, times[0], times[1]]
+                    let cpu_ns = wait.cpu_ns.unwrap_or(-1);
+                    [index, wait.before, wait.after, cpu_ns, -1]
                 });
                 values.collect()
             }

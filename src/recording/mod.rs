@@ -120,7 +120,6 @@ impl Recording {
             self.platform.frequency_host(),
         )?;
         let measured = self.rows(frequency.cycles());
-        let hertz = frequency.cycles().map(|hertz| hertz.value);
         let timers: Vec<TimerRow> = self.unmeasured.iter().cloned().chain(measured).collect();
         let case = ReportCase {
             platform: &self.platform,
@@ -140,7 +139,7 @@ impl Recording {
             findings,
             assessment: Assessment::default(),
             timers,
-            waits: parallel::map(&self.waits, |observed| observed.wait_row(hertz)),
+            waits: parallel::map(&self.waits, Observation::wait_row),
             periods: parallel::map(&self.periods, Observation::period_row),
         };
         if !report.is_of_devices() {

@@ -6,8 +6,8 @@ use super::Observation;
 use crate::findings::{WAITS, WaitCase, apply_rules};
 use crate::model::{PeriodRow, RowHead, Status, WaitRow};
 use crate::periods;
-use crate::scoring;
 use crate::trace::{PeriodTrace, WaitTrace};
+use crate::waits;
 
 /// The reason why a sleep primitive or periodic timer has no results.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -21,11 +21,10 @@ pub struct NotUsable {
 }
 
 impl Observation<WaitTrace, NotUsable> {
-    /// Returns the row of the report. `hertz` converts CPU time to cycles of a CPU.
-    pub fn wait_row(&self, hertz: Option<f64>) -> WaitRow {
+    /// Returns the row of the report.
+    pub fn wait_row(&self) -> WaitRow {
         let trace = self.outcome.as_ref().ok();
-        let hertz = hertz.filter(|_| self.timer.device.is_none());
-        let figures = trace.map(|trace| scoring::wait_figures(trace, hertz));
+        let figures = trace.map(waits::figures);
         WaitRow {
             head: self.head(WaitCase {
                 figures: figures.as_ref(),

@@ -133,9 +133,6 @@ pub struct Wait {
     /// The CPU time of the calling thread from `before` to `after`, in nanoseconds; it includes the
     /// cost of reading the CPU time. `None` if the host cannot read it.
     pub cpu_ns: Option<i64>,
-    /// The time that the thread was runnable without running, in nanoseconds; only for methods that
-    /// block ([`WaitActivity::Blocks`]). `None` if the host cannot read it.
-    pub run_delay_ns: Option<i64>,
 }
 
 impl Wait {

@@ -7,11 +7,10 @@ use rand::rngs::SmallRng;
 use rand::{RngExt, SeedableRng};
 
 use super::method::WaitMethod;
-use super::{Expiration, Start, Wait, WaitActivity, WaitEntry, WaitList, Wakeups};
+use super::{Expiration, Start, Wait, WaitEntry, WaitList, Wakeups};
 use crate::failures::unless_failed;
 use crate::native::visit_reference;
 use crate::os::CommonClock;
-use crate::os::scheduling::RunDelay;
 use crate::subject::{Answer, Fault};
 use crate::{ClockReader, Described, Subject, Timer, Visitor, reader};
 
@@ -33,7 +32,6 @@ impl Subject for MeasuredMethod {
     fn waits(&mut self, reference: &str, list: WaitList) -> Answer<Vec<Wait>> {
         self.require(self.entry.supports.waits, "is periodic only")?;
         let waits = Waits {
-            entry: &self.entry,
             method: &mut *self.method,
             list,
         };
@@ -62,7 +60,6 @@ impl Subject for MeasuredMethod {
 
 /// Measures waits by a reference.
 struct Waits<'a> {
-    entry: &'a WaitEntry,
     method: &'a mut dyn WaitMethod,
     list: WaitList<'a>,
 }
@@ -71,17 +68,18 @@ impl Visitor for Waits<'_> {
     type Output = Vec<Wait>;
 
     fn visit<R: Timer>(self, reference: R) -> Self::Output {
-        let Self {
-            entry: WaitEntry { info, .. },
-            method,
-            list,
-        } = self;
-        let meters = Meters::of_this_thread(info.activity);
+        let Self { method, list } = self;
+        let cpu_time = reader("thread-cputime").and_then(Result::ok);
         let mut random = SmallRng::seed_from_u64(reference.ticks(reference.read()).0);
         let mut waits = Vec::with_capacity(list.lengths_ns.len());
         for &request_ns in list.lengths_ns {
             pause(random.random_range(0..=list.pause_ns));
-            waits.push(measure_wait(method, &reference, &meters, request_ns));
+            waits.push(measure_wait(
+                method,
+                &reference,
+                cpu_time.as_ref(),
+                request_ns,
+            ));
         }
         waits
     }
@@ -92,51 +90,22 @@ impl Visitor for Waits<'_> {
 fn measure_wait<R: Timer>(
     method: &mut dyn WaitMethod,
     reference: &R,
-    meters: &Meters,
+    cpu_time: Option<&ClockReader>,
     request_ns: u64,
 ) -> Wait {
-    let (delay, cpu) = (meters.run_delay_ns(), meters.cpu_ns());
+    let cpu_ns = || cpu_time?().ok();
+    let cpu = cpu_ns();
     let before = reference.read();
     method.wait(request_ns);
     let after = reference.read();
-    let (cpu_later, delay_later) = (meters.cpu_ns(), meters.run_delay_ns());
+    let cpu_later = cpu_ns();
     Wait {
         request_ns,
         before: reference.ticks(before).0 as i64,
         after: reference.ticks(after).0 as i64,
-        cpu_ns: difference(cpu, cpu_later),
-        run_delay_ns: difference(delay, delay_later),
-    }
-}
-
-fn difference(before: Option<u64>, after: Option<u64>) -> Option<i64> {
-    Some(after?.wrapping_sub(before?) as i64)
-}
-
-/// The kernel's counters of the calling thread.
-struct Meters {
-    /// Reads the CPU time of the thread in nanoseconds.
-    cpu: Option<ClockReader>,
-    /// The run delay; only for methods that block. For a method that spins, a delay before the end
-    /// of the wait does not make the wait longer.
-    delay: Option<RunDelay>,
-}
-
-impl Meters {
-    fn of_this_thread(activity: WaitActivity) -> Self {
-        let blocks = activity == WaitActivity::Blocks;
-        Self {
-            cpu: reader("thread-cputime").and_then(Result::ok),
-            delay: blocks.then(RunDelay::of_this_thread).flatten(),
-        }
-    }
-
-    fn cpu_ns(&self) -> Option<u64> {
-        self.cpu.as_ref()?().ok()
-    }
-
-    fn run_delay_ns(&self) -> Option<u64> {
-        self.delay.as_ref()?.ns()
+        cpu_ns: cpu
+            .zip(cpu_later)
+            .map(|(from, to)| to.wrapping_sub(from) as i64),
     }
 }
 

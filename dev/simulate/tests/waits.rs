@@ -27,7 +27,7 @@ fn found(model: &WaitModel, seed: u64) -> (WaitFigures, Vec<Finding>) {
     let model = model.clone();
     let trace = WaitCase { model, seed }.probe(&CampaignPlan::DEFAULT);
     let trace = trace.expect("its waits are possible");
-    let figures = figures(&trace, None);
+    let figures = figures(&trace);
     let facts = Facts {
         figures: Some(&figures),
         trace: Some(&trace),

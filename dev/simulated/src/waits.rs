@@ -217,7 +217,6 @@ impl VirtualWaits {
             before,
             after: self.reading(after),
             cpu_ns: Some((cpu + LOOP_CPU_NS) as i64),
-            run_delay_ns: Some(waited as i64),
         }
     }
 }

@@ -9,19 +9,12 @@ fn lateness(counts: &[(f64, u64)]) -> Lateness {
         waits: counts.iter().map(|(_, count)| count).sum(),
         with_others: false,
         p50_ns: None,
-        p90_ns: None,
         p99_ns: None,
-        p999_ns: None,
         max_ns: 0.0,
         uncertainty_ns: 60.0,
-        timers_part_ns: None,
         early: 0.0,
         earliest_ns: 0.0,
         cpu_ns: None,
-        cpu_cycles: None,
-        error_ns: 0.0,
-        spread: None,
-        quality: None,
     }
 }
 

@@ -39,7 +39,7 @@ const MAX_PAUSE_NS: f64 = 2e7;
 const LONG_WAIT_NS: u64 = 5_000_000;
 /// Number of calls of the loop that does not wait.
 const FLOOR_WAITS: usize = 200;
-/// The number of waits of 0 ns, and of 1 ns, is that of another length divided by this number.
+/// The number of waits of 1 ns is that of another length divided by this number.
 const SHORT_WAIT_DIVISOR: u32 = 4;
 /// Largest total length of the waits in one question, in nanoseconds. It is limited because the
 /// user can interrupt only between questions.
@@ -231,7 +231,7 @@ pub fn explore(
         Some(grid) => grid * (rough.pause_ns / grid).round().max(1.0),
         None => rough.pause_ns,
     };
-    let shortest: &[u64] = if has_scan { &[0, 1] } else { &[] };
+    let shortest: &[u64] = if has_scan { &[1] } else { &[] };
     for (lengths_ns, max_count) in [
         (shortest, plan.waits / SHORT_WAIT_DIVISOR),
         (&waits.lengths_ns, plan.waits),

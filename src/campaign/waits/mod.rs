@@ -22,7 +22,6 @@ use super::sampling::WaitPlan;
 use super::subject::CampaignSubject;
 use crate::hosts::host::TimerHost;
 use crate::hosts::hosted;
-use crate::model::WaitActivity;
 use crate::trace::{PeriodTrace, WaitTrace};
 
 /// A sleep primitive with its observations.
@@ -50,9 +49,8 @@ pub fn measure_waits(
     settings: &CampaignSettings,
     progress: &dyn Fn(&str),
 ) -> Result<(), Fault> {
-    let empty = |subject: &WaitSubject, reference| WaitTrace {
+    let empty = |_: &WaitSubject, reference| WaitTrace {
         reference,
-        blocks: subject.timer.means == WaitActivity::Blocks,
         runs: Vec::new(),
     };
     let mut rounds = Rounds::begin(hosts, subjects, settings, progress, Purpose::Waits, empty)?;

@@ -28,13 +28,10 @@ pub(super) fn pareto_optimal(subjects: &[WaitSubject]) -> Vec<usize> {
         .collect()
 }
 
-/// Returns the lateness and the CPU time of a wait, both in nanoseconds. The lateness is the 90 %
-/// quantile, or the median if there are too few waits for that. `None` if one of them is unknown.
+/// Returns the median lateness and the CPU time of a wait, both in nanoseconds. `None` if one of them
+/// is unknown.
 fn lateness_and_cost(trace: &WaitTrace) -> Option<[f64; 2]> {
-    let figures = figures(trace, None);
+    let figures = figures(trace);
     let usual = Lateness::nearest(figures.by_length(), USUAL_WAIT_NS)?;
-    Some([
-        usual.p90_ns.or(usual.p50_ns)?.value.abs(),
-        usual.cpu_ns?.value,
-    ])
+    Some([usual.p50_ns?.value.abs(), usual.cpu_ns?.value])
 }

@@ -9,7 +9,6 @@ use rand::SeedableRng;
 use rand::rngs::StdRng;
 use simulated::{REFERENCE_ID, TickModel, VirtualTicks, VirtualWaits, WaitModel};
 use timers::Answer;
-use timers::waits::WaitActivity;
 
 use timermeter::campaign::sampling::CampaignPlan;
 use timermeter::campaign::waits::RequestedWaits;
@@ -58,7 +57,7 @@ impl WaitCase {
     /// # Errors
     /// If [`probe`](Self::probe) fails.
     pub fn figures(&self, plan: &CampaignPlan) -> Answer<WaitFigures> {
-        Ok(timermeter::waits::figures(&self.probe(plan)?, None))
+        Ok(timermeter::waits::figures(&self.probe(plan)?))
     }
 
     /// Probes the timer in virtual time and returns the observations.
@@ -72,10 +71,8 @@ impl WaitCase {
             ..RequestedWaits::default()
         };
         let mut random = StdRng::seed_from_u64(self.seed);
-        let blocks = self.model.activity == WaitActivity::Blocks;
         let mut trace = WaitTrace {
             reference: reference(self.model.clock_step),
-            blocks,
             runs: Vec::new(),
         };
         let first = plan.first_rounds();

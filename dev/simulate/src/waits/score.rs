@@ -213,27 +213,16 @@ impl Judged {
             .collect();
         if let Some(row) = rows.get(case.seed as usize % rows.len().max(1)) {
             let truth = TrueWaits::draw(model, row.request_ns as f64, case.seed);
-            let names = [
-                "lateness p50",
-                "lateness p90",
-                "lateness p99",
-                "timer's part",
-            ];
-            judged.add_lateness(names, &truth, row);
-            judged.add("lateness p99.9", truth.late(0.999), row.p999_ns, true);
+            judged.add_lateness(["lateness p50", "lateness p99"], &truth, row);
             judged.add("CPU time", truth.cpu(), row.cpu_ns, true);
         }
         judged
     }
 
-    /// Adds three quantiles of the lateness and the timer's part of it, under these names.
-    fn add_lateness(&mut self, names: [&'static str; 4], truth: &TrueWaits, row: &Lateness) {
-        let [p50, p90, p99, timers_part] = names;
+    /// Adds two quantiles of the lateness, under these names.
+    fn add_lateness(&mut self, [p50, p99]: [&'static str; 2], truth: &TrueWaits, row: &Lateness) {
         self.add(p50, truth.late(0.5), row.p50_ns, true);
-        self.add(p90, truth.late(0.9), row.p90_ns, true);
         self.add(p99, truth.late(0.99), row.p99_ns, true);
-        let true_part = truth.late_without_run_delay();
-        self.add(timers_part, true_part, row.timers_part_ns, true);
     }
 
     /// Adds the figures that a coarse reference leaves. The intervals of all are wider than chance
@@ -244,12 +233,7 @@ impl Judged {
         let rows: Vec<&Lateness> = rows.collect();
         if let Some(row) = rows.get(case.seed as usize % rows.len().max(1)) {
             let truth = TrueWaits::draw(model, row.request_ns as f64, case.seed);
-            let names = [
-                "coarse, lateness p50",
-                "coarse, lateness p90",
-                "coarse, lateness p99",
-                "coarse, timer's part",
-            ];
+            let names = ["coarse, lateness p50", "coarse, lateness p99"];
             self.add_lateness(names, &truth, row);
         }
         let floor = TrueWaits::draw(model, 1.0, case.seed).late(0.5);

@@ -11,16 +11,14 @@ use timers::waits::{Expiration, Start, WaitActivity, Wakeups};
 use timermeter::statistics::{mean, quantile, sorted};
 
 /// The number of draws. Their sampling error is a hundredth of the width of a typical interval for
-/// the median, and a tenth for the 99.9th percentile.
+/// the median.
 const DRAWS: usize = 100_000;
 /// The cost of a read of the simulated reference in nanoseconds.
 const READ_COST_NS: f64 = 20.0;
 
-/// Draws for waits of one length, in ascending order: lateness, lateness without the run delay
-/// (the part that the timer itself causes), and CPU time, in nanoseconds.
+/// Draws for waits of one length, in ascending order: lateness and CPU time, in nanoseconds.
 pub(super) struct TrueWaits {
     late: Vec<f64>,
-    late_without_run_delay: Vec<f64>,
     cpu: Vec<f64>,
 }
 
@@ -31,7 +29,6 @@ impl TrueWaits {
         let base = model.base * (model.processes.powi(2) / 2.0).exp();
         let mut draws = Self {
             late: Vec::new(),
-            late_without_run_delay: Vec::new(),
             cpu: Vec::new(),
         };
         for _ in 0..DRAWS {
@@ -40,31 +37,17 @@ impl TrueWaits {
             let (late, waited) = model.draw_lateness(&mut random);
             let passed = model.due(now, request_ns, 0.0) - now + base + late;
             draws.late.push(passed - request_ns + READ_COST_NS);
-            draws
-                .late_without_run_delay
-                .push(passed - request_ns + READ_COST_NS - waited);
             draws.cpu.push(model.cpu_time(passed, waited, &mut random));
         }
-        let Self {
-            late,
-            late_without_run_delay,
-            cpu,
-        } = draws;
         Self {
-            late: sorted(&late),
-            late_without_run_delay: sorted(&late_without_run_delay),
-            cpu: sorted(&cpu),
+            late: sorted(&draws.late),
+            cpu: sorted(&draws.cpu),
         }
     }
 
     /// Returns a quantile of the lateness in nanoseconds.
     pub fn late(&self, probability: f64) -> Option<f64> {
         quantile(&self.late, probability)
-    }
-
-    /// Returns the median of the lateness minus the run delay, in nanoseconds.
-    pub fn late_without_run_delay(&self) -> Option<f64> {
-        quantile(&self.late_without_run_delay, 0.5)
     }
 
     /// Returns the median CPU time in nanoseconds.
