@@ -7,6 +7,8 @@
 //! replace; for runtimes their sources: most read `clock_gettime(CLOCK_MONOTONIC)`, Go calls the vDSO
 //! itself, Erlang corrects its monotonic time by CLOCK_REALTIME.
 
+use std::fmt;
+
 /// A part of a clock. The texts name a function, or a clock of the kernel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Part {
@@ -26,6 +28,19 @@ pub enum Part {
 }
 
 use Part::{Call, Clock, Counter, Own, Rate, Source};
+
+impl fmt::Display for Part {
+    fn fmt(&self, text: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Call(call) => write!(text, "{call} as the C library gives it"),
+            Clock(clock) => write!(text, "the kernel's {clock}"),
+            Rate => text.write_str("the kernel's correction of its rate"),
+            Source => text.write_str("the clock source"),
+            Counter => text.write_str("the counter"),
+            Own(name) => text.write_str(name),
+        }
+    }
+}
 
 /// A clock of the kernel at its corrected rate, read by a function of the C library.
 macro_rules! corrected {

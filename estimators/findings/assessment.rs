@@ -4,6 +4,13 @@ use crate::model::{Answer, Assessment, Defect, DefectKind, Trust, Wrong};
 use crate::numbers::{significant, time};
 
 impl Defect {
+    /// Whether another clock is wrong in the same way, and by as much if it has a rate or an offset.
+    pub fn is_like(&self, other: &Self) -> bool {
+        let has_size = matches!(self.kind, DefectKind::Rate | DefectKind::Offset);
+        let sizes = self.size.zip(other.size).filter(|_| has_size);
+        self.kind == other.kind && sizes.is_none_or(|(a, b)| (a - b).abs() <= 0.1 * a.abs())
+    }
+
     /// The defect in a table cell.
     pub fn in_short(&self) -> String {
         match (self.kind, self.size) {
@@ -77,10 +84,7 @@ impl Wrong {
 
     /// Whether the same cause changes both by as much.
     fn is_like(&self, other: &Self) -> bool {
-        let sizes = self.defect.size.zip(other.defect.size);
-        self.cause.is_some()
-            && (&self.cause, self.defect.kind) == (&other.cause, other.defect.kind)
-            && sizes.is_none_or(|(a, b)| (a - b).abs() <= 0.1 * a.abs())
+        self.cause.is_some() && self.cause == other.cause && self.defect.is_like(&other.defect)
     }
 
     /// The part, or the parts of which one is wrong.
@@ -93,7 +97,7 @@ impl Wrong {
 }
 
 impl Assessment {
-    /// Sentences that say what is wrong, the worst first: one for all that a cause changes alike, of
+    /// Sentences that say what is wrong: one for all that a cause changes alike, of
     /// which those after the first are the ids of the clocks that show it.
     pub fn wrong_in_words(&self) -> Vec<String> {
         let mut groups: Vec<(&Wrong, Vec<&str>)> = Vec::new();

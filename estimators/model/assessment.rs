@@ -113,7 +113,7 @@ pub struct Wrong {
     pub parts: Vec<String>,
     /// What is wrong.
     pub defect: Defect,
-    /// Ids of the clocks that showed it, the worst first.
+    /// Ids of the clocks that showed it, the best first.
     pub clocks: Vec<String>,
     /// Clocks that agree with each other and lack the part, in words.
     pub witnesses: Vec<String>,
@@ -125,7 +125,7 @@ pub struct Wrong {
 #[apply(wire)]
 #[derive(Default)]
 pub struct Assessment {
-    /// What is wrong with the clocks of the machine, the worst first.
+    /// What is wrong with the clocks of the machine: first what comparisons with system calls show.
     pub wrong: Vec<Wrong>,
     /// Whether the machine was quiet; null if it does not report its load.
     pub quiet: Option<bool>,

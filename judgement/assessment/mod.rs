@@ -9,33 +9,30 @@ mod recommendation;
 pub use answer::{ClockAnswer, WAIT_NS, plan_alone};
 pub use recommendation::{USUAL_DURATION, USUAL_ERROR, sentences};
 
+use blame::Blamed;
+
 use crate::findings::machine;
 use crate::model::{
     Answer, Caution, Counted, Defect, DefectKind, Family, Finding, Interval, MAX_SLEW, Outcome,
-    Question, Report, Severity, TimerRow, Trust,
+    Question, Report, Severity, TimerRow, Trust, Wrong,
 };
 
 /// Makes the assessment of a report. The clocks of a part that is wrong are distrusted, and their
 /// Quality becomes 0, whether or not their own measurement shows it.
 pub fn assess(report: &mut Report) {
     let blamed = blame::find(report);
-    let trusts: Vec<Option<Trust>> = report
-        .timers
-        .iter()
-        .map(|row| trust(row, report, &blamed))
-        .collect();
+    let rows = report.timers.iter();
+    let trusts: Vec<Option<Trust>> = rows.map(|row| trust(row, report, &blamed)).collect();
+    report.assessment.wrong = blamed.into_iter().map(|(wrong, _)| wrong).collect();
     for (row, trust) in report.timers.iter_mut().zip(trusts) {
-        let is_wrong = trust
-            .as_ref()
-            .and_then(|trust| trust.defect)
-            .is_some_and(|defect| defect.kind != DefectKind::Counts);
+        let defect = trust.as_ref().and_then(|trust| trust.defect);
+        let is_wrong = defect.is_some_and(|defect| defect.kind != DefectKind::Counts);
         if is_wrong && row.quality.is_some() {
             row.quality = Some(Interval::exact(0.0));
         }
         row.trust = trust;
     }
     report.timers.sort_by(TimerRow::best_first);
-    report.assessment.wrong = blamed.into_iter().map(|one| one.wrong).collect();
     let busy = disturbances(report);
     let is_known = report.is_of_devices() || report.platform.load.is_some();
     report.assessment.quiet = (is_known || !busy.is_empty()).then_some(busy.is_empty());
@@ -44,38 +41,38 @@ pub fn assess(report: &mut Report) {
 }
 
 /// Whether the clock of this row can be trusted; `None` if nothing is known.
-fn trust(row: &TimerRow, report: &Report, blamed: &[blame::Blamed]) -> Option<Trust> {
+fn trust(row: &TimerRow, report: &Report, blamed: &[(Wrong, Blamed)]) -> Option<Trust> {
     if !row.status.has_figures() {
         return None;
     }
-    let mut trust = Trust {
-        answer: Answer::Yes,
-        open: None,
-        defect: own_defect(row),
-        part: None,
-        caution: caution(row),
+    let own = own_defect(row);
+    let reached = blamed.iter().rev().filter_map(|(wrong, one)| {
+        // Others may show the size.
+        let is_known = own.is_some_and(|defect| defect.size.is_some());
+        let is_certain = one.reach(row, report).filter(|_| !is_known)?;
+        (is_certain || own.is_none()).then_some((is_certain, wrong))
+    });
+    // The first that is certain, or else the first.
+    let reached = reached.max_by_key(|(is_certain, _)| *is_certain);
+    let (defect, open) = match reached {
+        Some((true, wrong)) => (Some(wrong.defect), None),
+        Some((false, wrong)) => (None, Some(wrong.defect.kind.question())),
+        None => (own, open_question(row).filter(|_| own.is_none())),
     };
-    let own = trust.defect;
-    // Others may show the size.
-    if own.is_none_or(|defect| defect.size.is_none()) {
-        let reached = |certain| move |one: &&blame::Blamed| one.reach(row, report) == Some(certain);
-        let wrong = blamed.iter().find(reached(true));
-        let open = || blamed.iter().find(reached(false));
-        let one = wrong.or_else(|| open().filter(|_| own.is_none()));
-        trust.part = one.map(|one| one.wrong.name());
-        trust.defect = wrong.map(|one| one.wrong.defect).or(own);
-        trust.open = match one {
-            Some(one) => Some(one.wrong.defect.kind.question()).filter(|_| wrong.is_none()),
-            None => open_question(row).filter(|_| own.is_none()),
-        };
-    }
-    trust.answer = match (trust.defect, trust.open) {
+    let answer = match (defect, open) {
         (Some(_), _) => Answer::No,
         (None, Some(_)) => Answer::Open,
+        // Without verdicts, nothing speaks for the clock.
+        (None, None) if row.verdicts.is_none() => return None,
         (None, None) => Answer::Yes,
     };
-    // Without verdicts, nothing speaks for the clock.
-    (row.verdicts.is_some() || trust.answer != Answer::Yes).then_some(trust)
+    Some(Trust {
+        answer,
+        open,
+        defect,
+        part: reached.map(|(_, wrong)| wrong.name()),
+        caution: caution(row),
+    })
 }
 
 /// Rate error below which a clock whose rate is found to be wrong is not described by it: half of the

@@ -13,7 +13,6 @@ use serde_json::Value;
 use timermeter::assessment::assess;
 use timermeter::model::{Answer, Report};
 use timermeter::text::numbers::time;
-use timers::parts::Part;
 
 use crate::program::program;
 
@@ -47,18 +46,6 @@ fn for_each_machine(count: u64, mut test: impl FnMut(Machine)) {
         assess(&mut machine.report);
         machine.truth = format!("TIMERMETER_DRAW_SEED={seed}: {}", machine.truth);
         test(machine);
-    }
-}
-
-/// The words for a part.
-fn in_words(part: Part) -> String {
-    match part {
-        Part::Call(call) => format!("{call} as the C library gives it"),
-        Part::Clock(clock) => format!("the kernel's {clock}"),
-        Part::Rate => "the kernel's correction of its rate".to_owned(),
-        Part::Source => "the clock source".to_owned(),
-        Part::Counter => "the counter".to_owned(),
-        Part::Own(name) => name.to_owned(),
     }
 }
 
@@ -102,7 +89,7 @@ fn blames_what_is_wrong() {
         );
         match (&found.wrong[..], wrong) {
             ([one], Some((part, defect))) => {
-                assert_eq!(one.parts, [in_words(part)], "{truth}");
+                assert_eq!(one.parts, [part.to_string()], "{truth}");
                 assert_eq!(one.defect.kind, defect.kind, "{truth}");
                 let is_equal = one
                     .defect
