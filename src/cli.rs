@@ -191,7 +191,7 @@ pub enum Verb {
     ///
     /// Examples:
     ///   timermeter explain adds
-    ///   timermeter explain cost-exceeds-step trust
+    ///   timermeter explain unsteady-cost trust
     ///   timermeter explain -f json
     #[command(verbatim_doc_comment)]
     Explain(ExplainArgs),

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
 
-use timermeter::findings::wordings;
+use timermeter::findings::rules;
 use timermeter::model::Severity;
 
 const HEAD: &str = "\
@@ -13,8 +13,7 @@ const HEAD: &str = "\
 
 What a report says besides figures. JSON carries the code, the severity and the values of each; message and advice follow
 from the table below, which is generated from `estimators/findings/` (`TIMERMETER_UPDATE=1 cargo test --test main
-findings::`). `{name}` stands for a value of that name, `{name:short}` for the same without trailing zeros; a part in `<…>`
-is left out where it has no value.
+findings::`). `{name}` stands for a value of that name; a part in `<…>` is left out where it has no value.
 
 | code | severity | message | advice |
 |---|---|---|---|
@@ -27,14 +26,14 @@ fn page() -> String {
             .replace('|', "\\|")
     };
     let mut page = HEAD.to_owned();
-    for wording in wordings() {
+    for rule in rules() {
         writeln!(
             page,
             "| `{}` | {} | {} | {} |",
-            wording.code,
-            wording.severity.name(),
-            cell(wording.message),
-            cell(wording.advice)
+            rule.code,
+            rule.severity.name(),
+            cell(rule.message),
+            cell(rule.advice)
         )
         .unwrap();
     }
@@ -56,8 +55,8 @@ fn findings_page_is_current() {
 
 #[test]
 fn every_problem_has_advice() {
-    let problems = wordings().filter(|wording| wording.severity == Severity::Problem);
-    for wording in problems {
-        assert!(!wording.advice.is_empty(), "{}", wording.code);
+    let problems = rules().filter(|rule| rule.severity == Severity::Problem);
+    for rule in problems {
+        assert!(!rule.advice.is_empty(), "{}", rule.code);
     }
 }

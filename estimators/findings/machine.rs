@@ -1,45 +1,24 @@
-//! Judges whether a machine is fit for measurements, from the facts about its platform: the findings
-//! of `timermeter check`. docs/check.md gives the reasons for the thresholds.
+//! The rules about a machine: the findings of `timermeter check`. docs/check.md gives the reasons for
+//! the thresholds.
 
 mod clocks;
 mod cpus;
-mod library;
-mod sharing;
-mod timing;
+mod waiting;
 
-pub use clocks::TSC_CONFLICT;
-pub use library::{READ_COST, library_defect};
-pub use timing::{DATE, DateCase};
+pub(super) use clocks::distrust;
+pub use clocks::library_defect;
 
-use super::{Condition, Rule, apply_rules, values};
-use crate::model::{Finding, Platform, Severity, Values};
+use super::{Facts, RUN, Rule, apply};
+use crate::model::{Finding, Platform, Severity};
 
 /// The rules about a machine, in the order of reports.
-pub static MACHINE: [&[Rule<Condition<Platform>>]; 5] = [
-    clocks::RULES,
-    library::RULES,
-    cpus::RULES,
-    sharing::RULES,
-    timing::RULES,
-];
+pub static MACHINE: [&[Rule]; 3] = [clocks::RULES, cpus::RULES, waiting::RULES];
 
-rules! {
-    /// The rule about emulators, for everything that was measured on a machine.
-    pub static EMULATED: Platform;
-    "emulated" {
-        Note "{emulator} ran the program: costs, spreads and cycles are the emulator's"
-            => "compare these figures with those of the same emulator only",
-            |machine| Some(values! { emulator: machine.emulator()? });
-    }
-}
-
-/// Returns all findings about a machine, the most severe first; findings of equal severity keep the
-/// order of the tables.
-pub fn judge(platform: &Platform) -> Vec<Finding> {
-    let tables = MACHINE.into_iter().chain([TSC_CONFLICT]);
-    let mut findings: Vec<Finding> = tables
-        .flat_map(|rules| apply_rules(rules, platform))
-        .collect();
+/// Returns all findings about a machine and a run there, the most severe first; findings of equal
+/// severity keep the order of the tables.
+pub fn judge(facts: &Facts) -> Vec<Finding> {
+    let tables = MACHINE.into_iter().chain([RUN]);
+    let mut findings: Vec<Finding> = tables.flat_map(|rules| apply(rules, facts)).collect();
     findings.sort_by_key(|finding| finding.severity);
     findings
 }
@@ -51,11 +30,6 @@ pub fn is_fit(findings: &[Finding]) -> bool {
         .all(|finding| finding.severity != Severity::Problem)
 }
 
-/// Applies on Linux only, the only system that reports such a value.
-fn on_linux(machine: &Platform) -> Option<Values> {
-    (machine.os.family == "linux").then(Values::new)
-}
-
-pub(super) fn is_x86(platform: &Platform) -> bool {
-    platform.cpu.architecture.starts_with("x86")
+fn is_x86(machine: &Platform) -> bool {
+    machine.cpu.architecture.starts_with("x86")
 }

@@ -2,35 +2,20 @@
 //! the text of each and the condition under which it is reported.
 
 use super::{ns, number, values};
-use crate::model::{Granularity, MAX_FINE_STEP_NS, MAX_RATE_PPM, PeriodFigures, Unit, WaitFigures};
-use crate::trace::WaitTrace;
-
-/// The facts about a sleep primitive from which the rules decide.
-#[derive(Default)]
-pub struct WaitCase<'a> {
-    /// The reason why the measurement of the sleep primitive was ended early; `None` if it was not.
-    pub lost: Option<&'a str>,
-    /// The results.
-    pub figures: Option<&'a WaitFigures>,
-    /// The observations.
-    pub trace: Option<&'a WaitTrace>,
-    /// The results of a periodic timer.
-    pub period: Option<&'a PeriodFigures>,
-}
+use crate::model::{Granularity, MAX_FINE_STEP_NS, MAX_RATE_PPM, Unit};
 
 rules! {
     /// The rules in the order of reports.
-    pub static WAITS: WaitCase;
+    pub static WAITS;
     // The observations made before a process failed are kept.
     "ended-early" {
         Note "its measurement was ended early: {cause}" in short "{cause}" => "measure again",
-            |case| Some(values! { cause: case.lost? });
+            |lost| Some(values! { cause: lost });
     }
     "loses-expirations" {
         Note "{lost} of {expirations} expirations ({share}) had no wake-up, and it did not report them"
             in short "{lost} of {expirations}" => "count periods by a clock, not by wake-ups",
-            |case| {
-                let period = case.period?;
+            |period| {
                 let expirations = period.expirations.saturating_add(period.lost).max(1);
                 let share = period.lost as f64 / expirations as f64;
                 (share >= MIN_LOST_SHARE).then(|| {
@@ -39,29 +24,28 @@ rules! {
             };
     }
     "clock-steps-back" {
-        Problem "the clock that times it, {clock}, is at fault: {count} waits ended before they began, by steps back of up to {step:short}"
+        Problem "the clock that times it, {clock}, is at fault: {count} waits ended before they began, by steps back of up to {step}"
             => "trust no lateness below that; bind the process to one CPU (--cpu)",
-            |case| {
-                let trace = case.trace?;
-                let (count, step_ns) = trace.backward_steps()?;
-                Some(values! { clock: trace.reference.id.as_str(), step: ns(step_ns), count })
+            |wait_trace| {
+                let (count, step_ns) = wait_trace.backward_steps()?;
+                Some(values! { clock: wait_trace.reference.id.as_str(), step: ns(step_ns), count })
             };
     }
     "other-clock" {
         Problem "it is timed by another clock than it waits by: its waits deviate by {ppm} (± {uncertainty}) of their length"
             => "find out which of the two clocks is wrong (`check`)",
-            |case| {
-                let ppm = case.figures?.other_clock_ppm()?;
+            |waits| {
+                let ppm = waits.other_clock_ppm()?;
                 let [ppm, uncertainty] = [ppm.value, ppm.half_width()].map(|ppm| number(ppm, Unit::Ppm));
                 Some(values! { ppm, uncertainty })
             };
     }
     "returns-early" {
-        Note "{share} of waits of {request:short} returned before their time, by up to {earliest:short}"
-            in short "{share} by up to {earliest:short}" => "read the clock after a wait, and wait for the rest",
-            |case| {
-                let figures = case.figures.filter(|all| all.other_clock_ppm().is_none())?;
-                let early = figures.lateness.iter().filter(|late| late.early > 0.0);
+        Note "{share} of waits of {request} returned before their time, by up to {earliest}"
+            in short "{share} by up to {earliest}" => "read the clock after a wait, and wait for the rest",
+            |waits| {
+                let is_same_clock = waits.other_clock_ppm().is_none();
+                let early = waits.lateness.iter().filter(|_| is_same_clock).filter(|late| late.early > 0.0);
                 let late = early.max_by(|a, b| a.early.total_cmp(&b.early))?;
                 Some(values! {
                     share: number(late.early, Unit::Share),
@@ -71,30 +55,30 @@ rules! {
             };
     }
     "coarse-reference" {
-        Note "the clock that times the waits, {clock}, moves in steps of {step:short}: each lateness is known only to within a \
+        Note "the clock that times the waits, {clock}, moves in steps of {step}: each lateness is known only to within a \
               step, and their median is estimated by a mean"
-            in short "steps of {step:short}" => "measure where a finer clock can be read; a library that replaces clock_gettime may have made it coarse",
-            |case| {
-                let reference = &case.trace?.reference;
+            in short "steps of {step}" => "measure where a finer clock can be read; a library that replaces clock_gettime may have made it coarse",
+            |wait_trace| {
+                let reference = &wait_trace.reference;
                 let step_ns = reference.uncertainty_ns();
                 (step_ns > MAX_FINE_STEP_NS)
                     .then(|| values! { clock: reference.id.as_str(), step: ns(step_ns) })
             };
     }
     "requests-rounded" {
-        Note "requests are rounded to steps of {step:short}"
+        Note "requests are rounded to steps of {step}"
             => "for shorter waits, use a timer that rounds requests to shorter steps",
-            |case| {
-                let mut steps = case.figures?.steps.iter();
+            |waits| {
+                let mut steps = waits.steps.iter();
                 let step = steps.find_map(|steps| steps.rounding.and_then(Granularity::step))?;
                 Some(values! { step: ns(step.value) })
             };
     }
     "wakes-on-a-grid" {
-        Note "threads wake at points of time {step:short} apart<, and {grown:short} for longer waits>"
+        Note "threads wake at points of time {step} apart<, and {grown} for longer waits>"
             => "expect waits to end up to a step late",
-            |case| {
-                let steps = case.figures?.steps.iter();
+            |waits| {
+                let steps = waits.steps.iter();
                 let grids: Vec<f64> = steps
                     .filter_map(|steps| steps.grid.and_then(Granularity::step))
                     .map(|step| step.value)
@@ -109,10 +93,9 @@ rules! {
         Note "waits are longer than asked for by {excess} of their length: it is timed by another clock than it waits by, or \
               the system delays it, as Linux does poll"
             => "wait in parts, or to a point in absolute time",
-            |case| {
-                let figures = case.figures.filter(|all| all.other_clock_ppm().is_none())?;
-                let ppm = figures.proportional_ppm?;
-                (ppm.low()? > MAX_RATE_PPM).then(|| values! { excess: number(ppm.value, Unit::Ppm) })
+            |waits| {
+                let ppm = waits.proportional_ppm?;
+                (waits.other_clock_ppm().is_none() && ppm.low()? > MAX_RATE_PPM).then(|| values! { excess: number(ppm.value, Unit::Ppm) })
             };
     }
 }
@@ -124,9 +107,9 @@ const MIN_LOST_SHARE: f64 = 0.005;
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::findings::apply_rules;
-    use crate::model::Finding;
-    use crate::trace::{Reference, Wait, WaitRun};
+    use crate::findings::{Facts, apply};
+    use crate::model::{Finding, PeriodFigures};
+    use crate::trace::{Reference, Wait, WaitRun, WaitTrace};
 
     /// Five processes that each wait once for 10 ms; they start `interval_s` seconds apart.
     fn wait_trace(interval_s: i64) -> WaitTrace {
@@ -152,14 +135,12 @@ mod tests {
 
     fn found(trace: &WaitTrace, code: &str) -> Option<Finding> {
         let figures = crate::waits::figures(trace);
-        let case = WaitCase {
-            figures: Some(&figures),
-            trace: Some(trace),
-            ..WaitCase::default()
+        let facts = Facts {
+            waits: Some(&figures),
+            wait_trace: Some(trace),
+            ..Facts::default()
         };
-        apply_rules(WAITS, &case)
-            .into_iter()
-            .find(|it| it.code == code)
+        apply(WAITS, &facts).into_iter().find(|it| it.code == code)
     }
 
     #[test]
@@ -170,11 +151,11 @@ mod tests {
                 lost,
                 ..PeriodFigures::default()
             };
-            let case = WaitCase {
+            let facts = Facts {
                 period: Some(&period),
-                ..WaitCase::default()
+                ..Facts::default()
             };
-            apply_rules(WAITS, &case)
+            apply(WAITS, &facts)
         };
         assert_eq!(notes(1), []);
         let message = notes(20)[0].message();

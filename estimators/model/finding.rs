@@ -55,47 +55,14 @@ pub enum Value {
 /// Values by name. The message of the finding refers to each name in braces.
 pub type Values = BTreeMap<String, Value>;
 
-/// The codes of findings that had another name in reports of earlier versions, with that name. Keys
-/// that had another name are aliases of their fields.
-#[cfg(feature = "serde")]
-const FORMER_CODES: [(&str, &str); 2] = [
-    ("cost-exceeds-step", "read-dearer-than-step"),
-    ("next-to-neighbour", "beside-neighbour"),
-];
-
-/// Reads the code of a finding, also from reports of earlier versions.
-#[cfg(feature = "serde")]
-fn current_code<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> {
-    let code: String = serde::Deserialize::deserialize(deserializer)?;
-    let mut renamed = FORMER_CODES.iter();
-    let renamed = renamed.find(|(_, former)| *former == code);
-    Ok(renamed.map_or(code, |(current, _)| (*current).to_owned()))
-}
-
 /// A finding; `findings` defines its message and its advice.
 #[apply(wire)]
 pub struct Finding {
     /// Stable name, as in `clock-source`.
-    #[serde(deserialize_with = "current_code")]
     pub code: String,
     /// How much it matters.
     pub severity: Severity,
     /// The values that the finding is based on.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub values: Values,
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn reads_former_codes() {
-        let read = |code: &str| {
-            let text = format!(r#"{{"code":"{code}","severity":"note"}}"#);
-            serde_json::from_str::<Finding>(&text).unwrap().code
-        };
-        assert_eq!(read("beside-neighbour"), "next-to-neighbour");
-        assert_eq!(read("cost-exceeds-step"), "cost-exceeds-step");
-    }
 }

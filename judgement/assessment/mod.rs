@@ -11,7 +11,8 @@ pub use recommendation::{USUAL_DURATION, USUAL_ERROR, sentences};
 
 use blame::Blamed;
 
-use crate::findings::machine;
+use crate::findings::Facts;
+use crate::findings::machine::judge;
 use crate::model::{
     Answer, Caution, Counted, Defect, DefectKind, Family, Finding, Interval, MAX_SLEW, Outcome,
     Question, Report, Severity, TimerRow, Trust, Wrong,
@@ -139,16 +140,15 @@ fn caution(row: &TimerRow) -> Option<Caution> {
 
 /// What disturbed the machine while the report was made.
 fn disturbances(report: &Report) -> Vec<Finding> {
-    const OF_MACHINE: [&str; 2] = ["load", "steal"];
+    const DISTURBING: [&str; 3] = ["load", "steal", "shared-machine"];
     if report.is_of_devices() {
         return Vec::new();
     }
-    let machine = machine::judge(&report.platform).into_iter();
-    let machine =
-        machine.filter(|it| it.severity == Severity::Problem && OF_MACHINE.contains(&&*it.code));
-    let of_report = report
-        .findings
-        .iter()
-        .filter(|it| it.code == "shared-machine");
-    machine.chain(of_report.cloned()).collect()
+    let mut found = judge(&Facts {
+        machine: Some(&report.platform),
+        run: Some(report),
+        ..Facts::default()
+    });
+    found.retain(|it| DISTURBING.contains(&&*it.code) && it.severity <= Severity::Note);
+    found
 }

@@ -99,7 +99,7 @@ impl From<&crate::model::Finding> for FindingText {
             severity: finding.severity,
             code: finding.code.clone(),
             message: finding.message(),
-            advice: Some(finding.advice()),
+            advice: finding.advice(),
         }
     }
 }

@@ -45,14 +45,15 @@ pub(super) fn notes(report: &Report, in_full: bool) -> Vec<FindingText> {
             .entry(text)
             .or_default()
             .extend(row.map(|row| row.name()));
-        note.advice.insert(finding.advice());
+        note.advice.extend(finding.advice());
     }
     notes.sort_by(|_, a, _, b| a.severity.cmp(&b.severity));
     let notes = notes.into_iter().map(|(code, note)| FindingText {
         severity: note.severity,
         code: code.to_owned(),
         message: note.message(),
-        advice: in_full.then(|| Vec::from_iter(note.advice).join("; ")),
+        advice: (in_full && !note.advice.is_empty())
+            .then(|| Vec::from_iter(note.advice).join("; ")),
     });
     notes.collect()
 }

@@ -10,8 +10,8 @@ use super::{CommandResult, date, emit, failed, machine_document, prepare_outputs
 use crate::assessment::assess;
 use crate::cli::CheckArgs;
 use crate::document::FindingText;
-use crate::findings::apply_rules;
-use crate::findings::machine::{DATE, DateCase, READ_COST, is_fit, judge};
+use crate::findings::Facts;
+use crate::findings::machine::{is_fit, judge};
 use crate::model::{Assessment, Finding, Frequency, Platform, Report, Severity};
 use crate::platform::frequency::{self, CyclesFrom, KnownFrequencies, TscWatch};
 use crate::platform::{self, LibraryWatch, read_costs_ns};
@@ -60,6 +60,14 @@ pub fn run(args: &CheckArgs, output: &mut dyn Write) -> CommandResult<bool> {
             report
         }
     };
+    let mut compared = report.platform.library_clocks.iter().flatten();
+    let can_read = args.from.is_none() && compared.all(|clock| clock.failure.is_none());
+    let findings = judge(&Facts {
+        machine: Some(&report.platform),
+        run: Some(&report),
+        read_costs_ns: can_read.then(read_costs_ns).flatten(),
+        ..Facts::default()
+    });
     let Report {
         platform,
         frequency,
@@ -68,15 +76,6 @@ pub fn run(args: &CheckArgs, output: &mut dyn Write) -> CommandResult<bool> {
         assessment,
         ..
     } = report;
-    let mut findings = judge(&platform);
-    if args.from.is_none() {
-        findings.extend(apply_rules(DATE, &DateCase(&date)));
-        let mut compared = platform.library_clocks.iter().flatten();
-        let are_readable = compared.all(|clock| clock.failure.is_none());
-        let costs = are_readable.then(read_costs_ns).flatten();
-        findings.extend(apply_rules(READ_COST, &costs));
-    }
-    findings.sort_by_key(|finding| finding.severity);
     let checked = Checked {
         date,
         fit: is_fit(&findings) && assessment.wrong.is_empty(),
@@ -85,14 +84,9 @@ pub fn run(args: &CheckArgs, output: &mut dyn Write) -> CommandResult<bool> {
         platform,
         frequency: args.verbose.then_some(frequency),
     };
-    let mut document =
-        machine_document(node.as_deref(), &checked).paragraphs(checked.assessment.wrong_in_words());
-    if let Some(sentence) =
-        clock_verdict(&checked.findings).filter(|_| checked.assessment.wrong.is_empty())
-    {
-        document = document.paragraph(sentence);
-    }
-    let document = document
+    let document = machine_document(node.as_deref(), &checked)
+        .paragraphs(checked.assessment.wrong_in_words())
+        .paragraphs(clock_verdict(&checked))
         .findings(selected_findings(&checked.findings, args.verbose))
         .paragraph(summary(&checked.findings));
     let machine = checked.frequency.as_ref();
@@ -115,27 +109,27 @@ fn measure_frequency(cpu: Option<u32>) -> CommandResult<Frequency> {
         nominal: frequency::nominal(),
         ..KnownFrequencies::default()
     };
-    let summary = frequency::summarise(&parts, CyclesFrom::Effective, None);
-    Ok(summary.map_err(failed)?.0)
+    let summary = frequency::summarise(&parts, CyclesFrom::Effective);
+    summary.map_err(failed)
 }
 
 /// The codes of the findings about the clocks themselves; the other findings are about the rest of
 /// the machine.
 const CLOCK_FINDINGS: [&str; 3] = ["clock-source", "libc-clock", "tsc"];
 
-/// A sentence that says whether the clock is good; `None` without findings about it.
-fn clock_verdict(findings: &[Finding]) -> Option<String> {
-    let clock_findings = findings
-        .iter()
-        .filter(|finding| CLOCK_FINDINGS.contains(&finding.code.as_str()));
-    let worst = clock_findings
-        .min_by_key(|finding| (finding.severity != Severity::Problem, &finding.code))?;
-    let word = match worst.severity {
-        Severity::Problem => "not good",
-        Severity::Unknown => "unknown",
-        Severity::Note | Severity::Ok => "good",
-    };
-    Some(format!("The clock is {word} — {}.", worst.message()))
+/// A sentence that says whether the clock is good, unless others say what is wrong.
+fn clock_verdict(checked: &Checked) -> Option<String> {
+    if !checked.assessment.wrong.is_empty() {
+        return None;
+    }
+    let mut about = checked.findings.iter();
+    let worst = about.find(|finding| CLOCK_FINDINGS.contains(&finding.code.as_str()))?;
+    let source = checked.platform.clocksource.current.as_deref();
+    Some(match worst.severity {
+        Severity::Problem => format!("The clock is not good: {}.", worst.message()),
+        Severity::Unknown => format!("The clock: {}.", worst.message()),
+        _ => format!("The clock is good: its source is {}.", source?),
+    })
 }
 
 /// The findings to print: all if `verbose`, otherwise problems and notes, the notes in short form.

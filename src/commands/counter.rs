@@ -7,8 +7,8 @@ use serde::Serialize;
 use super::{CommandResult, emit, failed, machine_document, prepare_outputs, probe};
 use crate::campaign::sampling::CampaignPlan;
 use crate::cli::CheckArgs;
-use crate::findings::apply_rules;
-use crate::findings::counter::{COUNTER, CounterCase};
+use crate::findings::counter::{COUNTER, Counter};
+use crate::findings::{Facts, apply};
 use crate::hosts::children::with_remedy;
 use crate::model::{Assessment, Finding, Interval, Severity};
 use crate::requests::{ProbeRequest, RunRequest};
@@ -56,7 +56,7 @@ pub fn run(args: &CheckArgs, output: &mut dyn Write) -> CommandResult<bool> {
     let row = |id: &str| report.timers.iter().find(|row| row.id == id);
     let bare = row(bare_id).ok_or_else(|| failed("the counter was not measured"))?;
     let unfenced = timers::unfenced_handoffs(CampaignPlan::QUICK.handoffs);
-    let case = CounterCase {
+    let counter = Counter {
         platform: &report.platform,
         bare,
         fenced: row(fenced_id).unwrap_or(bare),
@@ -64,7 +64,11 @@ pub fn run(args: &CheckArgs, output: &mut dyn Write) -> CommandResult<bool> {
         unfenced: unfenced.map(|list| Pair::from_handoffs(None, &list)),
         declared: timers::declared_counter_rate(),
     };
-    let findings = apply_rules(COUNTER, &case);
+    let facts = Facts {
+        counter: Some(&counter),
+        ..Facts::default()
+    };
+    let findings = apply(COUNTER, &facts);
     let (verdict, sentence) = match findings.first().map(|finding| finding.severity) {
         Some(Severity::Ok) => ("safe", "safe with a fence"),
         Some(Severity::Note) => (
@@ -74,19 +78,23 @@ pub fn run(args: &CheckArgs, output: &mut dyn Write) -> CommandResult<bool> {
         Some(Severity::Problem) => ("unsafe", "unsafe"),
         Some(Severity::Unknown) | None => ("not-proven", "not proven"),
     };
-    let counter = CounterDocument {
+    let judged = CounterDocument {
         schema: "timermeter.counter.v2",
         counter: bare_id,
         verdict,
-        hz: case.rate().map(|(hz, _)| hz),
-        declared_hz: case.declared.map(|(hz, _)| hz),
-        apart_ns: case.apart_ns(),
-        read_ns: [Some(bare), Some(case.fenced), case.clocks.last().copied()]
-            .map(|row| Some(row?.cost_ns?.value)),
+        hz: counter.rate().map(|(hz, _)| hz),
+        declared_hz: counter.declared.map(|(hz, _)| hz),
+        apart_ns: counter.apart_ns(),
+        read_ns: [
+            Some(bare),
+            Some(counter.fenced),
+            counter.clocks.last().copied(),
+        ]
+        .map(|row| Some(row?.cost_ns?.value)),
         findings: &findings,
         assessment: &report.assessment,
     };
-    let document = machine_document(None, &counter)
+    let document = machine_document(None, &judged)
         .paragraphs(report.assessment.warnings())
         .paragraph(format!(
             "whether a program may read {bare_id} itself: {sentence}"

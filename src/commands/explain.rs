@@ -11,7 +11,7 @@ use super::{CommandError, CommandResult, emit, prepare_outputs, usage};
 use crate::cli::ExplainArgs;
 use crate::document::{Document, FindingText};
 use crate::fields::{Field, fields};
-use crate::findings::{Wording, wordings};
+use crate::findings::{Rule, rules};
 use crate::selection::nearest;
 use crate::text::without_unit;
 
@@ -85,9 +85,9 @@ pub fn run(args: &ExplainArgs, output: &mut dyn Write) -> CommandResult {
         found = Explanations {
             columns: columns().collect(),
             terms: terms().map(ExplainedTerm::of).collect(),
-            findings: wordings().map(text).collect(),
+            findings: rules().map(text).collect(),
         };
-        let mut codes: Vec<&str> = wordings().map(|wording| wording.code).collect();
+        let mut codes: Vec<&str> = rules().map(|rule| rule.code).collect();
         codes.dedup();
         let columns = found
             .columns
@@ -128,13 +128,12 @@ fn names_of(terms: &[Term]) -> String {
     names.join(", ")
 }
 
-fn text(wording: &Wording) -> FindingText {
-    let [message, advice] = wording.texts();
+fn text(rule: &Rule) -> FindingText {
     FindingText {
-        severity: wording.severity,
-        code: wording.code.to_owned(),
-        message,
-        advice: Some(advice).filter(|advice| !advice.is_empty()),
+        severity: rule.severity,
+        code: rule.code.to_owned(),
+        message: rule.message.to_owned(),
+        advice: Some(rule.advice.to_owned()).filter(|advice| !advice.is_empty()),
     }
 }
 
@@ -146,8 +145,8 @@ fn explain(word: &str, found: &mut Explanations) -> CommandResult {
     let mut new: Vec<ExplainedColumn> = columns()
         .filter(|column| column.names().into_iter().any(is_name))
         .collect();
-    let findings: Vec<FindingText> = wordings()
-        .filter(|wording| is_name(wording.code))
+    let findings: Vec<FindingText> = rules()
+        .filter(|rule| is_name(rule.code))
         .map(text)
         .collect();
     let meant = terms().filter(|term| term.names.iter().copied().any(is_name));
@@ -170,7 +169,7 @@ fn unknown(word: &str) -> CommandError {
     let names: Vec<&str> = columns()
         .flat_map(|column| column.names())
         .chain(terms().flat_map(|term| term.names.iter().copied()))
-        .chain(wordings().map(|wording| wording.code))
+        .chain(rules().map(|rule| rule.code))
         .collect();
     let similar = match nearest(word, &names).join(", ") {
         none if none.is_empty() => none,

@@ -9,10 +9,10 @@ mod waits;
 use serde::{Deserialize, Serialize};
 
 use crate::assessment::assess;
-use crate::findings::{REPORTS, ReportCase, apply_rules, machine};
+use crate::findings::{CLOCKS, Facts, RUN, apply};
 use crate::model::{
     self, Assessment, Family, Hertz, Interval, Outcome, Platform, Provenance, Report, Settings,
-    Status, Timer, TimerRow, Tool, Verdicts, WaitActivity, WaitConditions, value_of,
+    Status, Timer, TimerRow, Tool, VerdictAnswer, Verdicts, WaitActivity, WaitConditions, value_of,
 };
 use crate::parallel;
 use crate::platform::frequency::{CyclesFrom, KnownFrequencies, NominalUnknown, summarise};
@@ -21,10 +21,10 @@ use crate::rate::correction::LargeCorrection;
 use crate::rate::tick;
 use crate::scoring::scatter;
 use crate::text::by_text;
-use crate::trace::{PeriodTrace, StoredTrace, WaitTrace};
+use crate::trace::{PeriodTrace, StoredTrace, Trace, WaitTrace};
 use crate::trust::{self, Case, MachineCase, ReadPathBaselines};
 
-use row::{add_verdicts, fill_row, warn_if_imprecise};
+use row::fill_row;
 
 pub use file::{MAX_PACKED_BYTES, RecordingError};
 pub use waits::NotUsable;
@@ -114,19 +114,9 @@ impl Recording {
     /// # Errors
     /// When cycles use the nominal frequency and it is unknown.
     pub fn report(&self) -> Result<Report, NominalUnknown> {
-        let (frequency, about_frequency) = summarise(
-            &self.frequency,
-            self.cycles_from,
-            self.platform.frequency_host(),
-        )?;
+        let frequency = summarise(&self.frequency, self.cycles_from)?;
         let measured = self.rows(frequency.cycles());
         let timers: Vec<TimerRow> = self.unmeasured.iter().cloned().chain(measured).collect();
-        let case = ReportCase {
-            platform: &self.platform,
-            timers: &timers,
-        };
-        let mut findings = apply_rules(machine::EMULATED, &self.platform);
-        findings.extend(apply_rules(REPORTS, &case));
         let mut report = Report {
             schema: model::SCHEMA.into(),
             tool: Tool::this(),
@@ -136,15 +126,21 @@ impl Recording {
             platform: self.platform.clone(),
             frequency,
             settings: self.settings.clone(),
-            findings,
+            findings: Vec::new(),
             assessment: Assessment::default(),
             timers,
             waits: parallel::map(&self.waits, Observation::wait_row),
             periods: parallel::map(&self.periods, Observation::period_row),
         };
-        if !report.is_of_devices() {
-            report.findings.splice(0..0, about_frequency);
-        }
+        report.findings = apply(
+            RUN,
+            &Facts {
+                machine: Some(&self.platform),
+                run: Some(&report),
+                multiplication: self.frequency.doubtful_multiplication(),
+                ..Facts::default()
+            },
+        );
         assess(&mut report);
         Ok(report)
     }
@@ -168,13 +164,11 @@ impl Recording {
         for ((row, observed), profile) in rows.iter_mut().zip(&self.timers).zip(&profiles) {
             let Some(profile) = profile else { continue };
             let hertz = row.cycles_hz(value_of(frequency));
-            if let (Some(points), Some(hertz)) = (self.settings.precision_points, hertz) {
-                warn_if_imprecise(row, points / 100.0, scatter(profile, hertz));
-            }
+            let precision = self.settings.precision_points.zip(hertz);
+            let precision =
+                precision.map(|(points, hertz)| (points / 100.0, scatter(profile, hertz)));
             let syscall_ns = self.syscall_ns(observed, &profiles);
-            if let Some(verdicts) = observed.verdicts(profile, machine, syscall_ns) {
-                add_verdicts(row, verdicts);
-            }
+            observed.conclude(row, profile, machine, syscall_ns, precision);
         }
         rows
     }
@@ -194,7 +188,8 @@ impl Recording {
                 && properties.slewed == Some(false)
                 && device.is_none();
             let profile = profile.as_ref().filter(|_| is_uncorrected)?;
-            let stable = observed.verdicts(profile, machine, None)?.stable;
+            let trace = observed.outcome.as_ref().ok()?.open();
+            let stable = observed.verdicts(&trace, profile, machine, None).stable;
             stable
                 .offset_ppm
                 .filter(|_| stable.outcome == Outcome::Fail)
@@ -223,9 +218,7 @@ impl Observation {
         let (mut row, profile) = self.row(frequency, std::slice::from_ref(self));
         if let Some(profile) = &profile {
             let machine = MachineCase::of_baselines(baselines);
-            if let Some(verdicts) = self.verdicts(profile, machine, None) {
-                add_verdicts(&mut row, verdicts);
-            }
+            self.conclude(&mut row, profile, machine, None, None);
         }
         row
     }
@@ -235,22 +228,55 @@ impl Observation {
         tick(&self.outcome.as_ref().ok()?.open())
     }
 
-    /// Returns the verdicts on the timer; `None` if it could not be measured.
-    fn verdicts(
+    /// Adds the verdicts and the findings to the row of a timer that was measured. A timer that is not
+    /// monotonic, not thread-safe or not stable has Quality 0 regardless of its other results: that value
+    /// is reserved for such timers (ICPE 2011, section 4.4). `precision` is that of `Facts`.
+    fn conclude(
         &self,
+        row: &mut TimerRow,
         profile: &Profile,
         machine: MachineCase,
         syscall_ns: Option<f64>,
-    ) -> Option<Verdicts> {
-        let stored = self.outcome.as_ref().ok()?;
-        Some(trust::judge(&Case {
+        precision: Option<(f64, Option<f64>)>,
+    ) {
+        let Ok(stored) = &self.outcome else { return };
+        let trace = stored.open();
+        let verdicts = self.verdicts(&trace, profile, machine, syscall_ns);
+        let disqualifies = |answer: VerdictAnswer| {
+            answer.outcome == Outcome::Fail && answer.question.disqualifies()
+        };
+        if verdicts.answers().any(disqualifies) {
+            row.quality = Some(Interval::exact(0.0));
+        }
+        row.verdicts = Some(verdicts);
+        row.findings = apply(
+            CLOCKS,
+            &Facts {
+                trace: Some(&trace),
+                profile: Some(profile),
+                row: Some(row),
+                precision,
+                ..Facts::default()
+            },
+        );
+    }
+
+    /// Returns the verdicts on the timer.
+    fn verdicts(
+        &self,
+        trace: &Trace,
+        profile: &Profile,
+        machine: MachineCase,
+        syscall_ns: Option<f64>,
+    ) -> Verdicts {
+        trust::judge(&Case {
             properties: &self.timer.properties,
             device: self.timer.device.as_ref(),
-            trace: &stored.open(),
+            trace,
             profile,
             machine,
             syscall_ns,
-        }))
+        })
     }
 
     /// Returns the row of this timer without the verdicts, and its profile. `cpu` is the frequency of

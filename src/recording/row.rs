@@ -1,11 +1,7 @@
-//! Converts a profile to a row of the report: units, Quality and findings.
+//! Converts a profile to a row of the report: units and Quality.
 
-use crate::findings::{
-    CLOCKS, ClockCase, DISQUALIFYING, FAILED, PRECISION, PrecisionCase, apply_rules,
-};
 use crate::model::{
     Cost, Hertz, Interval, Nanos, Observations, Resolution, ResolutionKind, Status, TimerRow,
-    Verdicts,
 };
 use crate::profile::Profile;
 use crate::profile::plot_data::plot_data;
@@ -42,43 +38,6 @@ pub fn fill_row(row: &mut TimerRow, trace: &Trace, profile: &Profile, frequency:
     if let (Status::Ok, Some(frequency)) = (row.status, frequency) {
         row.quality = profile_quality(profile, frequency);
     }
-    let case = ClockCase {
-        trace,
-        profile,
-        device: row.device.as_ref(),
-        frequency: hertz,
-    };
-    row.findings = apply_rules(CLOCKS, &case);
-}
-
-/// Adds a finding, with the reason, if half the interval of Quality is wider than `precision`.
-pub fn warn_if_imprecise(row: &mut TimerRow, precision: f64, scatter: Option<f64>) {
-    let Some(quality) = row.quality.filter(Interval::is_bounded) else {
-        return;
-    };
-    let case = PrecisionCase {
-        half: (quality.value - quality.low).max(quality.high - quality.value),
-        precision,
-        processes: row
-            .observations
-            .as_ref()
-            .map_or(0, |observations| observations.processes),
-        scatter,
-    };
-    row.findings.extend(apply_rules(PRECISION, &case));
-}
-
-/// Adds the verdicts to the row. A timer that is not monotonic, not thread-safe or not stable has
-/// Quality 0 regardless of its other results: that value is reserved for such timers (ICPE 2011,
-/// section 4.4).
-pub fn add_verdicts(row: &mut TimerRow, verdicts: Verdicts) {
-    let disqualified = apply_rules(DISQUALIFYING, &verdicts);
-    if !disqualified.is_empty() {
-        row.quality = Some(Interval::exact(0.0));
-    }
-    row.findings.splice(0..0, disqualified);
-    row.findings.extend(apply_rules(FAILED, &verdicts));
-    row.verdicts = Some(verdicts);
 }
 
 /// Sets the status of the row, and the reason and remedy if the timer is unresolved.

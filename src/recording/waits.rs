@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::Observation;
-use crate::findings::{WAITS, WaitCase, apply_rules};
+use crate::findings::{Facts, WAITS, apply};
 use crate::model::{PeriodRow, RowHead, Status, WaitRow};
 use crate::periods;
 use crate::trace::{PeriodTrace, WaitTrace};
@@ -26,10 +26,10 @@ impl Observation<WaitTrace, NotUsable> {
         let trace = self.outcome.as_ref().ok();
         let figures = trace.map(waits::figures);
         WaitRow {
-            head: self.head(WaitCase {
-                figures: figures.as_ref(),
-                trace,
-                ..WaitCase::default()
+            head: self.head(Facts {
+                waits: figures.as_ref(),
+                wait_trace: trace,
+                ..Facts::default()
             }),
             conditions: self.conditions.clone().unwrap_or_default(),
             means: self.means.unwrap_or_default(),
@@ -43,9 +43,9 @@ impl Observation<PeriodTrace, NotUsable> {
     pub fn period_row(&self) -> PeriodRow {
         let figures = self.outcome.as_ref().ok().map(periods::figures);
         PeriodRow {
-            head: self.head(WaitCase {
+            head: self.head(Facts {
                 period: figures.as_ref(),
-                ..WaitCase::default()
+                ..Facts::default()
             }),
             conditions: self.conditions.clone().unwrap_or_default(),
             period_ns: self.period_ns.unwrap_or_default(),
@@ -56,14 +56,14 @@ impl Observation<PeriodTrace, NotUsable> {
 }
 
 impl<T> Observation<T, NotUsable> {
-    /// Returns the columns that all rows of waits share; the findings follow from `case`.
-    fn head<'a>(&'a self, mut case: WaitCase<'a>) -> RowHead {
-        case.lost = self.lost.as_deref();
+    /// Returns the columns that all rows of waits share; the findings follow from `facts`.
+    fn head<'a>(&'a self, mut facts: Facts<'a>) -> RowHead {
+        facts.lost = self.lost.as_deref();
         let why = self.outcome.as_ref().err();
         RowHead {
             reason: why.map(|why| why.reason.clone()),
             remedy: why.and_then(|why| why.remedy.clone()),
-            findings: apply_rules(WAITS, &case),
+            findings: apply(WAITS, &facts),
             ..self.timer.head(why.map_or(Status::Ok, |why| why.status))
         }
     }

@@ -35,7 +35,7 @@ impl RunContext {
             nominal,
             ..KnownFrequencies::default()
         };
-        frequency::summarise(&known, cycles, None)?;
+        frequency::summarise(&known, cycles)?;
         Ok(Self {
             created,
             cpu,

@@ -7,7 +7,7 @@ use std::path::Path;
 
 use assert_cmd::Command;
 use timermeter::fields::{Kind, Visibility, default_columns, fields};
-use timermeter::findings::wordings;
+use timermeter::findings::rules;
 
 use super::{json, printed, program, run};
 
@@ -46,11 +46,7 @@ fn explains_shown_columns_in_few_lines() {
 fn explains_every_finding() {
     let all = json(&run("explain -f json").success());
     let findings = all["findings"].as_array().unwrap();
-    assert_eq!(findings.len(), wordings().count());
-    for finding in findings {
-        let message = finding["message"].as_str().unwrap();
-        assert!(!message.contains(['{', '}', '<']), "{message}");
-    }
+    assert_eq!(findings.len(), rules().count());
     let columns = all["columns"].as_array().unwrap();
     let whole = fields().iter().filter(|field| !field.is_end()).count();
     assert_eq!(columns.len(), whole);

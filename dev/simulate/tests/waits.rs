@@ -4,7 +4,7 @@
 use simulate::waits::{WaitCase, population};
 use simulated::{Delays, WaitModel};
 use timermeter::campaign::sampling::CampaignPlan;
-use timermeter::findings::{WAITS, WaitCase as Facts, apply_rules};
+use timermeter::findings::{Facts, WAITS, apply};
 use timermeter::model::{Finding, WaitFigures};
 use timermeter::waits::figures;
 
@@ -29,11 +29,11 @@ fn found(model: &WaitModel, seed: u64) -> (WaitFigures, Vec<Finding>) {
     let trace = trace.expect("its waits are possible");
     let figures = figures(&trace);
     let facts = Facts {
-        figures: Some(&figures),
-        trace: Some(&trace),
+        waits: Some(&figures),
+        wait_trace: Some(&trace),
         ..Facts::default()
     };
-    let findings = apply_rules(WAITS, &facts);
+    let findings = apply(WAITS, &facts);
     (figures, findings)
 }
 

@@ -1,225 +1,151 @@
-//! The rules about the clocks of a machine: its clock source, its time stamp counter and the
-//! time service.
+//! The rules about the clocks of a machine: its clock source, the counter of its processor, the time
+//! service and the C library.
 
 use timers::clock_sources::{self, Reader, TIME_STAMP_COUNTER};
 
-use super::{is_x86, on_linux};
+use super::is_x86;
 use crate::findings::{ns, number, values};
-use crate::model::{ClockSource, MAX_SLEW, Ntp, Platform, Unit, Value, Values};
-use crate::rate::correction::{LargeCorrection, WrongClocks};
+use crate::model::{Defect, DefectKind, Interval, LibraryClock, Platform, Unit, Values};
+use crate::numbers::short_time;
+use crate::rate::correction::LargeCorrection;
 
-const SYNCHRONISE: &str = "wait until the clock is synchronised (`chronyc tracking`, `timedatectl timesync-status`), or \
-                           measure with monotonic-raw or rdtsc, whose rate is not corrected";
+/// The largest ratio of a read by the C library to a fenced read of the counter.
+/// *Judgement*: 1.2 on Zen 4, up to 2 where the vDSO reads a page of the hypervisor.
+const MAX_READ_RATIO: f64 = 3.0;
 
 rules! {
-    pub static RULES: Platform;
-    "clock-source" {
-        Problem("no-vdso") "the clock source is {current}, but there is no vDSO, so that every read of a kernel clock is a system call"
-            => "remove vdso=0 from the kernel's command line if it is there; under an emulator, which has no vDSO, measure on the host instead",
-            |machine| {
-                let by_vdso = matches!(reader(machine)?, Reader::Instruction | Reader::SharedPage);
-                (by_vdso && machine.clocksource.vdso == Some(false)).then(|| current(machine))
-            };
-        Problem "the clock source is {current}: {what}, so that every read of a kernel clock is a system call< ({cause})>"
+    pub static RULES;
+    "clock-source" about "the clock source of the kernel" {
+        Problem "the clock source is {current}: {what}, so that every read of a kernel clock is a system call"
             => "{remedy}",
             |machine| {
-                let Reader::Kernel(what) = reader(machine)? else {
-                    return None;
+                let current = machine.clocksource.current.as_deref()?;
+                let what = match (clock_sources::find(current)?.reader, machine.clocksource.vdso) {
+                    (Reader::Kernel(what), _) => Some(what),
+                    (Reader::Instruction | Reader::SharedPage, Some(false)) => Some("there is no vDSO"),
+                    _ => None,
                 };
-                Some(values! {
-                    current: machine.clocksource.current.as_deref(),
-                    what,
-                    cause: explain_choice(&machine.clocksource),
-                    remedy: fast_source_advice(machine),
-                })
+                what.map(|what| values! { current, what, remedy: faster_source(machine) })
             };
-        Note("page") "the clock source is {current}: the vDSO reads the time stamp counter and a page of the hypervisor, which costs more than the counter alone",
-            |machine| matches!(reader(machine)?, Reader::SharedPage).then(|| current(machine));
-        Note("conditional") "the clock source is {current}: the vDSO reads it only if the hypervisor declares its counter stable; otherwise `monotonic` costs as much as `monotonic-syscall`"
+        Note "the clock source is {current}: the vDSO reads it only if the hypervisor declares its counter stable; otherwise `monotonic` costs as much as `monotonic-syscall`"
             => "if the time stamp counter can be trusted: {remedy}",
             |machine| {
-                matches!(reader(machine)?, Reader::Conditional).then(|| {
-                    values! {
-                        current: machine.clocksource.current.as_deref(),
-                        remedy: switching_advice(&machine.clocksource),
-                    }
-                })
+                let current = machine.clocksource.current.as_deref()?;
+                (clock_sources::find(current)?.reader == Reader::Conditional)
+                    .then(|| values! { current, remedy: faster_source(machine) })
             };
-        Ok "the clock source is {current}: an instruction, read in user mode",
-            |machine| reader(machine).map(|_| current(machine));
-        Unknown("foreign") "the clock source is {current}, which this program does not know"
-            => "compare `monotonic` with `monotonic-syscall` to see whether the vDSO reads it",
-            |machine| Some(values! { current: machine.clocksource.current.as_deref()? });
-        Unknown "the clock source of the kernel is not reported by this machine";
     }
-    "tsc" {
-        Problem("stops") "the time stamp counter stops in deep idle states: times across a sleep are too short"
-            => "start with processor.max_cstate=1 (Intel: intel_idle.max_cstate=1), or use the kernel's clocks",
-            |machine| {
-                (!invariant_tsc(machine)? && machine.tsc.constant == Some(true)).then(Values::new)
-            };
-        Problem("varies") "the time stamp counter is not declared invariant: its rate may follow the frequency of the core"
-            => "use the kernel's clocks; in a virtual machine, let the guest see the invariant counter of the host",
-            |machine| (!invariant_tsc(machine)?).then(Values::new);
-        Problem("distrusted") "the kernel's command line says not to trust the time stamp counter"
-            => "remove notsc or tsc=unstable from it, unless there is a known reason",
-            |machine| {
-                let mut parameters = machine.clocksource.parameters.iter().flatten();
-                let distrusted = parameters.any(|word| word == "tsc=unstable" || word == "notsc");
-                (invariant_tsc(machine)? && distrusted).then(Values::new)
-            };
-        Problem("refused") "the time stamp counter is invariant, but the kernel does not offer the counter as a clock source: the kernel found it unstable, or the counters of the CPUs disagree"
-            => "`dmesg | grep -i tsc` gives the reason; until then, do not compare readings of different CPUs",
-            |machine| {
-                // The kernel removes an unstable counter from the list, unless it is the only clock source.
-                let source = &machine.clocksource;
-                let not_offered = !source.available.is_empty() && !lists_tsc(source);
-                (invariant_tsc(machine)? && not_offered).then(Values::new)
-            };
-        Ok "the time stamp counter runs at a constant rate in all power states",
-            |machine| invariant_tsc(machine)?.then(Values::new);
-        Unknown "whether the time stamp counter runs at a constant rate is not reported by this machine",
-            |machine| is_x86(machine).then(Values::new);
-    }
-    "ntp" {
-        Problem("counter") "the time service corrects the rate of the kernel's clocks by {rate}, and estimates an error of {error} only: CLOCK_MONOTONIC and CLOCK_REALTIME are right, CLOCK_MONOTONIC_RAW and the rate that the kernel or the hypervisor gives for the counter are wrong by as much"
-            => "measure with monotonic; a program that reads the counter has to find its rate by comparing it with CLOCK_MONOTONIC",
-            |machine| large_correction(machine, WrongClocks::Uncorrected);
-        Problem("slewing") "the kernel corrects an offset of {left}, at {rate}: until that ends, CLOCK_MONOTONIC and CLOCK_REALTIME are wrong by as much, CLOCK_MONOTONIC_RAW is not"
-            => SYNCHRONISE,
-            |machine| large_correction(machine, WrongClocks::Corrected);
-        Problem "the kernel corrects the rate of its clocks by {rate}, more than the {most} that any intact oscillator needs: either CLOCK_MONOTONIC and CLOCK_REALTIME or CLOCK_MONOTONIC_RAW and the counter are wrong by as much; nothing here shows which"
-            => "compare this machine with another one for some minutes (`chronyc tracking`); until then no time in nanoseconds is better than that",
-            |machine| large_correction(machine, WrongClocks::Unknown);
-        Note("slewing") "the clock is being slewed ({rate} now, {left} left to correct): its rate will change when the correction ends"
-            => SYNCHRONISE,
-            |machine| {
-                let ntp = machine.ntp.as_ref()?;
-                let left = ns(ntp.offset_ns as f64);
-                ntp.slewing.then(|| values! { rate: rate(ntp), left })
-            };
-        Note("free") "the clock is not disciplined by NTP (its rate is corrected by {rate}): its rate and the time of day may be wrong"
-            => "start an NTP client if the time of day matters",
-            |machine| {
-                let ntp = machine.ntp.as_ref()?;
-                (!ntp.synchronised).then(|| values! { rate: rate(ntp) })
-            };
-        Ok "the clock is disciplined by NTP; its rate is corrected by {rate}",
-            |machine| Some(values! { rate: rate(machine.ntp.as_ref()?) });
-        Unknown "whether a time service corrects the clock (adjtimex(2)) is not reported by this machine",
-            on_linux;
-    }
-}
-
-rules! {
-    /// The rule about a kernel and a CPUID that contradict each other.
-    pub static TSC_CONFLICT: Platform;
-    "tsc-conflict" {
-        Note "the kernel's flags declare the time stamp counter {kernel}, CPUID declares it {cpuid}: the kernel is believed"
+    "tsc" about "the counter of the processor" {
+        Problem "the counter of the processor {why}" => "use the kernel's clocks; `dmesg | grep -i tsc` gives the reason",
+            |machine| distrust(machine).map(|why| values! { why });
+        Note "the kernel's flags and CPUID contradict each other about the counter of the processor: the kernel is believed"
             => "use the kernel's clocks until `dmesg | grep -i tsc` has given the reason",
             |machine| {
-                let invariant = machine.invariant_counter();
-                let word = |yes| if yes { "invariant" } else { "not invariant" };
-                let (kernel, cpuid) = (word(invariant.value?), word(machine.cpu.invariant_tsc?));
-                invariant.conflict.then(|| values! { kernel, cpuid })
+                let counter = machine.invariant_counter();
+                counter.value?;
+                counter.conflict.then(Values::new)
+            };
+    }
+    "ntp" about "the time service (adjtimex(2))" {
+        Problem "{what} (the kernel corrects CLOCK_MONOTONIC and CLOCK_REALTIME, not CLOCK_MONOTONIC_RAW and the counter)"
+            => "measure with those that are right; where nothing shows which, compare this machine with another one for some minutes (`chronyc tracking`)",
+            |machine| LargeCorrection::of(machine.ntp.as_ref()?).map(|it| values! { what: it.in_words() });
+        Note "the clock is {what}, its rate corrected by {rate}: the rate and the time of day may change"
+            => "let an NTP client synchronise the clock (`chronyc tracking`), or measure with monotonic-raw or rdtsc, whose rate is not corrected",
+            |machine| {
+                let ntp = machine.ntp.as_ref()?;
+                let what = match ntp.slewing {
+                    true => format!("slewed by another {}", short_time(ntp.offset_ns as f64)),
+                    false => "not disciplined by NTP".to_owned(),
+                };
+                (ntp.slewing || !ntp.synchronised)
+                    .then(|| values! { what, rate: number(ntp.rate_ppm, Unit::Ppm) })
+            };
+    }
+    "libc-clock" about "clocks as the C library gives them" {
+        Problem "as the C library gives them, clocks are wrong: {clocks}"
+            => "find what intercepts or forbids the reads: a preloaded library (<{libraries}; >LD_PRELOAD, /etc/ld.so.preload, faketime), a sandbox, or prctl(PR_SET_TSC)",
+            |machine| {
+                let wrong = |clock: &LibraryClock| {
+                    let defect = library_defect(clock).map(|defect| defect.in_short());
+                    let what = defect.or(clock.failure.clone())?;
+                    Some(format!("{} {what}", clock.id))
+                };
+                let clocks = listed(machine.library_clocks.as_ref()?.iter().filter_map(wrong));
+                let libraries = listed(machine.preloaded.iter().cloned());
+                clocks.map(|clocks| values! { clocks, libraries })
+            };
+        Note "{clocks} could be compared with nothing, because a sandbox forbids their system calls: reads fail if the clock source changes"
+            => "allow clock_gettime in the sandbox (its seccomp filter), or make sure that the clock source stays",
+            |machine| {
+                let clocks = machine.library_clocks.as_ref()?.iter();
+                let alone = clocks.filter(|clock| clock.offset_ns.is_none());
+                listed(alone.map(|clock| clock.id.clone())).map(|clocks| values! { clocks })
+            };
+    }
+    "read-cost" {
+        Problem "a read of CLOCK_MONOTONIC takes {read}, {ratio} times as long as a fenced read of the counter ({counter})"
+            => "find what slows the vDSO: the clock source, a preloaded library, a sandbox, a tracer, an emulator",
+            |read_costs_ns| {
+                let ([read, counter], ratio) = (read_costs_ns.map(ns), read_costs_ns[0] / read_costs_ns[1]);
+                (ratio > MAX_READ_RATIO).then(|| values! { read, counter, ratio: number(ratio, Unit::Ratio) })
             };
     }
 }
 
-/// The values of a large correction that makes these clocks wrong.
-fn large_correction(machine: &Platform, wrong: WrongClocks) -> Option<Values> {
-    let ntp = machine.ntp.as_ref()?;
-    let correction = LargeCorrection::of(ntp)?;
-    (correction.wrong == wrong).then(|| {
-        values! {
-            rate: rate(ntp),
-            most: number(1e6 * MAX_SLEW, Unit::Ppm),
-            left: ns(ntp.offset_ns as f64),
-            error: ns(1e3 * ntp.estimated_error_us as f64),
-        }
-    })
-}
-
-/// How the current clock source is read; `None` if that is unknown.
-fn reader(machine: &Platform) -> Option<Reader> {
-    let known = clock_sources::find(machine.clocksource.current.as_deref()?)?;
-    Some(known.reader)
-}
-
-fn current(machine: &Platform) -> Values {
-    values! { current: machine.clocksource.current.as_deref() }
-}
-
-/// Whether the time stamp counter is invariant; `None` if that is unknown or there is none.
-fn invariant_tsc(machine: &Platform) -> Option<bool> {
-    let invariant = machine.invariant_counter().value;
-    invariant.filter(|_| is_x86(machine))
-}
-
-fn rate(ntp: &Ntp) -> Value {
-    number(ntp.rate_ppm, Unit::Ppm)
-}
-
-/// Returns the reason why a clock source is used that needs a system call, as a text: the kernel's
-/// command line, the administrator, or the kernel. `None` if it is unknown.
-fn explain_choice(source: &ClockSource) -> Option<String> {
-    let affects_choice = |word: &&String| {
-        let (name, value) = word.split_once('=').unwrap_or((word, ""));
-        matches!(
-            (name, value),
-            ("notsc", _) | ("tsc", "unstable") | ("clocksource", _)
-        )
+/// What the processor or the kernel says against the counter of the processor.
+pub(in crate::findings) fn distrust(machine: &Platform) -> Option<&'static str> {
+    let source = &machine.clocksource;
+    let is_counter = |name: &String| match is_x86(machine) {
+        true => name == TIME_STAMP_COUNTER,
+        false => clock_sources::reads_counter(name),
     };
-    match source.parameters.iter().flatten().find(affects_choice) {
-        Some(word) => Some(format!("the kernel was started with {word}")),
-        None if lists_tsc(source) => {
-            Some("the time stamp counter could be used, but another one was chosen".into())
+    let is_told = |word: &String| word == "tsc=unstable" || word == "notsc";
+    match () {
+        () if machine.invariant_counter().value == Some(false) => {
+            Some("may stop in idle states, or follow the frequency of the core")
         }
-        None if source.available.is_empty() => None,
-        None => {
-            Some("the kernel found the time stamp counter unstable, or was not given one".into())
+        () if source.parameters.iter().flatten().any(is_told) => {
+            Some("is not to be trusted according to the kernel's command line")
         }
+        // The kernel removes an unstable counter from the list, unless it is the only clock source.
+        () if !source.available.is_empty() && !source.available.iter().any(is_counter) => {
+            Some("is not offered by the kernel as a clock source: it found the counter unreliable")
+        }
+        () => None,
     }
 }
 
-const READ_LOG: &str = "`dmesg | grep -i -e tsc -e clocksource` gives the reason";
-
-/// Returns the advice how to get a clock source that needs no system call.
-fn fast_source_advice(platform: &Platform) -> String {
-    let source = &platform.clocksource;
-    if lists_tsc(source) {
-        switching_advice(source)
-    } else if platform.hypervisor.is_some() {
-        format!(
-            "{READ_LOG}; have the hypervisor offer an invariant time stamp counter or a clock of its own (kvm-clock, Hyper-V)"
-        )
-    } else if is_x86(platform) {
-        format!(
-            "{READ_LOG}; update the firmware, and start with tsc=reliable only if the counters of all CPUs agree"
-        )
-    } else {
-        READ_LOG.into()
+/// How to get a clock source that needs no system call.
+fn faster_source(machine: &Platform) -> String {
+    let source = &machine.clocksource;
+    let forbids = |word: &&String| {
+        word.starts_with("clocksource=") || ["notsc", "tsc=unstable"].contains(&word.as_str())
+    };
+    match source.parameters.iter().flatten().find(forbids) {
+        _ if source.vdso == Some(false) => "remove vdso=0 from the kernel's command line if it is there; an emulator has no vDSO: measure on the host".to_owned(),
+        Some(word) => format!("remove {word} from the kernel's command line"),
+        None if source.available.iter().any(|name| name == TIME_STAMP_COUNTER) => {
+            "as root, `echo tsc > /sys/devices/system/clocksource/clocksource0/current_clocksource`".to_owned()
+        }
+        None => "`dmesg | grep -i -e tsc -e clocksource` gives the reason; update the firmware, or have the hypervisor offer an invariant time stamp counter or a clock of its own (kvm-clock, Hyper-V)".to_owned(),
     }
 }
 
-/// Returns the advice how to make the time stamp counter the clock source.
-fn switching_advice(source: &ClockSource) -> String {
-    let mut parameters = source.parameters.iter().flatten();
-    let chosen = parameters.any(|word| word.starts_with("clocksource="));
-    let permanent_fix = if chosen {
-        ", and remove clocksource= from the kernel's command line"
-    } else {
-        ""
+/// By how much a clock that the C library reads differs from its system call. A rate of less than
+/// 1 ppm and an offset of less than 1 µs are not reported: the two calls read the clock at different
+/// times, on CPUs whose counters differ.
+pub fn library_defect(clock: &LibraryClock) -> Option<Defect> {
+    let proven = |kind, it: Option<Interval>, least: f64| {
+        let by = it.filter(|by| by.low > least || by.high < -least)?;
+        let size = Some(by.value);
+        Some(Defect { kind, size })
     };
-    format!(
-        "as root, `echo tsc > /sys/devices/system/clocksource/clocksource0/current_clocksource`{permanent_fix}"
-    )
+    let rate = proven(DefectKind::Rate, clock.rate_ppm, 1.0);
+    rate.or_else(|| proven(DefectKind::Offset, clock.offset_ns, 1e3))
 }
 
-/// Returns whether the kernel offers the time stamp counter as a clock source.
-fn lists_tsc(source: &ClockSource) -> bool {
-    source
-        .available
-        .iter()
-        .any(|name| name == TIME_STAMP_COUNTER)
+/// A list in words; `None` if it is empty.
+fn listed(parts: impl Iterator<Item = String>) -> Option<String> {
+    Some(parts.collect::<Vec<_>>().join(", ")).filter(|all| !all.is_empty())
 }

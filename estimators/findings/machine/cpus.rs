@@ -1,129 +1,106 @@
-//! The rules about the CPUs of a machine: their frequency, and which of them there are.
+//! The rules about the CPUs of a machine: their frequency, which of them there are, and what else uses
+//! them.
 
-use super::on_linux;
-use crate::findings::values;
-use crate::model::{CoreKind, Platform, Values};
+use super::is_x86;
+use crate::findings::{ns, number, values};
+use crate::model::{CoreKind, Unit, Values};
 
-const WIDEN: &str = "start it with a wider CPU set (taskset, --cpuset-cpus of the container)";
-const NO_SMT: &str = "keep the other CPUs of the core idle, or switch simultaneous multithreading off (Linux, as root: `echo off > \
-                      /sys/devices/system/cpu/smt/control`)";
+/// The largest harmless share of the time in which CPUs had work but the hypervisor ran other
+/// guests. A larger share affects the 99th percentile.
+const MAX_STEAL_SHARE: f64 = 0.01;
+/// The largest harmless load of a machine with one CPU: the number of threads that want to run.
+const MAX_LOAD_ONE_CPU: f64 = 0.5;
 
 rules! {
-    pub static RULES: Platform;
-    "governor" {
-        Ok "the governor is performance< ({driver})>",
-            |machine| (machine.cpu.governor.as_deref()? == "performance").then(|| driver(machine));
-        Note "the governor is userspace< ({driver})>: the frequency stays at what a program has set",
-            |machine| (machine.cpu.governor.as_deref()? == "userspace").then(|| driver(machine));
-        Problem "the governor is {governor}< ({driver})>: the frequency follows the load, and with it every cost"
+    pub static RULES;
+    "governor" about "the frequency governor" {
+        Problem "the governor is {governor}: the frequency follows the load, and with it every cost"
             => "as root, `cpupower frequency-set -g performance`",
             |machine| {
-                let mut values = values! { governor: machine.cpu.governor.as_deref()? };
-                values.extend(driver(machine));
-                Some(values)
+                let governor = machine.cpu.governor.as_deref()?;
+                (!["performance", "userspace"].contains(&governor)).then(|| values! { governor })
             };
-        Unknown("guest") "a guest of {hypervisor} has no frequency governor: the host decides the frequency",
-            |machine| Some(values! { hypervisor: machine.frequency_host()? });
-        Unknown "the frequency governor is not reported by this machine"
-            => "compare the effective frequencies before and after the measurement, which are in the report",
-            on_linux;
     }
-    "turbo" {
+    "turbo" about "turbo" {
         Problem "turbo is on: above the nominal frequency a core runs as fast as its temperature and its neighbours let it, so costs change between runs"
             => "as root, `echo 1 > /sys/devices/system/cpu/intel_pstate/no_turbo`, or `echo 0 > /sys/devices/system/cpu/cpufreq/boost`",
             |machine| machine.cpu.turbo?.then(Values::new);
-        Ok "turbo is off",
-            |machine| {
-                (!machine.cpu.turbo?).then(Values::new)
-            };
-        Unknown "whether turbo is on is not reported by this machine";
     }
-    "smt" {
-        Ok "no other CPU shares the core that is measured on< (according to {hypervisor})>",
+    "smt" about "other CPUs of the core" {
+        Note "CPUs share a core< ({list})>: programs on the others use its execution units and caches"
+            => "keep the other CPUs of the core idle, or switch simultaneous multithreading off (Linux, as root: `echo off > /sys/devices/system/cpu/smt/control`)",
             |machine| {
-                let cpu = &machine.cpu;
-                let is_alone = cpu.threads_per_core.map(|threads| threads == 1);
-                (is_alone.or(cpu.smt.map(|smt| !smt))?)
-                    .then(|| values! { hypervisor: machine.hypervisor.as_deref() })
+                let several = machine.cpu.threads_per_core.map(|threads| threads > 1);
+                let list = machine.cpu.core_list.as_deref();
+                several.or(machine.cpu.smt)?.then(|| values! { list })
             };
-        Note "{threads} CPUs share a core< ({list})>< (according to {hypervisor})>: programs on the other CPUs of the core use its execution units and caches"
-            => NO_SMT,
-            |machine| {
-                Some(values! {
-                    threads: machine.cpu.threads_per_core?,
-                    list: machine.cpu.core_list.as_deref(),
-                    hypervisor: machine.hypervisor.as_deref(),
-                })
-            };
-        Note("which") "cores run several threads; which CPUs share a core is unknown" => NO_SMT,
-            |machine| machine.cpu.smt?.then(Values::new);
-        Unknown "whether CPUs share a core is not reported by this machine";
     }
-    "isolated" {
-        Note "no CPU is isolated: the scheduler may run anything on the CPU that measures"
-            => "if results must be repeatable, start the kernel with isolcpus=N and measure with --cpu N",
-            |machine| {
-                let list = machine.cpu.isolated.as_deref()?;
-                list.trim().is_empty().then(Values::new)
-            };
-        Ok "CPUs {list} are isolated; measure on one of them with --cpu",
-            |machine| Some(values! { list: machine.cpu.isolated.as_deref()? });
-        Unknown "whether CPUs are isolated is not reported by this machine",
-            on_linux;
+    "isolated" about "isolated CPUs" {
+        Note "no CPU is isolated: other programs and the timer interrupt may stop the one that measures"
+            => "if results must be repeatable, start the kernel with isolcpus=N nohz_full=N and measure with --cpu N",
+            |machine| machine.cpu.isolated.as_deref()?.trim().is_empty().then(Values::new);
     }
-    "cpus-allowed" {
-        Problem("only") "there is only one CPU: whatever else runs interrupts the measurement, and clocks cannot be compared between CPUs"
-            => "use a machine of two CPUs or more",
-            |machine| (allowed(machine)? == 1 && machine.cpu.online == Some(1)).then(Values::new);
-        Problem "only one CPU may be used< ({list})>: whatever else runs there interrupts the measurement, and clocks cannot be compared between CPUs"
-            => WIDEN,
-            |machine| {
-                let list = machine.cpu.allowed_list.as_deref();
-                (allowed(machine)? == 1).then(|| values! { list })
-            };
-        Note "{allowed} of {online} online CPUs may be used< ({list})>" => WIDEN,
-            |machine| {
-                let (allowed, online) = (allowed(machine)?, machine.cpu.online?);
-                let list = machine.cpu.allowed_list.as_deref();
-                (allowed < online).then(|| values! { allowed, online, list })
-            };
-        Ok "{allowed} CPUs may be used< ({list})>",
-            |machine| {
-                let list = machine.cpu.allowed_list.as_deref();
-                Some(values! { allowed: allowed(machine)?, list })
-            };
-        Unknown "which CPUs may be used is not reported by this machine";
+    "cpus-allowed" about "the CPUs that may be used" {
+        Problem "only one CPU may be used: whatever else runs there interrupts the measurement, and clocks cannot be compared between CPUs"
+            => "start it with a wider CPU set (taskset, --cpuset-cpus of the container), or on a machine of more CPUs",
+            |machine| (machine.cpu.allowed.filter(|count| *count > 0)? == 1).then(Values::new);
     }
-    "core-kinds" {
-        Ok "all cores are of one kind",
-            |machine| {
-                (machine.cpu.core_kinds.as_ref()?.len() < 2).then(Values::new)
-            };
+    "core-kinds" about "the kinds of cores" {
         Note "cores are of {kinds} kinds ({all}): costs are valid for the kind that they were measured on<, here {measured}>"
             => "measure on one CPU of each kind, with --cpu N, and compare the reports",
             |machine| {
                 let kinds = machine.cpu.core_kinds.as_ref()?;
-                let kind = |kind: &CoreKind| match &kind.list {
-                    Some(list) => format!("{}: {list}", kind.name),
-                    None => kind.name.clone(),
+                let kind = |kind: &CoreKind| {
+                    let list = kind.list.as_ref().map(|list| format!(": {list}"));
+                    kind.name.clone() + &list.unwrap_or_default()
                 };
                 let all: Vec<String> = kinds.iter().map(kind).collect();
-                Some(values! {
-                    kinds: kinds.len(),
+                (all.len() > 1).then(|| values! {
+                    kinds: all.len(),
                     all: all.join("; "),
                     measured: machine.cpu.core_kind.as_deref(),
                 })
             };
-        Unknown "whether cores are of several kinds is not reported by this machine",
-            on_linux;
     }
-}
-
-fn driver(machine: &Platform) -> Values {
-    values! { driver: machine.cpu.frequency_driver.as_deref() }
-}
-
-/// The number of CPUs that may be used, if it is known.
-fn allowed(machine: &Platform) -> Option<u32> {
-    machine.cpu.allowed.filter(|count| *count > 0)
+    "load" about "the load" {
+        Problem "load {load} on {cpus} CPUs, so other programs take the CPU time that the measurement needs"
+            => "end what runs (`top` shows it), and wait a minute",
+            |machine| {
+                let cpus = machine.cpu.online.or(machine.cpu.allowed);
+                let (load, cpus) = (machine.load?.one_minute, cpus.filter(|cpus| *cpus > 0)?);
+                // One CPU must remain free for the measurement.
+                (load > f64::from(cpus - 1).max(MAX_LOAD_ONE_CPU))
+                    .then(|| values! { load: number(load, Unit::Ratio), cpus })
+            };
+    }
+    "cpu-quota" about "limits of CPU time" {
+        Problem "a control group limits CPU time to {cpus} CPUs<, in each period of {period}>: when that is used up, every thread is stopped until the period ends"
+            => "start the container without a CPU limit; give it CPUs of its own instead (--cpuset-cpus)",
+            |machine| {
+                let quota = machine.limits.cpu?;
+                let period = quota.period_ns.map(|period| ns(period as f64));
+                // Threads cannot use more CPU time than there are CPUs.
+                let is_limit = |cpus: &f64| machine.cpu.allowed.is_none_or(|allowed| *cpus < f64::from(allowed));
+                let limit = quota.cpus.filter(is_limit);
+                limit.map(|cpus| values! { cpus: number(cpus, Unit::Ratio), period })
+            };
+    }
+    "steal" about "CPU time of other guests" {
+        Problem "the hypervisor ran other guests in {share} of the time in which CPUs had work: clocks went on meanwhile"
+            => "use a machine with CPUs of its own, or measure at another time",
+            |machine| {
+                let share = machine.steal_share?;
+                (share > MAX_STEAL_SHARE).then(|| values! { share: number(share, Unit::Share) })
+            };
+    }
+    "hypervisor" about "virtualisation" {
+        Note "this is a guest of {name}: the host may take the CPU away at any time, and the machine reports what the host lets it report"
+            => "measure on bare metal if the results must be valid there",
+            |machine| {
+                let name = machine.hypervisor.as_deref();
+                // A processor of x86 shows its hypervisor, or there is none that wants to be seen.
+                name.or(is_x86(machine).then_some(""))?;
+                name.filter(|_| machine.emulator().is_none()).map(|name| values! { name })
+            };
+    }
 }

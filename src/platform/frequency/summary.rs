@@ -7,8 +7,7 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize};
 
 use super::Chains;
-use crate::findings::{FREQUENCY, FrequencyCase, apply_rules};
-use crate::model::{Finding, Frequency, Hertz, Interval};
+use crate::model::{Frequency, Hertz, Interval};
 use crate::quantity::parse_frequency;
 use crate::statistics::mean;
 
@@ -68,10 +67,22 @@ pub struct KnownFrequencies {
     pub nominal: Option<(Hertz, Cow<'static, str>)>,
 }
 
-/// Summarises the frequencies for the report, with warnings; cycles are counted at the frequency
-/// that `source` selects. The effective frequency is the frequency during the measurement, or the
-/// mean of the frequencies before and after; its range covers all of these. `host` is the hypervisor
-/// that decides the frequency of a guest.
+impl KnownFrequencies {
+    /// The measurements of the effective frequency before and after.
+    fn chains(&self) -> impl Iterator<Item = Chains> {
+        self.before.into_iter().chain(self.after)
+    }
+
+    /// How many times as long as an addition a multiplication took, if that is implausible.
+    pub fn doubtful_multiplication(&self) -> Option<f64> {
+        let doubtful = self.chains().find(|each| !each.is_plausible());
+        doubtful?.multiplication_cycles
+    }
+}
+
+/// Summarises the frequencies for the report; cycles are counted at the frequency that `source`
+/// selects. The effective frequency is the frequency during the measurement, or the mean of the
+/// frequencies before and after; its range covers all of these.
 ///
 /// # Errors
 ///
@@ -80,20 +91,18 @@ pub struct KnownFrequencies {
 pub fn summarise(
     parts: &KnownFrequencies,
     source: CyclesFrom,
-    host: Option<&str>,
-) -> Result<(Frequency, Vec<Finding>), NominalUnknown> {
+) -> Result<Frequency, NominalUnknown> {
     let nominal = parts.nominal.as_ref();
-    let chains: Vec<Chains> = parts.before.into_iter().chain(parts.after).collect();
-    let effective = mean(chains.iter().map(|each| each.hertz.0));
+    let effective = mean(parts.chains().map(|each| each.hertz.0));
     // Frequencies vary; many values during the measurement are more informative than the values
     // before and after.
     let effective = parts.during.map(|hertz| hertz.value).or(effective);
-    let low = chains
-        .iter()
+    let low = parts
+        .chains()
         .map(|each| each.low.0)
         .chain(parts.during.map(|hertz| hertz.low));
-    let high = chains
-        .iter()
+    let high = parts
+        .chains()
         .map(|each| each.high.0)
         .chain(parts.during.map(|hertz| hertz.high));
     let (cycles_from, cycles_hz) = match source {
@@ -103,7 +112,7 @@ pub fn summarise(
     };
     // A later measurement runs at one of the frequencies in this range.
     let interval = parts.during.filter(|_| source == CyclesFrom::Effective);
-    let frequency = Frequency {
+    Ok(Frequency {
         nominal_hz: nominal.map(|(hertz, _)| hertz.0),
         nominal_source: nominal.map(|(_, source)| source.clone().into_owned()),
         tsc_hz: parts.tsc.map(|hertz| hertz.0),
@@ -116,25 +125,14 @@ pub fn summarise(
         cycles_from: cycles_from.to_owned(),
         cycles_hz: cycles_hz
             .map(|hertz| Interval::with_ends(hertz, interval.and_then(|hertz| hertz.ends()))),
-    };
-    let doubtful = chains.iter().find(|each| !each.is_plausible());
-    let case = FrequencyCase {
-        ends: parts
-            .before
-            .zip(parts.after)
-            .map(|(before, after)| [before, after].map(|each| each.hertz.0)),
-        during: parts.during,
-        host,
-        doubtful_ratio: doubtful.and_then(|each| each.multiplication_cycles),
-        is_missing: source == CyclesFrom::Effective && effective.is_none(),
-    };
-    Ok((frequency, apply_rules(FREQUENCY, &case)))
+    })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::value_of;
+    use crate::findings::{Facts, RUN, apply};
+    use crate::model::{Finding, Report, value_of};
 
     fn chains(gigahertz: f64) -> Option<Chains> {
         Some(Chains {
@@ -146,14 +144,32 @@ mod tests {
         })
     }
 
+    /// The findings about the frequencies on a machine with this hypervisor.
+    fn findings(
+        parts: &KnownFrequencies,
+        source: CyclesFrom,
+        hypervisor: Option<&str>,
+    ) -> Vec<Finding> {
+        let mut run = Report {
+            frequency: summarise(parts, source).expect("a known frequency"),
+            ..Report::default()
+        };
+        run.platform.hypervisor = hypervisor.map(str::to_owned);
+        let facts = Facts {
+            run: Some(&run),
+            ..Facts::default()
+        };
+        apply(RUN, &facts)
+    }
+
     fn codes(parts: &KnownFrequencies, source: CyclesFrom) -> Vec<String> {
-        let (_, warnings) = summarise(parts, source, None).expect("a known frequency");
-        warnings.into_iter().map(|warning| warning.code).collect()
+        let found = findings(parts, source, None).into_iter();
+        found.map(|finding| finding.code).collect()
     }
 
     #[test]
     fn reports_change_above_three_percent() {
-        for (after, reported) in [(3.089, false), (3.091, true), (2.911, false), (2.909, true)] {
+        for (after, reported) in [(3.09, false), (3.1, true), (2.92, false), (2.9, true)] {
             let parts = KnownFrequencies {
                 before: chains(3.0),
                 after: chains(after),
@@ -170,16 +186,10 @@ mod tests {
             after: chains(2.4),
             ..KnownFrequencies::default()
         };
-        let (_, warnings) = summarise(&parts, CyclesFrom::Effective, None).expect("it is known");
-        assert!(
-            warnings[0].message().contains("3.000 GHz")
-                && warnings[0].message().contains("2.400 GHz")
-        );
-        assert!(
-            warnings[0].message().contains("-20.0 %"),
-            "{}",
-            warnings[0].message()
-        );
+        let message = findings(&parts, CyclesFrom::Effective, None)[0].message();
+        for figure in ["2.4 GHz to 3 GHz", "those at 2.7 GHz"] {
+            assert!(message.contains(figure), "{message}");
+        }
     }
 
     #[test]
@@ -197,9 +207,12 @@ mod tests {
             during: during(2.59e9, 2.61e9),
             ..KnownFrequencies::default()
         };
-        let (frequency, warnings) =
-            summarise(&parts, CyclesFrom::Effective, None).expect("it is known");
-        assert_eq!(warnings, [], "the ends do not count");
+        let frequency = summarise(&parts, CyclesFrom::Effective).expect("it is known");
+        assert_eq!(
+            codes(&parts, CyclesFrom::Effective),
+            [""; 0],
+            "the ends do not count"
+        );
         assert_eq!(
             frequency.effective_hz,
             Some(Interval::with_ends(2.6e9, Some((2.49e9, 3.01e9))))
@@ -210,8 +223,9 @@ mod tests {
         };
         assert_eq!(codes(&parts, CyclesFrom::Effective), ["frequency-changed"]);
         for (host, has_governor) in [(None, true), (Some("KVM"), false)] {
-            let (_, warnings) = summarise(&parts, CyclesFrom::Effective, host).expect("known");
-            assert_eq!(warnings[0].advice().contains("governor"), has_governor);
+            let found = findings(&parts, CyclesFrom::Effective, host);
+            let advice = found[0].advice().expect("there is some");
+            assert_eq!(advice.contains("governor"), has_governor);
         }
     }
 
@@ -222,7 +236,7 @@ mod tests {
             ..KnownFrequencies::default()
         };
         let chosen = |source| {
-            summarise(&parts, source, None).map(|(f, _)| (f.cycles_from, value_of(f.cycles_hz)))
+            summarise(&parts, source).map(|all| (all.cycles_from, value_of(all.cycles_hz)))
         };
         assert_eq!(
             chosen(CyclesFrom::Nominal),
