@@ -204,8 +204,7 @@ pub enum Verb {
     /// judges whether the clock can be trusted. Up to three timers given by name are printed in
     /// detail. With --from, prints stored reports and traces instead.
     ///
-    /// Exit status 3: done, but a timer given by name could not be characterised, or some of the
-    /// files could not be read.
+    /// Exit status 3: a named timer or a file failed. It is 0 where a clock is wrong.
     ///
     /// Examples:
     ///   timermeter probe                              all timers of this machine
@@ -321,8 +320,8 @@ pub enum Verb {
     ///
     /// Prints each finding with its cause and remedy. Changes nothing.
     ///
-    /// Exit status 3: done, and a finding is a problem; with --counter, programs must not read the
-    /// counter, or this could not be decided.
+    /// Exit status 3: a finding is a problem, or a clock is wrong; with --counter, programs must not
+    /// read the counter, or this could not be decided.
     ///
     /// Examples:
     ///   timermeter check                       what disturbs measurements here
@@ -356,7 +355,7 @@ pub enum Verb {
     /// Picks the clock with the simplest method whose error is small enough, and prints code that
     /// measures with it; with --every, picks the sleep primitive to wait with.
     ///
-    /// Exit status 3: none meets the requirement; the one that comes nearest is printed.
+    /// Exit status 3: none suffices, or it is wrong; the nearest is printed.
     ///
     /// Examples:
     ///   timermeter pick 250ns --for rust     a benchmark, or a library's shortest time

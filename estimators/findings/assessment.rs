@@ -1,6 +1,6 @@
 //! The words of an assessment.
 
-use crate::model::{Answer, Assessment, Defect, DefectKind, Trust, Wrong};
+use crate::model::{Answer, Assessment, Defect, DefectKind, Question, Trust, Wrong};
 use crate::numbers::{significant, time};
 
 impl Defect {
@@ -54,11 +54,19 @@ fn speed(ppm: f64) -> String {
 }
 
 impl Trust {
-    /// The answer in a table cell: `yes`, `yes, settable`, `? counts`, `no: 1.00 % fast`.
+    /// The answer in a table cell: `yes`, `yes, settable`, `untested rate`, `no: 1.00 % fast`.
     pub fn in_short(&self) -> String {
         match (self.answer, self.defect, self.open, self.caution) {
             (Answer::No, Some(defect), ..) => format!("no: {}", defect.in_short()),
-            (Answer::Open, _, Some(open), _) => format!("? {}", open.name()),
+            (Answer::Open, _, Some(open), _) => {
+                let claim = match open {
+                    Question::Monotonic => "order",
+                    Question::ThreadSafe => "CPUs",
+                    Question::Stable => "rate",
+                    _ => "unit",
+                };
+                format!("untested {claim}")
+            }
             (answer, .., Some(caution)) => format!("{}, {}", answer.name(), caution.name()),
             (answer, ..) => answer.name().to_owned(),
         }

@@ -3,9 +3,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::model::{
-    Counted, Family, Outcome, Path, Platform, Properties, ReadsBy, TimerRow, Verdicts,
-};
+use crate::model::{Counted, Family, Path, Platform, Properties, ReadsBy, TimerRow, Verdicts};
 
 /// Properties of a clock; `None` means unknown.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -125,13 +123,6 @@ pub(super) fn list_unmet(facts: &Facts) -> Vec<String> {
         unmet.push("wall-clock time can jump, which would corrupt a duration".to_owned());
     }
     unmet
-}
-
-/// Why it is not known whether the clocks of all CPUs agree; `None` if it was tested, or if the
-/// clock does not count wall time.
-pub(super) fn untested_between_cpus(row: &TimerRow) -> Option<&str> {
-    let verdict = &row.verdicts.as_ref()?.thread_safe;
-    (verdict.outcome == Outcome::NotTested).then_some(verdict.evidence.as_str())
 }
 
 #[cfg(test)]

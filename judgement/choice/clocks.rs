@@ -4,15 +4,14 @@
 use std::cmp::Ordering;
 
 use serde::Serialize;
-use timers::parts::{Part, made_of};
 
 use super::ChoiceError;
-use super::clock_facts::{list_unmet, untested_between_cpus};
+use super::clock_facts::list_unmet;
 use super::clock_figures::ClockFigures;
 use super::plan::{MeasuringPlan, PlanMethod, Planned, Shortfall, plan_fastest};
 use super::requirement::Requirement;
 use super::runtime::{missing_runtime, rows_of_runtime, why_unavailable};
-use crate::model::{Assessment, Report, TimerRow};
+use crate::model::{Answer, Assessment, Report, TimerRow, Trust};
 use crate::numbers::time;
 
 /// The result of comparing the timers of a report by a requirement.
@@ -51,6 +50,11 @@ pub struct RankedTimer<F> {
 }
 
 impl<R, F> Choice<R, F> {
+    /// The picked timer, or else the nearest.
+    pub fn best(&self) -> Option<&RankedTimer<F>> {
+        self.picked.as_ref().or(self.nearest.as_ref())
+    }
+
     /// Builds the choice from candidates in order of preference.
     pub(super) fn from_ranked(
         report: &Report,
@@ -94,8 +98,6 @@ pub struct ClockPlan {
 /// A clock while it is compared with the rest.
 struct Contestant<'a> {
     row: &'a TimerRow,
-    /// What it is made of; empty if unknown.
-    parts: &'static [Part],
     clock: Option<ClockFigures>,
     /// Whether the requirement allows this clock to be picked.
     eligible: bool,
@@ -165,10 +167,6 @@ impl<'a> Contestant<'a> {
             .map(|clock| plan_fastest(&clock.at_best(), requirement));
         Self {
             row,
-            parts: match &*report.platform.os.family {
-                "linux" => made_of(&row.id),
-                _ => &[],
-            },
             eligible: requirement.may_use(&row.id),
             unmet: unmet.unwrap_or_default(),
             plan,
@@ -308,27 +306,17 @@ impl<'a> Contestant<'a> {
         let why = match best.safer_than(self) {
             Some(why) => why,
             None if best.is_clearly_better_than(self) => "more calls",
-            None if !self.parts.is_empty() && self.parts == best.parts => "the same clock",
             None => "as good within the uncertainty",
         };
         format!("{} a read, {method}; {why}", time(clock.cost_ns))
     }
 
+    /// What is untested, and what users of the clock have to mind.
     fn notes(&self) -> Vec<String> {
-        let untested = untested_between_cpus(self.row)
-            .map(|why| format!("whether it agrees between CPUs was not tested: {why}"));
-        let mut notes: Vec<String> = untested.into_iter().collect();
-        if self
-            .clock
-            .as_ref()
-            .is_some_and(|clock| !clock.facts.ordered)
-        {
-            notes.push(
-                "its reads do not wait for earlier work: put a fence before each (lfence on x86-64, isb on Arm)"
-                    .into(),
-            );
-        }
-        notes
+        let trust = self.row.trust.iter();
+        let untested = trust.clone().filter(|trust| trust.answer == Answer::Open);
+        let cautions = trust.filter_map(|trust| Some(trust.caution?.in_words().to_owned()));
+        untested.map(Trust::in_short).chain(cautions).collect()
     }
 }
 

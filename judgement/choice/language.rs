@@ -135,12 +135,12 @@ int main() {
 use std::{hint::black_box, time::Instant};
 +use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed};
 @KEEP
-+static TOOK: [AtomicU64; COUNT] = [const { AtomicU64::new(0) }; COUNT]; // the last COUNT requests: SPAN at this rate
++static TOOK: [AtomicU64; COUNT] = [const { AtomicU64::new(0) }; COUNT]; // the last COUNT: SPAN at this rate
 +static NEXT: AtomicUsize = AtomicUsize::new(0);
-+fn keep(ns: u64) { // any thread may call it
++fn keep(ns: u64) { // any thread
 +    TOOK[NEXT.fetch_add(1, Relaxed) % COUNT].store(ns, Relaxed);
 +}
-+fn results() { // call it at the end
++fn results() { // at the end
 +    let pair = |_| Instant::now().elapsed().as_nanos() as f64;
 +    let pairs = (0..100).map(|_| (0..100).map(pair).sum::<f64>() / 100.0);
 +    let kept = TOOK.iter().take(NEXT.load(Relaxed));
@@ -290,8 +290,8 @@ class A {
 from time import perf_counter_ns
 -from timeit import Timer
 @KEEP
-+took = deque(maxlen=COUNT)  # the last COUNT requests: SPAN at this rate
-+def results():  # call it at the end
++took = deque(maxlen=COUNT)  # the last COUNT: SPAN at this rate
++def results():  # at the end
 +    pair = lambda: -perf_counter_ns() + perf_counter_ns()
 +    cost = min(sum(pair() for _ in range(100)) / 100 for _ in range(100))
 +    times, n = sorted(took), len(took)
@@ -307,7 +307,7 @@ from time import perf_counter_ns
 -    least[run % 2] = min(least[run % 2], t)
 -    if run > BOUND: total += run % 2 * t
 -RESULTS
-+# in each handler, in any thread
++# in each handler
 +begin = perf_counter_ns()
 +operation()  # <- your operation
 +took.append(perf_counter_ns() - begin)
@@ -373,12 +373,12 @@ MAIN",
 -import (\"fmt\"; \"math\"; \"time\")
 +import (\"fmt\"; \"math\"; \"sort\"; \"sync/atomic\"; \"time\")
 @KEEP
-+var took [COUNT]int64 // the last COUNT requests: SPAN at this rate
++var took [COUNT]int64 // the last COUNT: SPAN at this rate
 +var count int64
-+func keep(ns time.Duration) { // any goroutine may call it
++func keep(ns time.Duration) { // any goroutine
 +\tatomic.StoreInt64(&took[(atomic.AddInt64(&count, 1)-1)%COUNT], int64(ns))
 +}
-+func results() { // call it at the end
++func results() { // at the end
 +\tn := int(math.Min(float64(count), COUNT))
 +\ttimes, cost, mean := make([]float64, n), 1e18, 0.0
 +\tfor i := 0; i < 100; i++ { // the cost of reads
@@ -459,10 +459,10 @@ pub(super) const COMMON: &str = "\
 @SETUP
 __typeof__(operation) *volatile call = operation;  // <- your operation
 @KEEP
-+ARRAY  // the last COUNT requests: SPAN at this rate
++ARRAY  // the last COUNT: SPAN at this rate
 +COUNTER
-+static void keep(double ns) { took[SLOT] = ns; }  // any thread may call it
-+static void results() {  // call it at the end
++static void keep(double ns) { took[SLOT] = ns; }  // any thread
++static void results() {  // at the end
 +    NUMBER
 +    double cost = 1e18, mean = 0;
 +    double times[COUNT];
@@ -555,27 +555,17 @@ static double operation() {  // <- your operation
 +p50 times[n / 2] - cost
 +p99 times[n * 99 / 100] - cost";
 
-/// How people write each language, its runtime, what they call its clock, and a harness for benchmarks.
-type Names = (
-    &'static str,
-    Option<&'static str>,
-    Option<&'static str>,
-    Option<&'static str>,
-);
+/// How people write each language, its runtime, what they call its clock.
+type Names = (&'static str, Option<&'static str>, Option<&'static str>);
 const NAMES: [Names; 8] = [
-    ("C", None, None, None),
-    (
-        "C++",
-        None,
-        Some("std::chrono::steady_clock"),
-        Some("Google Benchmark"),
-    ),
-    ("Rust", None, None, Some("Criterion")),
-    ("Java", Some("java"), None, Some("JMH")),
-    ("C#", Some("dotnet"), None, Some("BenchmarkDotNet")),
-    ("Python", Some("python"), None, Some("pytest-benchmark")),
-    ("JavaScript", Some("node"), None, Some("mitata")),
-    ("Go", None, None, Some("testing.B")),
+    ("C", None, None),
+    ("C++", None, Some("std::chrono::steady_clock")),
+    ("Rust", None, None),
+    ("Java", Some("java"), None),
+    ("C#", Some("dotnet"), None),
+    ("Python", Some("python"), None),
+    ("JavaScript", Some("node"), None),
+    ("Go", None, None),
 ];
 
 impl Language {
@@ -592,11 +582,6 @@ impl Language {
     /// What users of the language call its only clock; `None` if the label of each clock says it.
     pub fn clock(self) -> Option<&'static str> {
         NAMES[self as usize].2
-    }
-
-    /// A harness for benchmarks that repeats what the code does.
-    pub fn harness(self) -> Option<&'static str> {
-        NAMES[self as usize].3
     }
 
     /// The runtime whose sleep primitives the code calls; `None` for native ones.

@@ -118,7 +118,7 @@ fn quality_fields() -> Vec<Field> {
 /// Verdicts on whether the clock can be trusted, with their numbers.
 fn trust_fields() -> Vec<Field> {
     let trust = field_table! { Read::Row, CLOCKS, |row| row.clock()?;
-        trust: Text = row.trust.as_ref()?.in_short(), "Whether durations can be taken with it", more("`yes`; `yes, settable`: it jumps when the time of day is set; `yes, CPU time`: it stands still while the program sleeps or waits; `yes, fenced`: put a fence before each read; `?`: what follows was not tested; `no`: what follows is wrong"),
+        trust: Text = row.trust.as_ref()?.in_short(), "Whether durations can be taken with it", more("`yes`, with what to mind: `settable`: it jumps when the time of day is set; `CPU time`, `CPU cycles`: it stands still while the program sleeps; `fenced`: put a fence before each read; `untested`: what follows (the order of readings, whether CPUs agree, the rate, the unit); `no`: what is wrong"),
             in_tables(Visibility::Always);
     };
     let verdicts = field_table! { Read::Row, CLOCKS, |verdicts| verdicts.clock()?.verdicts.as_ref()?;

@@ -67,7 +67,12 @@ pub fn document(report: &Report, detail: Detail) -> Document<'_, &Report> {
     if in_full {
         return document;
     }
-    document.note("-v: all notes, causes, remedies, intervals, and the machine; `timermeter explain WORD`: the words")
+    let lacks_adds =
+        !report.timers.is_empty() && report.timers.iter().all(|row| row.adds_ns.is_none());
+    let is_quick = lacks_adds && is_measured;
+    document
+        .paragraphs(is_quick.then(|| "adds is not measured with --quick".to_owned()))
+        .note("-v: all notes, causes, remedies, intervals, and the machine; `timermeter explain WORD`: the words")
 }
 
 /// A table of timers with its caption.

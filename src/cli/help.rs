@@ -77,6 +77,10 @@ const PRINTING: [&str; 6] = ["from", "timers", "format", "outputs", "verbose", "
 /// The number of examples in `-h`.
 const SHORT_EXAMPLES: usize = 2;
 
+/// The last line of `-h` of the commands that judge clocks.
+const WRONG_CLOCK: &str =
+    "Exit status: 3 if a clock is wrong (check) or no right one serves (pick), else 0";
+
 /// The command line with its grouped help.
 pub fn command() -> Command {
     let mut command = with_formats(Cli::command().arg(node()), Format::ANSWER);
@@ -104,7 +108,8 @@ pub fn command() -> Command {
         "{{about-with-newline}}\n{{usage-heading}} {{usage}}\n{}\nOptions:\n{{options}}{{after-help}}",
         command_list(&command)
     );
-    command.help_template(template).after_long_help(EXIT_STATUS)
+    let command = command.help_template(template).after_help(WRONG_CLOCK);
+    command.after_long_help(EXIT_STATUS)
 }
 
 /// Puts an option below its heading.
@@ -124,7 +129,7 @@ fn short_examples(verb: &Command) -> String {
     let about = about.unwrap_or_default();
     let examples = about.split("Examples:\n").nth(1).unwrap_or_default();
     let first: Vec<&str> = examples.lines().take(SHORT_EXAMPLES).collect();
-    format!("Examples:\n{}", first.join("\n"))
+    format!("Examples:\n{}\n{WRONG_CLOCK}", first.join("\n"))
 }
 
 /// The list of the commands by group, each with its short description.

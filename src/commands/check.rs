@@ -84,17 +84,14 @@ pub fn run(args: &CheckArgs, output: &mut dyn Write) -> CommandResult<bool> {
         platform,
         frequency: args.verbose.then_some(frequency),
     };
+    let machine = checked.frequency.as_ref();
+    let machine = machine.map(|frequency| machine::facts(&checked.platform, frequency));
     let document = machine_document(node.as_deref(), &checked)
         .paragraphs(checked.assessment.wrong_in_words())
         .paragraphs(clock_verdict(&checked))
         .findings(selected_findings(&checked.findings, args.verbose))
-        .paragraph(summary(&checked.findings));
-    let machine = checked.frequency.as_ref();
-    let machine = machine.map(|frequency| machine::facts(&checked.platform, frequency));
-    let document = match machine {
-        Some(facts) => document.conditions(facts),
-        None => document,
-    };
+        .paragraph(summary(&checked.findings))
+        .conditions(machine.unwrap_or_default());
     emit(&document, outputs, output)?;
     Ok(checked.fit)
 }

@@ -1,4 +1,5 @@
-//! `explain`: prints what a column, one of its values, a finding or a term means.
+//! `explain`: prints what a word means that the program prints: a column, one of its values, a finding, a
+//! timer, or another term.
 
 mod terms;
 
@@ -6,7 +7,7 @@ use std::io::Write;
 
 use serde::Serialize;
 
-use self::terms::{TOPICS, Term};
+use self::terms::TERMS;
 use super::{CommandError, CommandResult, emit, prepare_outputs, usage};
 use crate::cli::ExplainArgs;
 use crate::document::{Document, FindingText};
@@ -18,14 +19,14 @@ use crate::text::without_unit;
 /// The JSON document of `explain`.
 #[derive(Default, Serialize)]
 struct Explanations {
-    columns: Vec<ExplainedColumn>,
-    terms: Vec<ExplainedTerm>,
+    columns: Vec<Column>,
+    terms: Vec<Term>,
     findings: Vec<FindingText>,
 }
 
 /// A column with its meaning.
 #[derive(Serialize)]
-struct ExplainedColumn {
+struct Column {
     /// The name on the command line.
     column: &'static str,
     /// The name in files.
@@ -33,41 +34,13 @@ struct ExplainedColumn {
     /// The heading, with the unit.
     heading: &'static str,
     about: String,
-    /// The beginning of `about`.
-    #[serde(skip)]
-    short: &'static str,
 }
 
-/// A term of the field.
+/// A term of the field, or a timer.
 #[derive(Serialize)]
-struct ExplainedTerm {
-    term: &'static str,
-    about: &'static str,
-}
-
-impl ExplainedTerm {
-    fn of(term: &Term) -> Self {
-        Self {
-            term: term.names[0],
-            about: term.about,
-        }
-    }
-}
-
-impl ExplainedColumn {
-    fn of(field: &Field) -> Self {
-        Self {
-            column: field.column,
-            key: field.key,
-            heading: field.heading,
-            about: field.description(),
-            short: field.about,
-        }
-    }
-
-    fn names(&self) -> [&'static str; 3] {
-        [self.column, self.key, without_unit(self.heading)]
-    }
+struct Term {
+    term: String,
+    about: String,
 }
 
 /// Runs the command.
@@ -78,54 +51,38 @@ pub fn run(args: &ExplainArgs, output: &mut dyn Write) -> CommandResult {
     let outputs = prepare_outputs(&args.output)?;
     let mut found = Explanations::default();
     for word in &args.words {
-        explain(word, &mut found)?;
+        let before = found.len();
+        found.add(Some(word));
+        if found.len() == before {
+            return Err(unknown(word));
+        }
     }
-    let mut document;
     if args.words.is_empty() {
-        found = Explanations {
-            columns: columns().collect(),
-            terms: terms().map(ExplainedTerm::of).collect(),
-            findings: rules().map(text).collect(),
-        };
+        found.add(None);
         let mut codes: Vec<&str> = rules().map(|rule| rule.code).collect();
         codes.dedup();
-        let columns = found
-            .columns
-            .iter()
-            .map(|column| (column.column, column.short));
-        document = Document::new(&found).heading("columns").facts(columns);
-        for (topic, terms) in TOPICS {
-            document = document.heading(topic).paragraph(names_of(terms));
-        }
-        document = document.heading("findings").paragraph(codes.join(", "));
-    } else {
-        let columns = found
-            .columns
-            .iter()
-            .map(|column| (column.heading, column.about.as_str()));
-        let terms = found.terms.iter().map(|found| (found.term, found.about));
-        document = Document::new(&found)
-            .facts(columns.chain(terms))
-            .findings(found.findings.clone());
+        let document = Document::new(&found)
+            .heading("columns")
+            .facts(columns().map(|field| (field.column, field.about)))
+            .heading("terms")
+            .paragraph(TERMS.map(|(names, _)| names).join("; "))
+            .heading("findings")
+            .paragraph(codes.join(", "));
+        return emit(&document, outputs, output);
     }
-    emit(&document, outputs, output)
+    let columns = found.columns.iter().map(|it| (it.heading, &it.about));
+    let terms = found.terms.iter().map(|it| (&*it.term, &it.about));
+    let document = Document::new(&found).facts(columns.chain(terms));
+    emit(&document.findings(found.findings.clone()), outputs, output)
 }
 
-fn columns() -> impl Iterator<Item = ExplainedColumn> {
-    fields()
-        .iter()
-        .filter(|field| !field.is_end())
-        .map(ExplainedColumn::of)
+fn columns() -> impl Iterator<Item = &'static Field> {
+    fields().iter().filter(|field| !field.is_end())
 }
 
-fn terms() -> impl Iterator<Item = &'static Term> {
-    TOPICS.iter().flat_map(|(_, terms)| *terms)
-}
-
-/// The usual names of terms, in one line.
-fn names_of(terms: &[Term]) -> String {
-    let names: Vec<&str> = terms.iter().map(|term| term.names[0]).collect();
-    names.join(", ")
+/// The names of a column: on the command line, in files, in tables.
+fn names(field: &Field) -> [&'static str; 3] {
+    [field.column, field.key, without_unit(field.heading)]
 }
 
 fn text(rule: &Rule) -> FindingText {
@@ -137,47 +94,58 @@ fn text(rule: &Rule) -> FindingText {
     }
 }
 
-/// Adds what has this name, or else the columns with this value.
-fn explain(word: &str, found: &mut Explanations) -> CommandResult {
-    let plain = |name: &str| name.to_lowercase().replace(['_', ' '], "-");
-    let is_name = |name: &str| plain(name) == plain(word);
-    let value = format!("`{}`", word.to_lowercase());
-    let mut new: Vec<ExplainedColumn> = columns()
-        .filter(|column| column.names().into_iter().any(is_name))
-        .collect();
-    let findings: Vec<FindingText> = rules()
-        .filter(|rule| is_name(rule.code))
-        .map(text)
-        .collect();
-    let meant = terms().filter(|term| term.names.iter().copied().any(is_name));
-    let meant: Vec<ExplainedTerm> = meant.map(ExplainedTerm::of).collect();
-    let is_known = !(findings.is_empty() && meant.is_empty());
-    if new.is_empty() && !is_known {
-        new.extend(columns().filter(|column| column.about.contains(&value)));
+impl Explanations {
+    fn len(&self) -> usize {
+        self.columns.len() + self.terms.len() + self.findings.len()
     }
-    if new.is_empty() && !is_known {
-        return Err(unknown(word));
+
+    /// Adds what has this name, and the columns with this value; everything if it is `None`.
+    fn add(&mut self, word: Option<&str>) {
+        let plain = |name: &str| name.to_lowercase().replace(['_', ' '], "-");
+        let is_meant = |name: &str| word.is_none_or(|word| plain(name) == plain(word));
+        let value = format!("`{}`", word.unwrap_or_default());
+        let is_wanted = |field: &&Field| {
+            names(field).into_iter().any(is_meant) || field.description().contains(&value)
+        };
+        self.columns
+            .extend(columns().filter(is_wanted).map(|field| Column {
+                column: field.column,
+                key: field.key,
+                heading: field.heading,
+                about: field.description(),
+            }));
+        let mut add = |term: &str, about: String| {
+            let term = term.to_owned();
+            self.terms.push(Term { term, about });
+        };
+        for (names, about) in TERMS {
+            if let Some(name) = names.split(", ").find(|name| is_meant(name)) {
+                add(name, about.to_owned());
+            }
+        }
+        let id = word.unwrap_or_default();
+        let clock = timers::find(id).map(|it| it.info.label);
+        let timer = clock.or(timers::waits::find(id).map(|it| it.info.label));
+        if let Some(label) = timer {
+            add(id, format!("the timer of {label}"));
+        }
+        let findings = rules().filter(|rule| is_meant(rule.code));
+        self.findings.extend(findings.map(text));
     }
-    found.columns.extend(new);
-    found.terms.extend(meant);
-    found.findings.extend(findings);
-    Ok(())
 }
 
-/// The error for a word that nothing is called, with similar names and the terms by topic.
+/// The error for a word that nothing is called, with similar names.
 fn unknown(word: &str) -> CommandError {
     let names: Vec<&str> = columns()
-        .flat_map(|column| column.names())
-        .chain(terms().flat_map(|term| term.names.iter().copied()))
+        .flat_map(names)
+        .chain(TERMS.iter().flat_map(|(names, _)| names.split(", ")))
         .chain(rules().map(|rule| rule.code))
         .collect();
     let similar = match nearest(word, &names).join(", ") {
         none if none.is_empty() => none,
         similar => format!("; similar: {similar}"),
     };
-    let topics = TOPICS.map(|(topic, terms)| format!("{topic} ({})", names_of(terms)));
     usage(format!(
-        "nothing is called `{word}`{similar}; `timermeter explain` lists columns and findings; terms: {}",
-        topics.join("; ")
+        "nothing is called `{word}`{similar}; `timermeter explain` lists all words"
     ))
 }

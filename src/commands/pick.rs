@@ -5,9 +5,8 @@ mod wait;
 use std::io::Write;
 
 use serde::Serialize;
-use timers::clock_sources::reads_counter;
 
-use super::{CommandError, CommandResult, emit, failed, prepare_outputs, probe, usage};
+use super::{CommandResult, emit, failed, prepare_outputs, probe, usage};
 use crate::choice::plan::percent;
 use crate::choice::runtime::find_host;
 use crate::choice::snippet::{Wanted, snippet};
@@ -26,9 +25,13 @@ use crate::text::numbers::{rate, significant, time, trimmed};
 /// answer fits on a screen.
 const LISTED_OTHERS: usize = 2;
 
+/// The note on measuring in Java.
+const JMH: &str = "JMH repeats this in fresh virtual machines, between which results differ: prefer it where you can";
 /// The note on measuring a service for longer.
-const FOR_LONGER: &str =
-    "for more requests than the code keeps, HdrHistogram has a version for each of these languages";
+const HISTOGRAM: &str =
+    "for more requests than the code keeps use HdrHistogram, which all of these languages have";
+/// A runtime for which this program has no agent.
+const NO_AGENT: &str = "--runtime: `timermeter probe --help` lists the runtimes that this program has agents for; give an agent with --agent, or a report with --from";
 /// What needs a duration, and an example.
 const NO_DURATION: &str = "how long does it take? As in `timermeter pick 250ns --for rust`; for a library give the shortest time that its users measure";
 
@@ -39,7 +42,7 @@ const NO_DURATION: &str = "how long does it take? As in `timermeter pick 250ns -
 pub fn run(args: &PickArgs, output: &mut dyn Write) -> CommandResult<bool> {
     if let Some(every) = args.every.or(single_wait(args)?) {
         let choice = wait::choose_wait(args, every as f64)?;
-        let best = choice.picked.as_ref().or(choice.nearest.as_ref());
+        let best = choice.best();
         let code = best.and_then(|best| {
             let slack_ns = best.figures.slack_ns;
             wait_snippet(
@@ -88,17 +91,13 @@ pub fn run(args: &PickArgs, output: &mut dyn Write) -> CommandResult<bool> {
             _ => None,
         };
         best.notes.extend(note);
-        let harness = args.language.and_then(Language::harness);
-        let further = match args.rate {
-            Some(_) => Some(FOR_LONGER.to_owned()),
-            None => harness.map(|name| {
-                format!("for a benchmark that you keep, {name} repeats this and shows the scatter")
-            }),
-        };
-        best.notes.extend(further.filter(|_| best.suffices));
+        let is_java = args.language == Some(Language::Java);
+        let further = args.rate.map(|_| HISTOGRAM).or(is_java.then_some(JMH));
+        let further = further.filter(|_| best.suffices);
+        best.notes.extend(further.map(str::to_owned));
         if is_wrong(&report, best) {
-            let causes = report.assessment.wrong.iter();
-            let cause = causes.filter_map(|wrong| wrong.cause.as_deref()).next();
+            let mut wrong = report.assessment.wrong.iter();
+            let cause = wrong.find_map(|wrong| wrong.cause.as_deref());
             none = format!(
                 "remove the cause ({}) before you measure with",
                 cause.unwrap_or("`timermeter check` shows what is known")
@@ -109,7 +108,7 @@ pub fn run(args: &PickArgs, output: &mut dyn Write) -> CommandResult<bool> {
             best.notes.extend(args.language.zip(other).map(instead));
         }
     }
-    let best = choice.picked.as_ref().or(choice.nearest.as_ref());
+    let best = choice.best();
     let text = Text {
         titles: ["measure with", &none],
         name: args.language.and_then(Language::clock),
@@ -140,9 +139,8 @@ fn is_wrong(report: &Report, clock: &RankedClock) -> bool {
 
 /// A clock that is right, where that of the standard library is wrong.
 fn instead((language, clock): (Language, &RankedClock)) -> String {
-    let call = match (language, &*clock.id) {
-        (Language::Cpp, "rdtsc-lfence") => "_mm_lfence(); __rdtsc()",
-        (Language::Rust, "rdtsc-lfence") => "core::arch::x86_64::{_mm_lfence, _rdtsc}",
+    let call = match &*clock.id {
+        "rdtsc-lfence" => "_mm_lfence(); __rdtsc() (Rust: core::arch::x86_64)",
         _ => &clock.label,
     };
     format!(
@@ -151,35 +149,31 @@ fn instead((language, clock): (Language, &RankedClock)) -> String {
     )
 }
 
-/// What a counter of the CPU saves, why not to use it, and why the clock is slow if a library makes each
-/// of its reads a system call.
+/// What a counter of the CPU saves, why not to use it, and the library that may make each read of the
+/// clock a system call.
 fn saved(report: &Report, clock: &RankedClock, language: Option<Language>) -> Option<String> {
     /// What is saved matters from this share of the error on. *Judgement*.
     const LEAST_GAIN: f64 = 0.01;
     language.filter(|one| [Language::Cpp, Language::Rust].contains(one))?;
-    let cost = |id: &str| value_of(clock_row(report, id)?.cost_ns);
     let [_, counter] = timers::COUNTERS;
-    let (saves, plan) = (cost(&clock.id)? - cost(counter)?, clock.figures.plan?);
-    let platform = &report.platform;
-    let source = &platform.clocksource;
-    let is_fast = source.vdso == Some(true) && source.current.as_deref().is_some_and(reads_counter);
-    let path = clock_row(report, &clock.id)?
-        .verdicts
-        .as_ref()?
-        .read_path
-        .path;
-    let is_slowed = is_fast && path == Some(Path::SystemCall) && !platform.preloaded.is_empty();
-    let because = is_slowed.then(|| {
-        format!(
-            ", because LD_PRELOAD={} makes each read of the clock a system call",
-            platform.preloaded.join(":")
-        )
-    });
+    let (row, other) = (clock_row(report, &clock.id)?, clock_row(report, counter)?);
+    let saves = row.cost_ns?.value - other.cost_ns?.value;
+    let plan = clock.figures.plan?;
+    let (path, libraries) = (
+        row.verdicts.as_ref()?.read_path.path,
+        &report.platform.preloaded,
+    );
+    let because = match libraries.is_empty() || path != Some(Path::SystemCall) {
+        true => String::new(),
+        false => format!(
+            " (the cause is probably LD_PRELOAD={})",
+            libraries.join(":")
+        ),
+    };
     (saves > LEAST_GAIN * plan.error * plan.campaign_ns).then(|| {
         format!(
-            "{counter} saves {} per read here{}; other machines may lack it, and its rate must be measured on each at start",
-            time(Some(saves)),
-            because.unwrap_or_default()
+            "{counter} saves {} per read here{because}; other machines may lack it, and its rate must be measured on each at start",
+            time(saves)
         )
     })
 }
@@ -218,7 +212,7 @@ fn candidates(args: &PickArgs, runtime: Option<&str>) -> CommandResult<RunReques
         .map(|name| {
             find_host(name)
                 .map(RuntimeName::One)
-                .ok_or_else(unknown_runtime)
+                .ok_or_else(|| usage(NO_AGENT))
         });
     let hosts = HostRequest {
         agents: args.agents.clone(),
@@ -230,18 +224,6 @@ fn candidates(args: &PickArgs, runtime: Option<&str>) -> CommandResult<RunReques
         hosts,
         ..RunRequest::of(timers)
     })
-}
-
-/// The error for a runtime for which this program has no agent.
-fn unknown_runtime() -> CommandError {
-    let known: Vec<&str> = timers::agents::RUNTIMES
-        .iter()
-        .map(|runtime| runtime.name)
-        .collect();
-    usage(format!(
-        "--runtime: this program has agents only for {}; give an agent with --agent, or a report with --from",
-        known.join(", ")
-    ))
 }
 
 /// Labels and values that describe a timer.
@@ -272,7 +254,7 @@ fn write_choice<R: Serialize, F: Serialize>(
     let (code, others) = (text.code, text.others);
     let is_picked = choice.picked.is_some();
     let mut document = Document::new(choice).paragraphs(choice.assessment.warnings());
-    if let Some(best) = choice.picked.as_ref().or(choice.nearest.as_ref()) {
+    if let Some(best) = choice.best() {
         let title = text.titles[usize::from(!is_picked)];
         let name = text.name.unwrap_or(&best.id);
         document = document
@@ -297,18 +279,15 @@ fn write_choice<R: Serialize, F: Serialize>(
     if !code.is_empty() {
         document = document.code(code);
     }
-    let count = choice.others.len();
-    let listed = if args.all { count } else { LISTED_OTHERS };
-    if count > 0 {
-        let heading = if listed < count {
-            format!("other {others}, {listed} of {count} (--all lists all)")
-        } else {
-            format!("other {others}")
-        };
-        let others = choice.others.iter().take(listed);
+    let (listed, remark) = match args.all {
+        true => (usize::MAX, ""),
+        false => (LISTED_OTHERS, " (--all lists all)"),
+    };
+    if !choice.others.is_empty() {
+        let listed = choice.others.iter().take(listed);
         document = document
-            .heading(heading)
-            .facts(others.map(|other| (&other.id, &other.reason)));
+            .heading(format!("other {others}{remark}"))
+            .facts(listed.map(|other| (&other.id, &other.reason)));
     }
     emit(&document, outputs, output)?;
     Ok(is_picked)

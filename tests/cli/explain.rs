@@ -1,6 +1,7 @@
 //! `explain`: every column, value and finding has a short explanation, and the pages of docs/ have
 //! the same texts.
 
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
@@ -8,6 +9,7 @@ use std::path::Path;
 use assert_cmd::Command;
 use timermeter::fields::{Kind, Visibility, default_columns, fields};
 use timermeter::findings::rules;
+use timermeter::model::{Answer, Caution, Defect, DefectKind, Question, Trust};
 
 use super::{json, printed, program, run};
 
@@ -78,4 +80,70 @@ fn docs_have_the_same_texts() {
         page == expected,
         "docs/probe.md is not up to date: TIMERMETER_UPDATE=1 cargo test --test main cli::explain"
     );
+}
+
+/// Each word of the column *trust*, and each label before a value, is explained.
+#[test]
+fn explains_what_is_printed() {
+    let mut words: BTreeSet<String> = BTreeSet::new();
+    let mut trust = Trust {
+        answer: Answer::Yes,
+        open: None,
+        defect: None,
+        part: None,
+        caution: None,
+    };
+    let mut add = |trust: &Trust| {
+        let text = trust.in_short();
+        let text = text.replace("untested ", "untested: ");
+        words.extend(text.split([',', ':']).map(|word| word.trim().to_owned()));
+    };
+    for caution in Caution::ALL {
+        trust.caution = Some(caution);
+        add(&trust);
+    }
+    for open in Question::ALL {
+        let answer = Answer::Open;
+        add(&Trust {
+            answer,
+            open: Some(open),
+            ..trust.clone()
+        });
+    }
+    for kind in DefectKind::ALL {
+        let defect = Some(Defect { kind, size: None });
+        add(&Trust {
+            answer: Answer::No,
+            defect,
+            ..trust.clone()
+        });
+    }
+    const CLOCKS: &str = "tests/data/epyc-2026-11-21.json";
+    const WAITS: &str = "tests/fuzz/corpus/report/waits.json";
+    for line in [
+        &format!("--from {CLOCKS} --from {WAITS}"),
+        &format!("pick 250ns --all --from {CLOCKS}"),
+        &format!("pick 3us --rate 800k/s --for cpp --from {CLOCKS}"),
+        &format!("pick --every 1ms --from {WAITS}"),
+        &format!("probe rdtsc times quanta --from {CLOCKS}"),
+        &format!("probe nanosleep --from {WAITS}"),
+    ] {
+        let shown = Command::new(program())
+            .args(line.split(' '))
+            .env("COLUMNS", "1000")
+            .assert();
+        let text = printed(&shown);
+        let labels = text
+            .lines()
+            .filter(|line| !line.starts_with("    ") && !line.starts_with('#'));
+        let labels =
+            labels.filter_map(|line| Some(line.trim_start().split_once("  ")?.0.to_owned()));
+        words.extend(labels);
+    }
+    assert!(words.len() > 40, "{words:?}");
+    // An older version measured it.
+    words.remove("rdpmc-cycles");
+    for word in words {
+        explained(&[&word]);
+    }
 }

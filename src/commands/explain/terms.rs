@@ -1,112 +1,136 @@
-//! Terms of the field that are no columns, by topic.
+//! Words that the program prints, and terms of the field, that are no columns.
 
-/// A term with its names, the usual one first, and its meaning.
-pub struct Term {
-    pub names: &'static [&'static str],
-    pub about: &'static str,
-}
-
-const fn term(names: &'static [&'static str], about: &'static str) -> Term {
-    Term { names, about }
-}
-
-/// Topics with their terms.
-pub const TOPICS: [(&str, &[Term]); 4] = [
+/// The names of a term, the usual one first, and its meaning.
+pub const TERMS: [(&str, &str); 31] = [
+    // Figures.
     (
-        "figures",
-        &[
-            term(
-                &["step", "accuracy", "precision", "tick", "staircase"],
-                "the amount in which the value of a clock moves: the column `resolution` (the paper's accuracy). A tick is the unit in \
-                 which a clock counts, which may be finer",
-            ),
-            term(
-                &["latency", "overhead", "read"],
-                "the time of a read: `cost` of an isolated one, `amortised` for consecutive ones, `adds` within other code",
-            ),
-            term(
-                &["notes", "note"],
-                "findings about clocks or the machine, below the table; `-v` prints all of them with causes and remedies",
-            ),
-            term(
-                &["variance", "noise", "uncertainty", "confidence", "±"],
-                "how far a figure would be off in another run on this machine: its 95 % interval, from processes that differ",
-            ),
-        ],
+        "step, accuracy, precision, tick, staircase",
+        "the amount in which the value of a clock moves: the column `resolution`. A tick is the unit of its values, which may be finer",
     ),
     (
-        "reading a clock",
-        &[
-            term(
-                &["fence", "serialise", "serialising", "lfence", "isb"],
-                "an instruction before which earlier work is finished. Without it a processor may read a counter before or after the \
-                 code around it: `rdtsc` needs one, `rdtsc-lfence` has one, system calls and the vDSO have theirs",
-            ),
-            term(
-                &["vdso", "vsyscall"],
-                "code of the kernel that a program calls without entering the kernel: it reads a counter and scales it to a time",
-            ),
-            term(
-                &["counter", "rdtsc", "cntvct", "rdtime"],
-                "a register that counts at a constant rate: the clock source of most clocks. `timermeter check --counter` says whether a \
-                 program may read it itself",
-            ),
-            term(
-                &["reference"],
-                "the clock that times the reads of the others; the column is `cost-reference`",
-            ),
-        ],
+        "latency, overhead, read, measuring costs",
+        "the time of a read: `cost` of an isolated one, `amortised` for consecutive ones, `adds` within other code",
     ),
     (
-        "time that is not uniform",
-        &[
-            term(
-                &["drift", "skew", "ppm"],
-                "an error of the rate: a clock that gains 10 ppm is 36 ms ahead after an hour. The column is `rate`",
-            ),
-            term(
-                &["slew", "slewing", "ntp", "discipline"],
-                "a correction of the rate, by which a time service moves a clock without a step; CLOCK_MONOTONIC_RAW is not slewed",
-            ),
-            term(
-                &["jump", "leap", "set", "settable"],
-                "a change of the value at once, for example when the time of day is set: a duration across it is wrong by any amount",
-            ),
-            term(
-                &["suspend", "sleep"],
-                "the time in which the machine is suspended: CLOCK_BOOTTIME counts it, CLOCK_MONOTONIC does not",
-            ),
-        ],
+        "single costs",
+        "the costs at which single reads cluster, with their shares",
     ),
     (
-        "waiting and disturbances",
-        &[
-            term(
-                &["lateness", "late", "oversleep", "wake-up latency"],
-                "the time from the requested end of a wait to the moment when the thread continues: `late p50`, `late p99`, `late max`",
-            ),
-            term(
-                &["jitter"],
-                "how far the intervals of a periodic timer differ from its period: `jitter p50`, `jitter p99`",
-            ),
-            term(
-                &["interrupts", "interrupt", "preemption", "context switch"],
-                "events that take the CPU from a thread while clocks go on: they lengthen single reads, which the medians leave out and \
-                 the column `p99` shows",
-            ),
-            term(
-                &["disturbed", "undisturbed", "undisturbed p99"],
-                "of a process or a part of it: the thread lost its CPU, moved to another, shared its core, or the frequency changed. \
-                 Such parts are measured again, and medians leave them out",
-            ),
-            term(
-                &["hybrid", "spin", "spins"],
-                "a hybrid wait sleeps first, and at the end reads a clock in a loop; one that spins only reads a clock, and keeps a CPU busy",
-            ),
-            term(
-                &["stolen", "neighbours", "noisy neighbour"],
-                "time in which a hypervisor runs other guests although this one is ready to run: `check` reports it as `steal`",
-            ),
-        ],
+        "notes, note",
+        "findings about clocks or the machine; `-v` prints all of them with causes and remedies",
+    ),
+    (
+        "variance, noise, uncertainty, confidence, ±",
+        "how far a figure would be off in another run on this machine: its 95 % interval, from processes that differ",
+    ),
+    // Reading a clock.
+    (
+        "fence, fenced, serialise, serialising, lfence, isb",
+        "an instruction before which earlier work is finished. Without it a processor may read a counter before or after the \
+         code around it: `rdtsc` needs one, `rdtsc-lfence` has one, system calls and the vDSO have theirs",
+    ),
+    (
+        "vdso, vsyscall",
+        "code of the kernel that a program calls without entering the kernel: it reads a counter and scales it to a time",
+    ),
+    (
+        "counter, rdtsc, cntvct, rdtime",
+        "a register that counts at a constant rate: the clock source of most clocks. `timermeter check --counter` says whether a \
+         program may read it itself",
+    ),
+    (
+        "quanta",
+        "a crate for Rust: the counter, with a rate that it takes from the system's clock at start; quanta-raw lacks the rate",
+    ),
+    (
+        "reference",
+        "the clock that times the reads of the others: the column `cost-reference`",
+    ),
+    // What is wrong or untested.
+    (
+        "drift, skew, ppm, wrong rate",
+        "an error of the rate: a clock that gains 10 ppm is 36 ms ahead after an hour. The column is `rate`",
+    ),
+    (
+        "slew, slewing, ntp, discipline",
+        "a correction of the rate, by which a time service moves a clock without a step; CLOCK_MONOTONIC_RAW is not slewed",
+    ),
+    (
+        "jump, leap, set, offset",
+        "a change of the value at once, for example when the time of day is set: a duration across it is wrong by any amount",
+    ),
+    (
+        "steps back, order, CPUs differ, CPUs, offsets",
+        "whether a later reading is less than an earlier one, of one thread or of two CPUs whose clocks differ by an offset",
+    ),
+    (
+        "unit",
+        "whether a clock counts what it declares: wall time or CPU time, in this unit",
+    ),
+    (
+        "wrong, because of, caution",
+        "a part of clocks that is wrong, as others show, and its cause; or why a right clock may mislead",
+    ),
+    (
+        "suspend, sleep",
+        "the time in which the machine is suspended: CLOCK_BOOTTIME counts it, CLOCK_MONOTONIC does not",
+    ),
+    // Waiting and disturbances.
+    (
+        "lateness, late, oversleep, wake-up latency, sleep 1 ms, waits of",
+        "the time from the requested end of a wait to the moment when the thread continues: `late p50`, `late p99`, `late max`",
+    ),
+    (
+        "jitter",
+        "how far the intervals of a periodic timer differ from its period: `jitter p50`, `jitter p99`",
+    ),
+    (
+        "interrupts, interrupt, preemption, context switch",
+        "events that take the CPU from a thread while clocks go on: they lengthen single reads, as the column `p99` shows",
+    ),
+    (
+        "disturbed, undisturbed, undisturbed p99",
+        "the thread lost its CPU, moved to another, shared its core, or the frequency changed: measured again, and left out by medians",
+    ),
+    (
+        "quiet, busy, this machine",
+        "on a busy machine other programs take the CPU time that the measurement needs: costs rise, and waits end later",
+    ),
+    (
+        "hybrid, spin, spins",
+        "a hybrid wait sleeps first, and at the end reads a clock in a loop; one that spins does so all the time, and keeps a CPU busy",
+    ),
+    (
+        "stolen, neighbours, noisy neighbour",
+        "time in which a hypervisor runs other guests although this one is ready to run: `check` reports it as `steal`",
+    ),
+    // Measuring with a clock.
+    (
+        "to time things, clock, measured with",
+        "the clock to use: right, on every platform, with its step and the cost of a read",
+    ),
+    (
+        "cheapest",
+        "the clock whose reads cost least, where another one is recommended",
+    ),
+    (
+        "start and stop, method",
+        "one operation between two reads, less the cost of one; short ones are repeated between them: a batch",
+    ),
+    (
+        "error, quantisation, uncertainty of the cost of reads, effect of the reads on the core, loop around the calls",
+        "of `pick`: the largest error of 95 % of results, as a share of the duration; `--all` lists its parts",
+    ),
+    (
+        "least",
+        "the quickest of many runs, less the reads: for an operation that always takes the same, also on a busy machine",
+    ),
+    (
+        "mean",
+        "of the second half of the runs, less the reads: for an operation that varies; interruptions are a part of it",
+    ),
+    (
+        "requests",
+        "of a service: rate times duration are in flight at once; what exceeds the CPUs must wait",
     ),
 ];
