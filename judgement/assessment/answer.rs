@@ -258,7 +258,7 @@ pub fn plan_alone(report: &Report, id: &str) -> Option<(f64, RankedClock)> {
 fn min_single_ns(clock: &ClockFigures) -> Option<f64> {
     /// A duration for which any clock keeps the error, in nanoseconds.
     const LONG_NS: f64 = 1e10;
-    let plan = plan_single(clock, &usual_requirement(LONG_NS)?).ok()?;
+    let plan = plan_single(clock, &usual_requirement(LONG_NS)?);
     let from_ns = LONG_NS * (plan.error - DRIFT) / (USUAL_ERROR - DRIFT);
     let digits = two_digits_unit(from_ns);
     Some((from_ns / digits).ceil() * digits)
@@ -267,8 +267,9 @@ fn min_single_ns(clock: &ClockFigures) -> Option<f64> {
 /// The number of calls between two reads with which an operation of 10 ns is timed to the usual
 /// error; `None` if no number is enough.
 fn calls_of_10_ns(clock: &ClockFigures) -> Option<u64> {
-    match plan_batch(clock, &usual_requirement(10.0)?).ok()?.method {
-        PlanMethod::Batch { calls } => Some(calls),
+    let plan = plan_batch(clock, &usual_requirement(10.0)?);
+    match plan.method {
+        PlanMethod::Batch { calls } if plan.suffices => Some(calls),
         _ => None,
     }
 }

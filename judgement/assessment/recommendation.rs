@@ -1,10 +1,9 @@
 //! The clock to time operations with, and sentences about it.
 
-use crate::choice::clock_facts::is_cpu_counter;
 use crate::choice::clock_figures::ClockFigures;
 use crate::choice::waits::summarize_waits;
 use crate::choice::{ChoiceError, ClockChoice, Requirement, choose, clock_row};
-use crate::model::{Answer, Counted, Nanos, Report, TimerRow, value_of};
+use crate::model::{Answer, Nanos, Report, TimerRow, value_of};
 use crate::numbers::{range_ns, time};
 
 /// Duration of the operation for which a clock is picked by default. It is so short that the cost
@@ -44,14 +43,14 @@ pub(super) fn recommend(report: &mut Report) {
         .collect();
     let figures = |row: &TimerRow| ClockFigures::from_row(row, &report.platform).ok();
     let row = to_time.as_ref().and_then(|id| clock_row(report, id));
-    let (clock, by_counter) = (row.and_then(figures), row.is_some_and(is_cpu_counter));
+    let clock = row.and_then(figures);
+    let by_counter = clock.as_ref().is_some_and(ClockFigures::is_cpu_counter);
     // Clocks with a coarser step do not compete: their reads are cheap because they only load the
     // time of the last tick.
     let is_cheaper = |other: &ClockFigures| {
         // The same counter, which would need the fence.
-        (other.facts.ordered || !by_counter)
-            && other.facts.counts == Some(Counted::Wall)
-            && other.facts.threads != Some(false)
+        (other.is_ordered() || !by_counter)
+            && other.unmet().is_empty()
             && clock.as_ref().is_none_or(|clock| {
                 other.step_ns <= MAX_STEP_RATIO * clock.step_ns && other.cost_ns < clock.cost_ns
             })
@@ -117,7 +116,7 @@ pub fn sentences(report: &Report) -> Vec<String> {
 pub(super) fn faster_in_words(row: &TimerRow, report: &Report, words: &str) -> String {
     let cost = time(value_of(row.cost_ns));
     let figures = ClockFigures::from_row(row, &report.platform);
-    let fence = match figures.is_ok_and(|clock| clock.facts.ordered) {
+    let fence = match figures.is_ok_and(|clock| clock.is_ordered()) {
         true => "",
         false => ", but the CPU may reorder it: put a fence (lfence on x86) before each read",
     };

@@ -6,9 +6,8 @@ use std::cmp::Ordering;
 use serde::Serialize;
 
 use super::ChoiceError;
-use super::clock_facts::list_unmet;
-use super::clock_figures::ClockFigures;
-use super::plan::{MeasuringPlan, PlanMethod, Planned, Shortfall, plan_fastest};
+use super::clock_figures::{ClockFigures, PORTABLE};
+use super::plan::{MeasuringPlan, PlanMethod, plan_fastest};
 use super::requirement::Requirement;
 use super::runtime::{missing_runtime, rows_of_runtime, why_unavailable};
 use crate::model::{Answer, Assessment, Report, TimerRow, Trust};
@@ -98,11 +97,11 @@ pub struct ClockPlan {
 /// A clock while it is compared with the rest.
 struct Contestant<'a> {
     row: &'a TimerRow,
-    clock: Option<ClockFigures>,
+    /// Its figures and its plan, or why nothing can be measured with it.
+    measured: Result<(ClockFigures, MeasuringPlan), ChoiceError>,
     /// Whether the requirement allows this clock to be picked.
     eligible: bool,
     unmet: Vec<String>,
-    plan: Planned,
     /// The method that would suffice if the cost of a read were exactly known and never varied.
     at_best: Option<PlanMethod>,
     /// The number of clocks that are clearly better.
@@ -156,38 +155,37 @@ pub fn choose(report: &Report, requirement: &Requirement) -> Result<ClockChoice,
 impl<'a> Contestant<'a> {
     fn new(report: &Report, row: &'a TimerRow, requirement: &Requirement) -> Self {
         let clock = ClockFigures::from_row(row, &report.platform);
-        let plan = match &clock {
-            Ok(clock) => plan_fastest(clock, requirement),
-            Err(why) => Err(Shortfall::because(why.to_string())),
-        };
-        let clock = clock.ok();
-        let unmet = clock.as_ref().map(|clock| list_unmet(&clock.facts));
-        let at_best = clock
-            .as_ref()
-            .map(|clock| plan_fastest(&clock.at_best(), requirement));
+        let unmet = clock.as_ref().map_or(Vec::new(), ClockFigures::unmet);
+        let at_best = clock.as_ref().ok();
+        let at_best = at_best.map(|clock| plan_fastest(&clock.at_best(), requirement));
         Self {
             row,
             eligible: requirement.may_use(&row.id),
-            unmet: unmet.unwrap_or_default(),
-            plan,
-            at_best: at_best.and_then(Result::ok).map(|plan| plan.method),
-            clock,
+            unmet,
+            at_best: at_best.filter(|plan| plan.suffices).map(|plan| plan.method),
+            measured: clock.map(|clock| {
+                let plan = plan_fastest(&clock, requirement);
+                (clock, plan)
+            }),
             clearly_better: 0,
         }
     }
 
     /// The plan and the figures of the clock, if the clock meets the requirement.
     fn sufficient(&self) -> Option<(&MeasuringPlan, &ClockFigures)> {
-        let plan = self.plan.as_ref().ok().filter(|_| self.unmet.is_empty())?;
-        Some((plan, self.clock.as_ref()?))
+        let (clock, plan) = self.measured.as_ref().ok()?;
+        (plan.suffices && self.unmet.is_empty()).then_some((plan, clock))
     }
 
     /// The plan; for an insufficient clock the nearest possible one, if any.
     fn nearest_plan(&self) -> Option<MeasuringPlan> {
-        match &self.plan {
-            Ok(plan) => Some(*plan),
-            Err(shortfall) => shortfall.nearest.as_deref().copied(),
-        }
+        self.measured.as_ref().ok().map(|(_, plan)| *plan)
+    }
+
+    /// Whether its figures are known and have this property.
+    fn has(&self, property: fn(&ClockFigures) -> bool) -> bool {
+        let figures = self.measured.as_ref();
+        figures.is_ok_and(|(clock, _)| property(clock))
     }
 
     /// The class of the clock, the best first: it may be picked and meets the requirement with a
@@ -222,7 +220,7 @@ impl<'a> Contestant<'a> {
                 .unwrap_or(0.0)
         };
         let safety = |one: &Self| one.safety().map(|(is_safer, _)| !is_safer);
-        let code = |one: &Self| one.clock.as_ref().map(ClockFigures::code_position);
+        let code = |one: &Self| one.measured.as_ref().ok().map(|(it, _)| it.code_position());
         (self.class().cmp(&other.class()))
             .then(error(self).total_cmp(&error(other)))
             .then(self.clearly_better.cmp(&other.clearly_better))
@@ -244,19 +242,21 @@ impl<'a> Contestant<'a> {
     /// Whether the clock has each of the properties that make a clock safer, the most important
     /// first, with the remark that is printed for a clock that lacks it.
     fn safety(&self) -> [(bool, &'static str); 4] {
-        let has = |property: fn(&ClockFigures) -> bool| self.clock.as_ref().is_some_and(property);
         [
             (
-                has(|clock| clock.facts.monotonic == Some(true)),
+                self.has(|clock| clock.properties.settable == Some(false)),
                 "it may be set back",
             ),
             (
-                has(|clock| clock.facts.ordered),
+                self.has(ClockFigures::is_ordered),
                 "it needs a fence before each read",
             ),
-            (has(ClockFigures::is_portable), "not every platform has it"),
             (
-                has(|clock| clock.facts.no_slew == Some(true)),
+                PORTABLE.contains(&&*self.row.id),
+                "not every platform has it",
+            ),
+            (
+                self.has(|clock| clock.properties.slewed == Some(false)),
                 "its rate may be corrected (NTP)",
             ),
         ]
@@ -289,9 +289,10 @@ impl<'a> Contestant<'a> {
     /// The reason why this clock is not the best one.
     fn reason(&self, best: &Self) -> String {
         let Some((plan, clock)) = self.sufficient() else {
-            return match &self.plan {
-                Err(shortfall) if self.unmet.is_empty() => shortfall.reason.clone(),
-                _ => self.unmet.join("; "),
+            return match &self.measured {
+                Err(why) => why.0.clone(),
+                Ok((_, plan)) if self.unmet.is_empty() => plan.largest_cause(),
+                Ok(_) => self.unmet.join("; "),
             };
         };
         let method = plan.in_words();

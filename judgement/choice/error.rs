@@ -1,11 +1,6 @@
-//! The reasons why nothing can be chosen, or a clock cannot be used.
+//! The reasons why nothing can be chosen.
 
-/// The reason why no clock, or no timer to wait with, can be chosen.
+/// The reason why no clock, or no timer to wait with, can be chosen or used.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
 pub struct ChoiceError(pub String);
-
-/// The reason why nothing can be measured with a clock.
-#[derive(Debug, thiserror::Error)]
-#[error("{0}")]
-pub struct Unusable(pub String);

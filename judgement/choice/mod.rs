@@ -8,7 +8,6 @@
 //! operation in the same campaign. The variation of the operation itself is not included; it is
 //! found by measuring.
 
-pub mod clock_facts;
 pub mod clock_figures;
 pub mod clocks;
 mod error;
@@ -20,11 +19,10 @@ pub mod snippet;
 pub mod wait_snippet;
 pub mod waits;
 
-pub use clock_facts::Facts;
 pub use clock_figures::{Budget, ClockFigures};
 pub use clocks::{Choice, ClockChoice, ClockPlan, RankedClock, RankedTimer, choose};
-pub use error::{ChoiceError, Unusable};
-pub use plan::{MeasuringPlan, PlanMethod, Shortfall};
+pub use error::ChoiceError;
+pub use plan::{MeasuringPlan, PlanMethod};
 pub use requirement::Requirement;
 
 pub use language::Language;

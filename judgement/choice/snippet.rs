@@ -36,7 +36,6 @@ pub fn snippet(picked: &RankedClock, wanted: Wanted) -> Option<String> {
         PlanMethod::Single => (1, 0),
         PlanMethod::Mean { requests } => (1, requests),
         PlanMethod::Batch { calls } => (calls, 0),
-        PlanMethod::EdgeCrossing { .. } => return None,
     };
     let reads = |(language, clocks, _): &&(Language, &str, &str)| {
         let id = match language.runtime() {

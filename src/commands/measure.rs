@@ -54,7 +54,7 @@ pub fn run(args: &MeasureArgs, output: &mut dyn Write) -> CommandResult<bool> {
         _ => choose_cpu(args.cpu)?,
     };
     let (report, clock) = choose_clock(args)?;
-    check_counted_time(&clock.id, clock.facts.counts, is_command).map_err(failed)?;
+    check_counted_time(&clock.id, clock.properties.counts, is_command).map_err(failed)?;
     let measurements = if is_command {
         vec![command::measure(args, &clock)?]
     } else {

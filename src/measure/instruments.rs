@@ -10,7 +10,7 @@ use super::summary::{CallSample, mean_valid_ns};
 use super::trial::{Goal, Trial, TrialError, TrialResult};
 use super::window::TimedOperation;
 use crate::choice::clock_figures::DRIFT;
-use crate::choice::plan::{self, plan_within};
+use crate::choice::plan::plan_mean;
 use crate::choice::{Budget, ClockFigures, MeasuringPlan, PlanMethod, Requirement};
 use crate::model::Nanos;
 use crate::text::numbers::time;
@@ -141,30 +141,25 @@ fn measure_edge_crossing(trial: &mut Trial) -> TrialResult {
     let mut random = StdRng::seed_from_u64(trial.goal.seed);
     let call_ns = estimate_call_ns(trial, &mut random)?;
     let groups = u64::from(trial.goal.samples.max(2));
-    let plan = plan_edge_crossing(trial, call_ns)?;
-    let PlanMethod::EdgeCrossing {
-        samples,
-        floor_samples,
-    } = plan.method
-    else {
+    let plan = plan_single_calls(trial, call_ns)?;
+    let PlanMethod::Mean { requests } = plan.method else {
         return Err(TrialError::clock_did_not_move());
     };
-    let [calls_per_group, empty_per_group] =
-        [samples, floor_samples].map(|count| count.div_ceil(groups));
+    let calls_per_group = requests.div_ceil(groups);
     let watched = trial.goal.watched && plan.campaign_ns / groups as f64 <= MAX_WATCHED_GROUP_NS;
     let mut measure_group = |trial: &mut Trial| {
-        // The mean of `count` windows that contain `calls` calls each: 1 or 0.
-        let mut mean_window_ns = |count: u64, calls: u64| {
+        // The mean of windows that contain `calls` calls each: 1 or 0.
+        let mut mean_window_ns = |calls: u64| {
             trial.timed.warm_up(calls);
-            let total: f64 = (0..count)
+            let total: f64 = (0..calls_per_group)
                 .map(|_| measure_window(trial, &mut random, calls))
                 .sum();
-            total / count as f64
+            total / calls_per_group as f64
         };
         let watch = watched.then(WindowWatch::begin);
         CallSample {
             weight: calls_per_group,
-            ns_per_call: mean_window_ns(calls_per_group, 1) - mean_window_ns(empty_per_group, 0),
+            ns_per_call: mean_window_ns(1) - mean_window_ns(0),
             disturbed: watch.and_then(WindowWatch::end),
         }
     };
@@ -192,34 +187,31 @@ fn planned_ns(call_ns: f64) -> f64 {
     0.9 * call_ns
 }
 
-/// Plans how many calls and empty intervals edge-crossing needs for a call of about `call_ns`
+/// Plans how many calls, and as many empty intervals, edge-crossing needs for a call of about `call_ns`
 /// nanoseconds.
-fn plan_edge_crossing(trial: &Trial, call_ns: f64) -> Result<MeasuringPlan, TrialError> {
+fn plan_single_calls(trial: &Trial, call_ns: f64) -> Result<MeasuringPlan, TrialError> {
+    /// Largest error of a result.
+    /// *Chance*: that of the mean of intervals of which thirty cross an edge.
+    const MAX_ROUGH_ERROR: f64 = 0.36;
     let goal = &trial.goal;
-    // If only an upper bound of the step is known, edge-crossing overestimates its variance. This
-    // is accepted for operations with a set-up, because these cannot be measured in batches
-    // instead.
-    let clock = &ClockFigures {
-        resolved: trial.clock.resolved || trial.timed.needs_set_up(),
-        ..trial.clock.clone()
-    };
     let requirement = Requirement::new(Nanos(call_ns), goal.error)
         .map_err(|error| TrialError(error.to_string()))?;
     let limit_ns = goal.limit.as_nanos() as f64;
-    let plan =
-        plan::plan_edge_crossing(clock, &requirement).map_err(|why| TrialError(why.reason))?;
-    if plan.campaign_ns <= limit_ns {
-        return Ok(plan);
+    let plan = plan_mean(trial.clock, &requirement, f64::INFINITY);
+    if !plan.suffices {
+        return Err(TrialError(plan.largest_cause()));
     }
-    plan_within(clock, &requirement, limit_ns).ok_or_else(|| {
-        TrialError(format!(
-            "with this clock, an error of {} % needs single calls for {}, and not even a rough result is possible in {}; \
-             allow more time or use another clock",
-            goal.error * 100.0,
-            time(Some(plan.campaign_ns)),
-            time(Some(limit_ns))
-        ))
-    })
+    let possible = plan_mean(trial.clock, &requirement, limit_ns);
+    if possible.error <= goal.error.max(MAX_ROUGH_ERROR) {
+        return Ok(possible);
+    }
+    Err(TrialError(format!(
+        "with this clock, an error of {} % needs single calls for {}, and not even a rough result is possible in {}; \
+         allow more time or use another clock",
+        goal.error * 100.0,
+        time(Some(plan.campaign_ns)),
+        time(Some(limit_ns))
+    )))
 }
 
 /// Measures a window of 0 or 1 calls and returns its length in nanoseconds. Before the window,

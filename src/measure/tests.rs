@@ -10,7 +10,6 @@ use super::{
     Clock, Goal, Instrument, MeasuredOperation, Operation, TrialError, WithSetUp, instruments,
 };
 use crate::choice::ClockFigures;
-use crate::choice::Facts;
 
 /// A clock with its known step and cost.
 struct Stopwatch<C> {
@@ -57,15 +56,13 @@ impl Virtual {
     fn watch(&self) -> Stopwatch<Self> {
         let figures = ClockFigures {
             id: "virtual".into(),
-            runtime: "virtual".into(),
             step_ns: self.step_ns,
             resolved: true,
             cost_ns: self.cost_ns,
             cost_error_ns: 0.02 * self.cost_ns,
             adds_ns: None,
-            cost_p99_ns: Some(1.1 * self.cost_ns),
-            spread: Some(1.0),
-            facts: Facts::from_declared(&timers::Properties::MONOTONIC),
+            variation_ns: self.step_ns.min(0.1 * self.cost_ns),
+            properties: timers::Properties::MONOTONIC.into_owned(),
         };
         let clock = self.clone();
         Stopwatch { clock, figures }

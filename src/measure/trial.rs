@@ -88,19 +88,17 @@ impl<'a> Trial<'a> {
     ) -> Result<Self, TrialError> {
         /// Number of empty windows whose mean is the floor.
         const FLOOR_SAMPLES: usize = 501;
-        let variation = clock
-            .cost_variation_ns()
-            .unwrap_or(clock.step_ns.max(clock.cost_ns));
         // If the step of the clock is not longer than a read, empty windows show the floor.
         // Otherwise most of them show 0; therefore the cost in the figures of the clock is used.
         let (floor_ns, floor_error_ns) = if clock.step_ns <= clock.cost_ns {
             let floors: Vec<f64> = (0..FLOOR_SAMPLES).map(|_| timed.window(0)).collect();
             (
                 mean_without_highest(&floors, 0.02).unwrap_or(clock.cost_ns),
-                variation,
+                clock.variation_ns,
             )
         } else {
-            (clock.cost_ns, clock.cost_error_ns + variation + FENCE_NS)
+            let error_ns = clock.cost_error_ns + clock.variation_ns + FENCE_NS;
+            (clock.cost_ns, error_ns)
         };
         if goal.error <= DRIFT {
             let percent = DRIFT * 100.0;

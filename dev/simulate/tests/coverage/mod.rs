@@ -5,10 +5,8 @@
 mod world;
 
 use rand::RngExt;
-use timermeter::choice::plan::{
-    LONGEST_CAMPAIGN_NS, plan_batch, plan_edge_crossing, plan_mean, plan_single,
-};
-use timermeter::choice::{ClockFigures, MeasuringPlan, Requirement, Shortfall};
+use timermeter::choice::plan::{LONGEST_CAMPAIGN_NS, plan_batch, plan_mean, plan_single};
+use timermeter::choice::{ClockFigures, MeasuringPlan, Requirement};
 use timermeter::model::Nanos;
 use timermeter::statistics::{CONFIDENCE, standard_deviation};
 use world::{Truth, World};
@@ -67,7 +65,7 @@ const CLOCKS: [Truth; 7] = [
     },
 ];
 
-type Planner = fn(&ClockFigures, &Requirement) -> Result<MeasuringPlan, Shortfall>;
+type Planner = fn(&ClockFigures, &Requirement) -> MeasuringPlan;
 
 /// Returns the share of campaigns whose error is within the required one; `None` if the planner
 /// makes no plan that can be simulated.
@@ -79,11 +77,11 @@ fn share_within_error(
 ) -> Option<f64> {
     let make_plan = |world: &mut World| {
         let figures = world.figures();
-        planner(&figures, requirement)
-            .ok()
+        Some(planner(&figures, requirement))
             .filter(|plan| {
-                plan.campaign_ns < LONGEST_CAMPAIGN_NS
-                    && World::can_simulate(clock, plan, requirement.duration_ns)
+                plan.suffices
+                    && plan.campaign_ns < LONGEST_CAMPAIGN_NS
+                    && World::can_simulate(clock, plan, requirement)
             })
             .map(|plan| (figures, plan))
     };
@@ -96,7 +94,11 @@ fn share_within_error(
             };
             // The user knows the duration roughly.
             let duration = requirement.duration_ns * world.random().random_range(0.9..1.1);
-            world.relative_error(&figures, &plan, duration).abs() <= requirement.error
+            let requirement = &Requirement {
+                duration_ns: duration,
+                ..requirement.clone()
+            };
+            world.relative_error(&figures, &plan, requirement).abs() <= requirement.error
         })
         .count();
     Some(kept as f64 / CAMPAIGNS as f64)
@@ -104,12 +106,19 @@ fn share_within_error(
 
 /// Runs all combinations of clock, duration and error with one method. Returns a description of
 /// each broken promise, and the number of combinations.
-fn judge_combinations(planner: Planner, durations: &[f64]) -> (Vec<String>, usize) {
+fn judge_combinations(
+    planner: Planner,
+    rate_hz: Option<f64>,
+    durations: &[f64],
+) -> (Vec<String>, usize) {
     let (mut broken, mut judged) = (Vec::new(), 0);
     for (at, clock) in CLOCKS.into_iter().enumerate() {
         for &duration in durations {
             for error in TARGET_ERRORS {
-                let requirement = Requirement::new(Nanos(duration), error).expect("a requirement");
+                let requirement = Requirement {
+                    rate_hz,
+                    ..Requirement::new(Nanos(duration), error).expect("a requirement")
+                };
                 let Some(share) = share_within_error(clock, &requirement, planner, at as u64 + 1)
                 else {
                     continue;
@@ -127,8 +136,13 @@ fn judge_combinations(planner: Planner, durations: &[f64]) -> (Vec<String>, usiz
 }
 
 #[track_caller]
-fn assert_promises_kept(planner: Planner, durations: &[f64], min_judged: usize) {
-    let (broken, judged) = judge_combinations(planner, durations);
+fn assert_promises_kept(
+    planner: Planner,
+    rate_hz: Option<f64>,
+    durations: &[f64],
+    min_judged: usize,
+) {
+    let (broken, judged) = judge_combinations(planner, rate_hz, durations);
     assert!(broken.is_empty(), "{}", broken.join("\n"));
     assert!(
         judged >= min_judged,
@@ -138,46 +152,39 @@ fn assert_promises_kept(planner: Planner, durations: &[f64], min_judged: usize) 
 
 #[test]
 fn single_calls_keep_their_promise() {
-    assert_promises_kept(plan_single, &DURATIONS_NS, 30);
+    assert_promises_kept(plan_single, None, &DURATIONS_NS, 30);
 }
 
 #[test]
 fn batches_keep_their_promise() {
     assert_promises_kept(
         plan_batch,
+        None,
         &DURATIONS_NS,
         CLOCKS.len() * DURATIONS_NS.len() * TARGET_ERRORS.len(),
     );
 }
 
+fn plan_mean_at_will(clock: &ClockFigures, requirement: &Requirement) -> MeasuringPlan {
+    plan_mean(clock, requirement, f64::INFINITY)
+}
+
 #[test]
 fn edge_crossing_keeps_its_promise() {
-    assert_promises_kept(plan_edge_crossing, &DURATIONS_NS, 80);
+    assert_promises_kept(plan_mean_at_will, None, &DURATIONS_NS, 80);
 }
 
 #[test]
 fn means_of_requests_keep_their_promise() {
-    let at_rate = |clock: &ClockFigures, requirement: &Requirement| {
-        plan_mean(
-            clock,
-            &Requirement {
-                rate_hz: Some(1e6),
-                ..requirement.clone()
-            },
-        )
-    };
-    assert_promises_kept(at_rate, &SELECTED_DURATIONS_NS, 12);
+    assert_promises_kept(plan_mean_at_will, Some(1e6), &SELECTED_DURATIONS_NS, 12);
 }
 
 /// The tests above can fail: with a ninth of the samples, or a quarter of the batch, more than a
 /// quarter of the promises are broken.
 #[test]
 fn too_few_samples_break_the_promise() {
-    fn plan_ninth_of_samples(
-        clock: &ClockFigures,
-        requirement: &Requirement,
-    ) -> Result<MeasuringPlan, Shortfall> {
-        plan_edge_crossing(
+    fn plan_ninth_of_samples(clock: &ClockFigures, requirement: &Requirement) -> MeasuringPlan {
+        plan_mean_at_will(
             clock,
             &Requirement {
                 error: 3.0 * requirement.error,
@@ -185,10 +192,7 @@ fn too_few_samples_break_the_promise() {
             },
         )
     }
-    fn plan_quarter_of_batch(
-        clock: &ClockFigures,
-        requirement: &Requirement,
-    ) -> Result<MeasuringPlan, Shortfall> {
+    fn plan_quarter_of_batch(clock: &ClockFigures, requirement: &Requirement) -> MeasuringPlan {
         plan_batch(
             clock,
             &Requirement {
@@ -197,9 +201,9 @@ fn too_few_samples_break_the_promise() {
             },
         )
     }
-    let (broken, judged) = judge_combinations(plan_ninth_of_samples, &SELECTED_DURATIONS_NS);
+    let (broken, judged) = judge_combinations(plan_ninth_of_samples, None, &SELECTED_DURATIONS_NS);
     assert!(4 * broken.len() > judged, "{} of {judged}", broken.len());
-    let (broken, judged) = judge_combinations(plan_quarter_of_batch, &SELECTED_DURATIONS_NS);
+    let (broken, judged) = judge_combinations(plan_quarter_of_batch, None, &SELECTED_DURATIONS_NS);
     assert!(4 * broken.len() > judged, "{} of {judged}", broken.len());
 }
 

@@ -3,8 +3,8 @@
 use rand::rngs::SmallRng;
 use rand::{RngExt, SeedableRng};
 use simulated::draw::exponential;
-use timermeter::choice::Facts;
-use timermeter::choice::{ClockFigures, MeasuringPlan, PlanMethod};
+use timermeter::choice::{ClockFigures, MeasuringPlan, PlanMethod, Requirement};
+use timermeter::model::Properties;
 
 /// Number of intervals between two edges of the clock from which on edges fall into the loop
 /// independently of each other: the sum of as many random pauses, each of which has a standard
@@ -33,20 +33,26 @@ impl Truth {
     /// %.
     pub fn figures(&self, random: &mut SmallRng) -> ClockFigures {
         let cost = self.median_cost();
-        let share_within_step = 1.0 - (-(self.step_ns / self.jitter_ns + 2.0_f64.ln())).exp();
+        // As a report has it: a step, or the distance of the 99th percentile from the median.
+        let beyond_step = (-(self.step_ns / self.jitter_ns + 2.0_f64.ln())).exp();
+        let within_step = if 2.0 * beyond_step <= 0.05 {
+            self.step_ns
+        } else {
+            f64::INFINITY
+        };
+        let cost_ns = cost * random.random_range(0.99..1.01);
+        let tail = self.base_ns + self.jitter_ns * 100.0_f64.ln() - cost_ns;
         ClockFigures {
             id: "simulated".into(),
-            runtime: "simulated".into(),
             step_ns: self.step_ns,
             resolved: true,
-            cost_ns: cost * random.random_range(0.99..1.01),
+            cost_ns,
             cost_error_ns: 0.02 * cost,
+            variation_ns: within_step.min(tail.max(0.02 * cost)),
             adds_ns: None,
-            cost_p99_ns: Some(self.base_ns + self.jitter_ns * 100.0_f64.ln()),
-            spread: Some(share_within_step),
-            facts: Facts {
-                ordered: self.ordered,
-                ..Facts::from_declared(&timers::Properties::MONOTONIC)
+            properties: Properties {
+                needs_fence: Some(!self.ordered),
+                ..timers::Properties::MONOTONIC.into_owned()
             },
         }
     }
@@ -95,7 +101,7 @@ impl World {
 
     /// Whether the plan can be simulated quickly: it has few calls, or many calls between two edges
     /// of the clock.
-    pub fn can_simulate(clock: Truth, plan: &MeasuringPlan, duration_ns: f64) -> bool {
+    pub fn can_simulate(clock: Truth, plan: &MeasuringPlan, requirement: &Requirement) -> bool {
         const MAX_SIMULATED_CALLS: u64 = 100_000;
         let is_quick = |ns: f64, count: u64| {
             count <= MAX_SIMULATED_CALLS
@@ -103,11 +109,10 @@ impl World {
                     > MIN_INTERVALS_BETWEEN_EDGES * (ns + 2.0 * (clock.median_cost() + 20.0)) * 1.2
         };
         match plan.method {
-            PlanMethod::Mean { requests } => requests <= MAX_SIMULATED_CALLS / 10,
-            PlanMethod::EdgeCrossing {
-                samples,
-                floor_samples,
-            } => is_quick(duration_ns, samples) && is_quick(0.0, floor_samples),
+            PlanMethod::Mean { requests } if requirement.rate_hz.is_some() => {
+                requests <= MAX_SIMULATED_CALLS / 10
+            }
+            PlanMethod::Mean { requests } => is_quick(requirement.duration_ns, requests),
             _ => true,
         }
     }
@@ -166,14 +171,16 @@ impl World {
         inside as f64 * self.clock.step_ns / count as f64
     }
 
-    /// Measures an operation of this length according to the plan, and returns the relative error
-    /// of the result.
+    /// Measures an operation of exactly this length according to the plan, and returns the relative
+    /// error of the result. The mean of a read is that of as many intervals as calls, or, of requests,
+    /// of many.
     pub fn relative_error(
         &mut self,
         figures: &ClockFigures,
         plan: &MeasuringPlan,
-        duration_ns: f64,
+        requirement: &Requirement,
     ) -> f64 {
+        let duration_ns = requirement.duration_ns;
         let [batch_ns, single_ns] = self.pipeline_ns;
         let isolated_ns = (duration_ns + single_ns).max(0.0);
         let found = match plan.method {
@@ -182,12 +189,10 @@ impl World {
                 (self.interval(duration_ns * calls as f64 + batch_ns) - figures.cost_ns)
                     / calls as f64
             }
-            PlanMethod::EdgeCrossing {
-                samples,
-                floor_samples,
-            } => self.mean_interval(isolated_ns, samples) - self.mean_interval(0.0, floor_samples),
             PlanMethod::Mean { requests } => {
-                self.mean_interval(isolated_ns, requests) - self.mean_interval(0.0, 10_000)
+                let empty = requirement.rate_hz.map_or(requests, |_| 10_000);
+                let read_ns = self.mean_interval(0.0, empty);
+                self.mean_interval(isolated_ns, requests) - read_ns
             }
         };
         found / duration_ns - 1.0
