@@ -230,6 +230,7 @@ fn arbitrary_waits() -> impl Strategy<Value = Vec<Wait>> {
         before,
         after,
         cpu_ns,
+        signals: 0,
     };
     prop::collection::vec(prop_oneof![any_values, near].prop_map(wait), 0..40)
 }

@@ -189,7 +189,7 @@ const WAYS: [(Loop, &str, &str); 15] = [
     (TIMERFD, "timerfd", "read(fd, &n, sizeof n) > 0"),
     (
         ABSOLUTE,
-        "clock-nanosleep-monotonic-absolute clock-nanosleep-boottime-absolute clock-nanosleep-realtime-absolute",
+        "clock-nanosleep-monotonic-absolute clock-nanosleep-realtime-absolute",
         "clock_nanosleep(CLOCK, TIMER_ABSTIME, &next, NULL)",
     ),
     (RELATIVE, "nanosleep", "nanosleep(&wait, NULL)"),

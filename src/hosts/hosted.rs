@@ -251,11 +251,12 @@ impl Subject for Hosted {
             repeat: 1,
             request_ns: list.lengths_ns.into(),
         })?;
-        let wait = |&[index, before, after, cpu, _]: &[i64; 5]| Wait {
+        let wait = |&[index, before, after, cpu, signals]: &[i64; 5]| Wait {
             request_ns: list.lengths_ns[index as usize],
             before,
             after,
             cpu_ns: (cpu != -1).then_some(cpu),
+            signals: signals.try_into().unwrap_or(0),
         };
         Ok(as_tuples(&values).iter().map(wait).collect())
     }

@@ -234,7 +234,7 @@ impl NativeAgent {
                 let values = waits.into_iter().enumerate().flat_map(|(at, wait)| {
                     let index = (at % request_ns.len()) as i64;
                     let cpu_ns = wait.cpu_ns.unwrap_or(-1);
-                    [index, wait.before, wait.after, cpu_ns, -1]
+                    [index, wait.before, wait.after, cpu_ns, wait.signals.into()]
                 });
                 values.collect()
             }

@@ -2,53 +2,50 @@
 
 use super::{WaitActivity, WaitInfo};
 use crate::Available;
-use crate::subject::Answer;
+use crate::os::linux_waits::check_call;
+
+/// The error number of a wait that a signal ended early (`EINTR`).
+pub(crate) const INTERRUPTED: i32 = 4;
 
 /// A wait method. Its row in the list declares which measurements it supports; the measuring loops
-/// call only the functions that these measurements need.
-pub(crate) trait WaitMethod: 'static {
-    /// Prepares the method for use by the calling thread.
-    ///
-    /// # Errors
-    /// The reason why the method is unavailable on this machine.
-    fn open(label: &'static str) -> Available<Self>
-    where
-        Self: Sized;
+/// call only the functions that these measurements need. A function that waits for a time is one.
+pub(crate) trait WaitMethod {
+    /// Waits once for the given time, rounded up to the unit of the method. Returns the error number
+    /// of the call, 0 if there was no error.
+    fn wait(&mut self, nanoseconds: u64) -> i32;
 
-    /// Waits for the given time, rounded up to the unit of the method. A signal that interrupts the
-    /// wait does not shorten the wait.
-    fn wait(&mut self, nanoseconds: u64);
-
-    /// Arms the timer to expire after the given time, then cancels the timer.
-    fn arm_and_cancel(&mut self, _nanoseconds: u64) {}
-
-    /// Starts to fire periodically; the first expiration is one period after the start. Returns
-    /// whether the others are due one period after the one before: not so in a loop of relative waits.
-    ///
-    /// # Errors
-    /// When the system call fails.
-    fn start(&mut self, _period_ns: u64) -> Answer<bool> {
-        Ok(false)
+    /// Starts to fire periodically, for the first time after one period; 0 ends that. Returns the
+    /// error number of the call; `None` if the method has no due times.
+    fn start(&mut self, _period_ns: u64) -> Option<i32> {
+        None
     }
 
-    /// Waits for the next expiration. The default is a relative wait that reads no clock: each
-    /// round takes the period plus the overhead and lateness of the wait, so the phase drifts.
-    fn tick(&mut self, period_ns: u64) {
-        self.wait(period_ns);
+    /// Waits for the next expiration, which is due this long after the start. Returns the error
+    /// number of the call; after [`INTERRUPTED`] it is called again with the same time.
+    fn tick(&mut self, _due_ns: u64) -> i32 {
+        0
     }
 
     /// The number of expirations since the previous return, as reported by the timer.
     fn expirations(&mut self) -> u64 {
         1
     }
-
-    /// Stops the periodic timer.
-    fn stop(&mut self) {}
 }
 
-/// Opens a method, given its type.
-pub(crate) fn open<T: WaitMethod>(label: &'static str) -> Available<Box<dyn WaitMethod>> {
-    Ok(Box::new(T::open(label)?))
+impl<F: FnMut(u64) -> i32> WaitMethod for F {
+    fn wait(&mut self, nanoseconds: u64) -> i32 {
+        self(nanoseconds)
+    }
+}
+
+/// Opens a method that has been prepared: tries it once.
+pub(crate) fn open(
+    label: &'static str,
+    prepared: Available<impl WaitMethod + 'static>,
+) -> Available<Box<dyn WaitMethod>> {
+    let mut method = prepared?;
+    check_call(label, method.wait(0))?;
+    Ok(Box::new(method))
 }
 
 /// The declaration of a method that blocks, whose requests are in nanoseconds.
@@ -59,10 +56,11 @@ pub(crate) const BLOCKING: WaitInfo = WaitInfo {
     unit_ns: 1,
 };
 
-/// Defines a list of methods, which exists on all systems: type, id, label, supported measurements,
-/// and declarations that differ from [`BLOCKING`]. The types exist only if `$here` holds.
+/// Defines a list of methods, which exists on all systems: id, label, supported measurements, what
+/// prepares the method, which is compiled only if `$here` holds, and declarations that differ from
+/// [`BLOCKING`].
 macro_rules! methods {
-    ($place:literal, $here:meta; $($(#[$built:meta])? $method:ty, $id:literal, $label:literal, $supports:ident $(, $field:ident: $value:expr)?;)*) => {
+    ($place:literal, $here:meta; $($(#[$built:meta])? $id:literal, $label:literal, $supports:ident, $prepared:expr $(, $field:ident: $value:expr)?;)*) => {
         pub(crate) const ALL: &[$crate::waits::WaitEntry] = &[$($(#[$built])? $crate::waits::WaitEntry {
             info: $crate::waits::WaitInfo {
                 id: $id,
@@ -72,7 +70,7 @@ macro_rules! methods {
             },
             supports: $crate::waits::Supported::$supports,
             #[cfg($here)]
-            method: $crate::waits::method::open::<$method>,
+            method: |label| $crate::waits::method::open(label, $prepared),
             #[cfg(not($here))]
             method: |_| Err($crate::Unavailable::elsewhere(concat!($place, " only"))),
         }),*];

@@ -3,19 +3,39 @@
 //!
 //! A campaign measures each method as a [`Subject`]: an object that can wait or fire periodically.
 
-mod catalogue;
 pub(crate) mod method;
 mod observe;
 mod spinning;
 mod standard;
 
-use crate::os::CommonClock;
+use std::sync::LazyLock;
+
+use crate::os::{self, CommonClock};
 use crate::{Available, Described, Subject};
-pub use catalogue::{catalogue, find, floor};
 use method::WaitMethod;
 
 /// The id of the entry that does not wait, which measures the overhead of the measuring loop.
 pub const FLOOR_ID: &str = "nothing";
+
+/// Every sleep primitive and periodic timer known to this build, available on this machine or not.
+/// A new one is a row in the table of its family.
+pub fn catalogue() -> &'static [WaitEntry] {
+    static ALL: LazyLock<Vec<WaitEntry>> =
+        LazyLock::new(|| [os::linux_waits::ALL, standard::ALL, spinning::ALL].concat());
+    &ALL
+}
+
+/// The entry that does not wait, which measures the overhead of the measuring loop. It is not part
+/// of the [`catalogue`], so that it is never selected.
+pub fn floor() -> WaitEntry {
+    standard::FLOOR
+}
+
+/// The entry with the given id, [`floor`] included; `None` if there is none.
+pub fn find(id: &str) -> Option<WaitEntry> {
+    let mut all = catalogue().iter().copied().chain([floor()]);
+    all.find(|entry| entry.info.id == id)
+}
 
 /// The default reference for waits, which a campaign uses if the host has it: the clock that runs
 /// at the rate of the kernel's timers.
@@ -133,6 +153,16 @@ pub struct Wait {
     /// The CPU time of the calling thread from `before` to `after`, in nanoseconds; it includes the
     /// cost of reading the CPU time. `None` if the host cannot read it.
     pub cpu_ns: Option<i64>,
+    /// How often a signal ended the call early and the host waited again, for the rest of the time;
+    /// 0 if the host does not count them.
+    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "is_zero"))]
+    pub signals: u32,
+}
+
+/// Whether a number is left out of traces.
+#[cfg(feature = "serde")]
+fn is_zero(number: &u32) -> bool {
+    *number == 0
 }
 
 impl Wait {

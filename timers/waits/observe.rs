@@ -6,11 +6,12 @@ use std::time::Duration;
 use rand::rngs::SmallRng;
 use rand::{RngExt, SeedableRng};
 
-use super::method::WaitMethod;
+use super::method::{INTERRUPTED, WaitMethod};
 use super::{Expiration, Start, Wait, WaitEntry, WaitList, Wakeups};
 use crate::failures::unless_failed;
 use crate::native::visit_reference;
 use crate::os::CommonClock;
+use crate::os::linux_waits::check_call;
 use crate::subject::{Answer, Fault};
 use crate::{ClockReader, Described, Subject, Timer, Visitor, reader};
 
@@ -20,34 +21,17 @@ pub(crate) struct MeasuredMethod {
     pub method: Box<dyn WaitMethod>,
 }
 
-impl MeasuredMethod {
-    /// Returns an error if the method does not support a measurement.
-    fn require(&self, supported: bool, reason: &str) -> Answer<()> {
-        let refusal = || Fault::Refused(format!("{} {reason}", self.entry.info.id));
-        supported.then_some(()).ok_or_else(refusal)
-    }
-}
-
 impl Subject for MeasuredMethod {
     fn waits(&mut self, reference: &str, list: WaitList) -> Answer<Vec<Wait>> {
-        self.require(self.entry.supports.waits, "is periodic only")?;
-        let waits = Waits {
-            method: &mut *self.method,
-            list,
-        };
-        unless_failed(
-            &[reference, CommonClock::INFO.id],
-            visit_reference(reference, waits)?,
-        )
+        self.refuse_unless(self.entry.supports.waits, "is periodic only")?;
+        let method = &mut *self.method;
+        let waits = visit_reference(reference, Waits { method, list })?;
+        unless_failed(&[reference, CommonClock::INFO.id], waits)
     }
 
     fn periods(&mut self, reference: &str, period_ns: u64, count: u32) -> Answer<Wakeups> {
-        if period_ns == 0 {
-            return Err(Fault::Refused(
-                "a period of 0 ns is not possible; use at least 1 ns".into(),
-            ));
-        }
-        self.require(self.entry.supports.periods, "is not periodic")?;
+        self.refuse_unless(period_ns > 0, "has no period of 0 ns; use at least 1 ns")?;
+        self.refuse_unless(self.entry.supports.periods, "is not periodic")?;
         let periods = Periods {
             method: &mut *self.method,
             period_ns,
@@ -55,6 +39,13 @@ impl Subject for MeasuredMethod {
         };
         let wakeups = visit_reference(reference, periods)??;
         unless_failed(&[reference, CommonClock::INFO.id], wakeups)
+    }
+}
+
+impl MeasuredMethod {
+    fn refuse_unless(&self, possible: bool, reason: &str) -> Answer<()> {
+        let refusal = || Fault::Refused(format!("{} {reason}", self.entry.info.id));
+        possible.then_some(()).ok_or_else(refusal)
     }
 }
 
@@ -96,7 +87,7 @@ fn measure_wait<R: Timer>(
     let cpu_ns = || cpu_time?().ok();
     let cpu = cpu_ns();
     let before = reference.read();
-    method.wait(request_ns);
+    let signals = wait_through(method, request_ns, reference, before);
     let after = reference.read();
     let cpu_later = cpu_ns();
     Wait {
@@ -106,7 +97,27 @@ fn measure_wait<R: Timer>(
         cpu_ns: cpu
             .zip(cpu_later)
             .map(|(from, to)| to.wrapping_sub(from) as i64),
+        signals,
     }
+}
+
+/// Waits for the given time from `begin` on: after each signal again, for what is left by a reference
+/// of known rate. Returns the number of signals.
+#[inline(always)]
+fn wait_through<R: Timer>(
+    method: &mut dyn WaitMethod,
+    nanoseconds: u64,
+    reference: &R,
+    begin: R::Reading,
+) -> u32 {
+    let (mut left, mut signals) = (nanoseconds, 0);
+    while method.wait(left) == INTERRUPTED {
+        signals += 1;
+        let now = reference.ticks(reference.read());
+        let passed = now.since(reference.ticks(begin)) as f64 * R::ns_per_tick().unwrap_or(0.0);
+        left = nanoseconds.saturating_sub(passed as u64);
+    }
+    signals
 }
 
 /// Pauses for the given time. The last 200 µs are a busy loop, so that the end of the pause is
@@ -123,10 +134,6 @@ fn pause(nanoseconds: u64) {
     }
 }
 
-/// The time for which a timer is armed that is then cancelled, in nanoseconds. *Definition*: it does not
-/// expire.
-const HOUR_NS: u64 = 3_600_000_000_000;
-
 /// Measures periods by a reference.
 struct Periods<'a> {
     method: &'a mut dyn WaitMethod,
@@ -138,24 +145,40 @@ impl Visitor for Periods<'_> {
     type Output = Answer<Wakeups>;
 
     fn visit<R: Timer>(self, reference: R) -> Self::Output {
-        let mut list = Vec::new();
+        /// A period that does not pass. *Definition*.
+        const HOUR_NS: u64 = 3_600_000_000_000;
+        let Self {
+            method, period_ns, ..
+        } = self;
         // The first call to the system takes longer, and so would the interval of the start.
-        self.method.arm_and_cancel(HOUR_NS);
+        method.start(HOUR_NS);
+        method.start(0);
         let before = reference.read();
-        let has_due_times = self.method.start(self.period_ns)?;
+        let started = method.start(period_ns);
         let after = reference.read();
-        for _ in 0..self.count {
-            self.method.tick(self.period_ns);
-            let at = reference.read();
+        let check = |number| check_call("a periodic timer", number);
+        started
+            .map_or(Ok(()), check)
+            .map_err(|why| Fault::Refused(why.reason))?;
+        let mut last = after;
+        let mut list = Vec::new();
+        for number in 1..=u64::from(self.count) {
+            if started.is_some() {
+                let due_ns = number.saturating_mul(period_ns);
+                while method.tick(due_ns) == INTERRUPTED {}
+            } else {
+                wait_through(method, period_ns, &reference, last);
+            }
+            last = reference.read();
             list.push(Expiration {
-                at: reference.ticks(at).0 as i64,
-                expirations: self.method.expirations(),
+                at: reference.ticks(last).0 as i64,
+                expirations: method.expirations(),
             });
         }
-        self.method.stop();
-        let start = match has_due_times {
-            true => Start::Between([before, after].map(|read| reference.ticks(read).0 as i64)),
-            false => Start::Relative,
+        method.start(0);
+        let start = match started {
+            Some(_) => Start::Between([before, after].map(|read| reference.ticks(read).0 as i64)),
+            None => Start::Relative,
         };
         Ok(Wakeups { start, list })
     }

@@ -18,7 +18,6 @@ use super::method::{WaitMethod, methods};
 use crate::deadline::open_with_unit;
 use crate::os::CommonClock;
 use crate::os::linux_waits::check_thread_sleep;
-use crate::subject::Answer;
 use crate::{Available, Ticks, Timer};
 
 /// The length of the busy loop at the end of a `hybrid` wait, in nanoseconds. The sleep before the
@@ -26,41 +25,49 @@ use crate::{Available, Ticks, Timer};
 /// to 100 µs late with the kernel's default slack of 50 µs.
 const MARGIN_NS: u64 = 120_000;
 
-methods! { "all systems", all();
-    Spinning<NEVER_SLEEP, false>, "spin", "a loop that reads the clock", WAITS_AND_PERIODS, activity: WaitActivity::Spins;
-    Spinning<NEVER_SLEEP, true>, "yield", "a loop of std::thread::yield_now()", WAITS, activity: WaitActivity::Spins;
-    Spinning<MARGIN_NS, false>, "hybrid", "std::thread::sleep(), the last 120 µs a loop that reads the clock", WAITS_AND_PERIODS, activity: WaitActivity::Hybrid;
-    #[cfg(feature = "spin_sleep")]
-    SpinSleep, "spin-sleep", "spin_sleep::sleep()", WAITS, activity: WaitActivity::Hybrid;
-}
-
 /// A margin, in nanoseconds, longer than any wait.
 const NEVER_SLEEP: u64 = u64::MAX;
+
+methods! { "all systems", all();
+    "spin", "a loop that reads the clock", WAITS_AND_PERIODS, Spinning::<NEVER_SLEEP, false>::new(), activity: WaitActivity::Spins;
+    "yield", "a loop of std::thread::yield_now()", WAITS, Spinning::<NEVER_SLEEP, true>::new(), activity: WaitActivity::Spins;
+    "hybrid", "std::thread::sleep(), the last 120 µs a loop that reads the clock", WAITS_AND_PERIODS, Spinning::<MARGIN_NS, false>::new(), activity: WaitActivity::Hybrid;
+    #[cfg(feature = "spin_sleep")]
+    "spin-sleep", "spin_sleep::sleep()", WAITS, check_thread_sleep().map(|()| super::standard::by(spin_sleep::sleep)), activity: WaitActivity::Hybrid;
+}
 
 /// Sleeps for all but the last `MARGIN_NS`, then runs a loop that reads the clock; if `YIELDS`, the
 /// loop also calls `sched_yield` between reads.
 struct Spinning<const MARGIN_NS: u64, const YIELDS: bool> {
     clock: CommonClock,
     ns_per_tick: f64,
-    /// The scheduled end of the last period.
-    last: Ticks,
+    /// The start of the periods.
+    start: Ticks,
 }
 
 impl<const MARGIN_NS: u64, const YIELDS: bool> Spinning<MARGIN_NS, YIELDS> {
+    fn new() -> Available<Self> {
+        if MARGIN_NS != NEVER_SLEEP {
+            check_thread_sleep()?;
+        }
+        let (clock, ns_per_tick) = open_with_unit()?;
+        Ok(Self {
+            clock,
+            ns_per_tick,
+            start: Ticks(0),
+        })
+    }
+
     #[inline(always)]
     fn now(&self) -> Ticks {
         self.clock.ticks(self.clock.read())
     }
 
-    /// The time `nanoseconds` after `begin`.
-    fn end_after(&self, begin: Ticks, nanoseconds: u64) -> Ticks {
-        let ticks = (nanoseconds as f64 / self.ns_per_tick).ceil() as u64;
-        Ticks(begin.0.saturating_add(ticks))
-    }
-
-    /// Waits until `end`.
+    /// Waits until `nanoseconds` after `begin`, which may have passed.
     #[inline(always)]
-    fn wait_until(&self, end: Ticks) {
+    fn wait_since(&self, begin: Ticks, nanoseconds: u64) -> i32 {
+        let length = (nanoseconds as f64 / self.ns_per_tick).ceil() as u64;
+        let end = Ticks(begin.0.saturating_add(length));
         if MARGIN_NS != NEVER_SLEEP {
             let left_ns = end.since(self.now()).max(0) as f64 * self.ns_per_tick;
             let sleep_ns = (left_ns as u64).saturating_sub(MARGIN_NS);
@@ -73,41 +80,21 @@ impl<const MARGIN_NS: u64, const YIELDS: bool> Spinning<MARGIN_NS, YIELDS> {
                 thread::yield_now();
             }
         }
+        0
     }
 }
 
 impl<const MARGIN_NS: u64, const YIELDS: bool> WaitMethod for Spinning<MARGIN_NS, YIELDS> {
-    fn open(label: &'static str) -> Available<Self> {
-        if MARGIN_NS != NEVER_SLEEP {
-            check_thread_sleep(label)?;
-        }
-        let (clock, ns_per_tick) = open_with_unit()?;
-        Ok(Self {
-            clock,
-            ns_per_tick,
-            last: Ticks(0),
-        })
+    fn wait(&mut self, nanoseconds: u64) -> i32 {
+        self.wait_since(self.now(), nanoseconds)
     }
 
-    fn wait(&mut self, nanoseconds: u64) {
-        self.wait_until(self.end_after(self.now(), nanoseconds));
+    fn start(&mut self, _period_ns: u64) -> Option<i32> {
+        self.start = self.now();
+        Some(0)
     }
 
-    fn start(&mut self, _period_ns: u64) -> Answer<bool> {
-        self.last = self.now();
-        Ok(true)
+    fn tick(&mut self, due_ns: u64) -> i32 {
+        self.wait_since(self.start, due_ns)
     }
-
-    /// Waits for the end of the next period, counted from the scheduled end of the last one, even
-    /// if that time has already passed.
-    fn tick(&mut self, period_ns: u64) {
-        self.last = self.end_after(self.last, period_ns);
-        self.wait_until(self.last);
-    }
-}
-
-#[cfg(feature = "spin_sleep")]
-super::standard::stateless_methods! {
-    /// `spin_sleep::sleep`.
-    SpinSleep if check_thread_sleep, |span| spin_sleep::sleep(span);
 }

@@ -217,6 +217,7 @@ impl VirtualWaits {
             before,
             after: self.reading(after),
             cpu_ns: Some((cpu + LOOP_CPU_NS) as i64),
+            signals: 0,
         }
     }
 }

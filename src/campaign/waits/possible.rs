@@ -148,6 +148,7 @@ mod tests {
                 before: i64::MAX,
                 after: i64::MAX.wrapping_add(duration_ns),
                 cpu_ns,
+                ..Wait::default()
             })
             .collect();
         check_waits(&reported, &NANOSECOND_CLOCK)

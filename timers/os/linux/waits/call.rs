@@ -1,32 +1,22 @@
-//! Shared code of the waiting system calls: unit conversions, retries after signals, errors.
+//! Shared code of the waiting system calls: unit conversions, clocks, errors.
 
-use std::io;
 use std::mem::MaybeUninit;
+use std::os::fd::{FromRawFd, OwnedFd};
 
 use libc::{c_int, c_long, clockid_t};
 
-use crate::os::clocks::{Libc, SystemCall, explain_failure};
+use super::check_call;
+use crate::os::clocks::{Libc, SystemCall};
 use crate::os::posix::{Route, latest_time, nanoseconds, read_checked};
-use crate::waits::method::WaitMethod;
 use crate::{Available, Unavailable};
 
 const SECOND_NS: u64 = 1_000_000_000;
 
-/// The kernel's 64-bit `struct __kernel_timespec`, identical on every processor.
-#[repr(C)]
-pub struct KernelTimespec {
-    seconds: i64,
-    nanoseconds: i64,
-}
-
-impl KernelTimespec {
-    pub fn after(nanoseconds: u64) -> Self {
-        // The cast is lossless: 2⁶⁴ ns ÷ 10⁹ has 35 bits.
-        Self {
-            seconds: (nanoseconds / SECOND_NS) as i64,
-            nanoseconds: (nanoseconds % SECOND_NS) as i64,
-        }
-    }
+/// Converts nanoseconds to the kernel's 64-bit `struct __kernel_timespec`, identical on every
+/// processor: seconds and nanoseconds.
+pub fn kernel_time(nanoseconds: u64) -> [i64; 2] {
+    // The casts are lossless: 2⁶⁴ ns ÷ 10⁹ has 35 bits.
+    [nanoseconds / SECOND_NS, nanoseconds % SECOND_NS].map(|part| part as i64)
 }
 
 /// Converts nanoseconds to libc's `timespec`; saturates at `i32::MAX` seconds if `time_t` is too
@@ -89,61 +79,6 @@ pub fn check_deadlines(clock: clockid_t) -> Available {
     )))
 }
 
-/// A wait that consists of one system call.
-pub trait Call: Sized + 'static {
-    /// Creates the resources that the call needs.
-    fn prepare() -> Available<Self>;
-
-    /// Waits for the given time or until a signal arrives. Returns the error number (`ETIMEDOUT`
-    /// for some calls), 0 if there was no error.
-    fn wait_once(&mut self, nanoseconds: u64) -> c_int;
-}
-
-/// A call that is retried, with the whole requested time, if a signal interrupted it: a late return
-/// is allowed, an early return is not.
-impl<T: Call> WaitMethod for T {
-    fn open(label: &'static str) -> Available<Self> {
-        let mut call = T::prepare()?;
-        check_first_call(label, call.wait_once(0)).map(|()| call)
-    }
-
-    fn wait(&mut self, nanoseconds: u64) {
-        repeat_after_signals(|| self.wait_once(nanoseconds));
-    }
-}
-
-/// Defines calls without resources: a type name, and an expression that waits and returns the error
-/// number.
-macro_rules! calls {
-    ($($(#[$doc:meta])* $name:ident, |$nanoseconds:ident| $call:expr;)*) => {$(
-        $(#[$doc])*
-        pub struct $name;
-
-        impl Call for $name {
-            fn prepare() -> crate::Available<Self> {
-                Ok(Self)
-            }
-
-            #[inline(always)]
-            fn wait_once(&mut self, $nanoseconds: u64) -> libc::c_int {
-                $call
-            }
-        }
-    )*};
-}
-pub(super) use calls;
-
-/// Repeats a wait until it ends without `EINTR`; returns its error number.
-#[inline(always)]
-pub fn repeat_after_signals(mut wait: impl FnMut() -> c_int) -> c_int {
-    loop {
-        match wait() {
-            libc::EINTR => {}
-            number => return number,
-        }
-    }
-}
-
 /// Returns `errno` if the status of a call is negative, otherwise 0.
 #[inline(always)]
 pub fn error_number(status: impl Into<i64>) -> c_int {
@@ -154,18 +89,11 @@ pub fn error_number(status: impl Into<i64>) -> c_int {
     unsafe { *libc::__errno_location() }
 }
 
-/// Checks the error number of the first try of a call: timeouts and interruptions show that the
-/// call works, any other error makes the call unavailable.
-pub fn check_first_call(call: &str, number: c_int) -> Available {
-    match number {
-        0 | libc::EINTR | libc::ETIMEDOUT | libc::EAGAIN => Ok(()),
-        number => Err(explain_failure(call, &io::Error::from_raw_os_error(number))),
-    }
-}
-
-/// Returns the status of a call, or an error if the call failed.
-pub fn check_status<T: Copy + Into<i64>>(call: &str, status: T) -> Available<T> {
-    check_first_call(call, error_number(status)).map(|()| status)
+/// Takes ownership of the descriptor that a call has just opened, unless it failed.
+pub fn own(call: &str, descriptor: c_int) -> Available<OwnedFd> {
+    check_call(call, error_number(descriptor))?;
+    // SAFETY: the descriptor was just opened and has no other owner.
+    Ok(unsafe { OwnedFd::from_raw_fd(descriptor) })
 }
 
 /// The number of a system call added in Linux 5.1 or later. These numbers are identical on all

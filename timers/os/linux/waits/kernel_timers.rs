@@ -10,252 +10,169 @@
 //! request of 0 ns would disarm the timer, so it is raised to 1 ns. Sources: `timerfd_create(2)`,
 //! `timer_create(2)`, `timer_getoverrun(2)`.
 
-use crate::waits::method::methods;
+use std::fs::File;
+use std::io::Read;
+use std::mem::{self, MaybeUninit};
+use std::os::fd::AsRawFd;
+use std::ptr;
 
-methods! { "Linux", target_os = "linux";
-    Armed<Timerfd>, "timerfd", "read() of a timerfd", WAITS_AND_PERIODS;
-    Armed<TimerCreate>, "timer-create", "timer_create(SIGEV_THREAD_ID), sigwaitinfo()", WAITS_AND_PERIODS;
+use libc::{CLOCK_MONOTONIC, c_int, itimerspec, sigevent, sigset_t, timer_t};
+
+use super::call::{error_number, own, timespec};
+use super::check_call;
+use crate::Available;
+use crate::waits::method::WaitMethod;
+
+fn itimerspec(first_ns: u64, period_ns: u64) -> itimerspec {
+    itimerspec {
+        it_interval: timespec(period_ns),
+        it_value: timespec(first_ns),
+    }
 }
 
-#[cfg(target_os = "linux")]
-pub(super) use here::*;
-#[cfg(target_os = "linux")]
-mod here {
-    use std::mem::MaybeUninit;
-    use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
-    use std::ptr;
+/// A `timerfd`, waited for by `read(2)`.
+pub struct Timerfd {
+    timer: File,
+    /// The number of expirations that the last read returned.
+    expirations: [u8; 8],
+}
 
-    use libc::{c_int, itimerspec, sigevent, sigset_t, timer_t};
-
-    use crate::Available;
-    use crate::os::linux_waits::call::{
-        check_first_call, check_status, error_number, repeat_after_signals, timespec,
-    };
-    use crate::subject::{Answer, Fault};
-    use crate::waits::method::WaitMethod;
-
-    /// A kernel timer that is armed by one call and waited for by another.
-    pub trait KernelTimer: Sized + 'static {
-        fn prepare() -> Available<Self>;
-
-        /// Arms the timer; `first_ns` 0 disarms it. Returns the error number, 0 if none.
-        fn set(&self, first_ns: u64, period_ns: u64) -> c_int;
-
-        /// Waits for the next expiration.
-        fn await_expiration(&mut self);
-
-        /// The number of expirations since the previous [`Self::await_expiration`].
-        fn expirations(&mut self) -> u64 {
-            1
-        }
-
-        /// Discards pending expirations.
-        fn clear(&self) {}
+impl Timerfd {
+    pub fn new() -> Available<Self> {
+        // SAFETY: the call takes no pointers.
+        let made = unsafe { libc::timerfd_create(CLOCK_MONOTONIC, libc::TFD_CLOEXEC) };
+        Ok(Self {
+            timer: own("timerfd_create(CLOCK_MONOTONIC)", made)?.into(),
+            expirations: [0; 8],
+        })
     }
 
-    /// Adapter that makes a kernel timer a wait method.
-    pub struct Armed<T>(T);
+    #[inline(always)]
+    fn arm(&self, first_ns: u64, period_ns: u64) -> c_int {
+        let (timer, times) = (self.timer.as_raw_fd(), itimerspec(first_ns, period_ns));
+        // SAFETY: the kernel reads one valid itimerspec; a null pointer for the old value is allowed.
+        error_number(unsafe { libc::timerfd_settime(timer, 0, &raw const times, ptr::null_mut()) })
+    }
+}
 
-    impl<T: KernelTimer> WaitMethod for Armed<T> {
-        fn open(label: &'static str) -> Available<Self> {
-            let timer = T::prepare()?;
-            check_first_call(label, timer.set(0, 0)).map(|()| Self(timer))
-        }
-
-        fn wait(&mut self, nanoseconds: u64) {
-            self.0.set(nanoseconds.max(1), 0);
-            self.0.await_expiration();
-        }
-
-        fn arm_and_cancel(&mut self, nanoseconds: u64) {
-            self.0.set(nanoseconds, 0);
-            self.0.set(0, 0);
-        }
-
-        fn start(&mut self, period_ns: u64) -> Answer<bool> {
-            let started = check_first_call("a periodic timer", self.0.set(period_ns, period_ns));
-            started
-                .map(|()| true)
-                .map_err(|why| Fault::Refused(why.reason))
-        }
-
-        fn tick(&mut self, _period_ns: u64) {
-            self.0.await_expiration();
-        }
-
-        fn expirations(&mut self) -> u64 {
-            self.0.expirations()
-        }
-
-        fn stop(&mut self) {
-            self.0.set(0, 0);
-            self.0.clear();
+impl WaitMethod for Timerfd {
+    fn wait(&mut self, nanoseconds: u64) -> i32 {
+        match self.arm(nanoseconds.max(1), 0) {
+            0 => self.tick(nanoseconds),
+            number => number,
         }
     }
 
-    fn itimerspec(first_ns: u64, period_ns: u64) -> itimerspec {
-        itimerspec {
-            it_interval: timespec(period_ns),
-            it_value: timespec(first_ns),
-        }
+    fn start(&mut self, period_ns: u64) -> Option<i32> {
+        Some(self.arm(period_ns, period_ns))
     }
 
-    /// A `timerfd`, waited for by `read(2)`.
-    pub struct Timerfd {
-        timer: OwnedFd,
-        /// The number of expirations that the last read returned.
-        expirations: u64,
+    fn tick(&mut self, _due_ns: u64) -> i32 {
+        let read = self.timer.read(&mut self.expirations);
+        read.map_or_else(|error| error.raw_os_error().unwrap_or(0), |_| 0)
     }
 
-    impl KernelTimer for Timerfd {
-        fn prepare() -> Available<Self> {
-            // SAFETY: the call takes no pointers.
-            let made = unsafe { libc::timerfd_create(libc::CLOCK_MONOTONIC, libc::TFD_CLOEXEC) };
-            let descriptor = check_status("timerfd_create(CLOCK_MONOTONIC)", made)?;
-            Ok(Self {
-                // SAFETY: the descriptor was just opened and has no other owner.
-                timer: unsafe { OwnedFd::from_raw_fd(descriptor) },
-                expirations: 0,
-            })
-        }
-
-        #[inline(always)]
-        fn set(&self, first_ns: u64, period_ns: u64) -> c_int {
-            let times = itimerspec(first_ns, period_ns);
-            // SAFETY: the kernel reads one valid itimerspec; a null pointer for the old value is
-            // allowed; the descriptor is open as long as `self` lives.
-            error_number(unsafe {
-                libc::timerfd_settime(self.timer.as_raw_fd(), 0, &raw const times, ptr::null_mut())
-            })
-        }
-
-        #[inline(always)]
-        fn await_expiration(&mut self) {
-            let (descriptor, count) = (self.timer.as_raw_fd(), &raw mut self.expirations);
-            repeat_after_signals(|| {
-                // SAFETY: the pointer is valid for eight bytes, and the descriptor is open as long
-                // as `self` lives.
-                let read = unsafe { libc::read(descriptor, count.cast(), size_of::<u64>()) };
-                error_number(read as i64)
-            });
-        }
-
-        #[inline(always)]
-        fn expirations(&mut self) -> u64 {
-            self.expirations
-        }
+    fn expirations(&mut self) -> u64 {
+        u64::from_ne_bytes(self.expirations)
     }
+}
 
-    /// A set of signals that a thread waits for.
-    pub struct AwaitedSignals(sigset_t);
-
-    impl AwaitedSignals {
-        pub fn none() -> Self {
-            let mut set = MaybeUninit::uninit();
-            // SAFETY: `sigemptyset` initialises the set and cannot fail for a valid pointer.
-            Self(unsafe {
-                libc::sigemptyset(set.as_mut_ptr());
-                set.assume_init()
-            })
-        }
-
-        /// The set of one signal, which this call blocks in the calling thread.
-        pub fn block(signal: c_int) -> Available<Self> {
-            let mut set = Self::none();
-            // SAFETY: the set is initialised; a null pointer for the old mask is allowed.
-            let number = unsafe {
-                libc::sigaddset(&raw mut set.0, signal);
-                libc::pthread_sigmask(libc::SIG_BLOCK, &raw const set.0, ptr::null_mut())
-            };
-            check_first_call("pthread_sigmask()", number).map(|()| set)
-        }
-
-        /// Waits for a signal of the set and takes it.
-        #[inline(always)]
-        pub fn take(&self) {
-            repeat_after_signals(|| {
-                // SAFETY: the set is initialised; a null pointer for the signal info is allowed.
-                error_number(unsafe { libc::sigwaitinfo(&raw const self.0, ptr::null_mut()) })
-            });
-        }
-
-        /// Waits at most `nanoseconds` for a signal; returns its number, -1 if none arrived.
-        #[inline(always)]
-        pub fn wait_at_most(&self, nanoseconds: u64) -> c_int {
-            let time = timespec(nanoseconds);
-            // SAFETY: set and time are initialised; a null pointer for the signal info is allowed.
-            unsafe { libc::sigtimedwait(&raw const self.0, ptr::null_mut(), &raw const time) }
-        }
-
-        /// Takes all pending signals of the set.
-        pub fn clear(&self) {
-            while self.wait_at_most(0) > 0 {}
-        }
+pub fn no_signals() -> sigset_t {
+    let mut set = MaybeUninit::uninit();
+    // SAFETY: `sigemptyset` initialises the set and cannot fail for a valid pointer.
+    unsafe {
+        libc::sigemptyset(set.as_mut_ptr());
+        set.assume_init()
     }
+}
 
-    /// A POSIX timer of CLOCK_MONOTONIC that sends a signal to the thread that created it.
-    pub struct TimerCreate {
-        timer: timer_t,
-        signals: AwaitedSignals,
-    }
+/// Waits for a signal of the set and takes it; gives up after `at_most_ns`. Returns the error number.
+#[inline(always)]
+pub fn take_signal(set: &sigset_t, at_most_ns: Option<u64>) -> c_int {
+    let time = at_most_ns.map(timespec);
+    let time = time.as_ref().map_or(ptr::null(), ptr::from_ref);
+    // SAFETY: the set is initialised; null pointers for the signal info and for a time without end are
+    // allowed.
+    error_number(unsafe { libc::sigtimedwait(set, ptr::null_mut(), time) })
+}
 
-    impl KernelTimer for TimerCreate {
-        fn prepare() -> Available<Self> {
-            let signal = libc::SIGRTMIN();
-            let signals = AwaitedSignals::block(signal)?;
-            // SAFETY: a sigevent consists of integers and a nullable pointer; all-zero bytes are a
-            // valid value.
-            let mut event: sigevent = unsafe { MaybeUninit::zeroed().assume_init() };
+/// A POSIX timer of CLOCK_MONOTONIC that sends a signal to the thread that created it.
+pub struct TimerCreate {
+    timer: timer_t,
+    /// Its signal.
+    signals: sigset_t,
+}
+
+impl TimerCreate {
+    pub fn new() -> Available<Self> {
+        let (signal, mut signals) = (libc::SIGRTMIN(), no_signals());
+        // SAFETY: the set is initialised; a null pointer for the old mask is allowed.
+        let number = unsafe {
+            libc::sigaddset(&raw mut signals, signal);
+            libc::pthread_sigmask(libc::SIG_BLOCK, &raw const signals, ptr::null_mut())
+        };
+        check_call("pthread_sigmask()", number)?;
+        let mut timer = ptr::null_mut();
+        // SAFETY: a sigevent consists of integers and a nullable pointer, so that all-zero bytes are a
+        // valid value; the call reads it and writes one timer id.
+        let made = unsafe {
+            let mut event: sigevent = mem::zeroed();
             event.sigev_notify = libc::SIGEV_THREAD_ID;
             event.sigev_signo = signal;
-            // SAFETY: the call has no arguments and no preconditions.
-            event.sigev_notify_thread_id = unsafe { libc::gettid() };
-            let mut timer = MaybeUninit::uninit();
-            // SAFETY: the call reads one valid sigevent and writes one timer id.
-            let made = unsafe {
-                libc::timer_create(libc::CLOCK_MONOTONIC, &raw mut event, timer.as_mut_ptr())
-            };
-            check_status("timer_create(CLOCK_MONOTONIC)", made)?;
-            Ok(Self {
-                // SAFETY: `timer_create` succeeded and has written the timer id.
-                timer: unsafe { timer.assume_init() },
-                signals,
-            })
-        }
+            event.sigev_notify_thread_id = libc::gettid();
+            libc::timer_create(CLOCK_MONOTONIC, &raw mut event, &raw mut timer)
+        };
+        check_call("timer_create(CLOCK_MONOTONIC)", error_number(made))?;
+        Ok(Self { timer, signals })
+    }
 
-        #[inline(always)]
-        fn set(&self, first_ns: u64, period_ns: u64) -> c_int {
-            let times = itimerspec(first_ns, period_ns);
-            // SAFETY: the timer exists as long as `self`; the kernel reads one valid itimerspec; a
-            // null pointer for the old value is allowed.
-            error_number(unsafe {
-                libc::timer_settime(self.timer, 0, &raw const times, ptr::null_mut())
-            })
-        }
+    #[inline(always)]
+    fn arm(&self, first_ns: u64, period_ns: u64) -> c_int {
+        let times = itimerspec(first_ns, period_ns);
+        // SAFETY: the timer exists as long as `self`; the kernel reads one valid itimerspec; a null
+        // pointer for the old value is allowed.
+        error_number(unsafe {
+            libc::timer_settime(self.timer, 0, &raw const times, ptr::null_mut())
+        })
+    }
 
-        #[inline(always)]
-        fn await_expiration(&mut self) {
-            self.signals.take();
-        }
+    /// Discards signals that are pending.
+    fn clear(&self) {
+        while take_signal(&self.signals, Some(0)) == 0 {}
+    }
+}
 
-        #[inline(always)]
-        fn expirations(&mut self) -> u64 {
-            // SAFETY: the timer exists as long as `self`.
-            let missed = unsafe { libc::timer_getoverrun(self.timer) };
-            1 + u64::try_from(missed).unwrap_or(0)
-        }
-
-        #[inline(always)]
-        fn clear(&self) {
-            self.signals.clear();
+impl WaitMethod for TimerCreate {
+    fn wait(&mut self, nanoseconds: u64) -> i32 {
+        match self.arm(nanoseconds.max(1), 0) {
+            0 => self.tick(nanoseconds),
+            number => number,
         }
     }
 
-    impl Drop for TimerCreate {
-        fn drop(&mut self) {
-            // SAFETY: the timer exists; only this drop deletes it, once.
-            unsafe { libc::timer_delete(self.timer) };
-            self.signals.clear();
+    fn start(&mut self, period_ns: u64) -> Option<i32> {
+        let number = self.arm(period_ns, period_ns);
+        if period_ns == 0 {
+            self.clear();
         }
+        Some(number)
+    }
+
+    fn tick(&mut self, _due_ns: u64) -> i32 {
+        take_signal(&self.signals, None)
+    }
+
+    fn expirations(&mut self) -> u64 {
+        // SAFETY: the timer exists as long as `self`.
+        let missed = unsafe { libc::timer_getoverrun(self.timer) };
+        1 + u64::try_from(missed).unwrap_or(0)
+    }
+}
+
+impl Drop for TimerCreate {
+    fn drop(&mut self) {
+        // SAFETY: the timer exists; only this drop deletes it, once.
+        unsafe { libc::timer_delete(self.timer) };
+        self.clear();
     }
 }
