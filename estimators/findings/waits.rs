@@ -3,6 +3,7 @@
 
 use super::{ns, number, values};
 use crate::model::{Granularity, MAX_FINE_STEP_NS, MAX_RATE_PPM, Unit};
+use crate::trace::WaitRun;
 
 rules! {
     /// The rules in the order of reports.
@@ -29,6 +30,17 @@ rules! {
             |wait_trace| {
                 let (count, step_ns) = wait_trace.backward_steps()?;
                 Some(values! { clock: wait_trace.reference.id.as_str(), step: ns(step_ns), count })
+            };
+    }
+    "interrupted-by-signals" {
+        Problem "signals interrupted {count} of {waits} waits: a program that does not repeat its wait returns early"
+            => "find who sends them (a profiler, a library, an interval timer), or repeat each wait for the rest of its time",
+            |wait_trace| {
+                let waits = wait_trace.runs.iter().flat_map(WaitRun::waits);
+                // A request of 0 ns is of the loop that does not wait.
+                let waits: Vec<u32> = waits.filter(|wait| wait.request_ns > 0).map(|wait| wait.signals).collect();
+                let count = waits.iter().filter(|signals| **signals > 0).count();
+                (count > 0).then(|| values! { count, waits: waits.len() })
             };
     }
     "other-clock" {
@@ -109,7 +121,7 @@ mod tests {
     use super::*;
     use crate::findings::{Facts, apply};
     use crate::model::{Finding, PeriodFigures};
-    use crate::trace::{Reference, Wait, WaitRun, WaitTrace};
+    use crate::trace::{Reference, Wait, WaitTrace};
 
     /// Five processes that each wait once for 10 ms; they start `interval_s` seconds apart.
     fn wait_trace(interval_s: i64) -> WaitTrace {
@@ -117,7 +129,7 @@ mod tests {
             request_ns: 10_000_000,
             before,
             after: before + 10_100_000,
-            cpu_ns: None,
+            ..Wait::default()
         };
         let run = |process: i64| WaitRun {
             lengths: vec![wait(process * interval_s * 1_000_000_000)],
@@ -162,6 +174,19 @@ mod tests {
         assert!(
             message.starts_with("20 of 1000 expirations (2"),
             "{message}"
+        );
+    }
+
+    #[test]
+    fn signals_are_reported() {
+        let mut trace = wait_trace(1);
+        assert_eq!(found(&trace, "interrupted-by-signals"), None);
+        trace.runs[2].lengths[0].signals = 3;
+        let message = found(&trace, "interrupted-by-signals").map(|it| it.message());
+        assert!(
+            message
+                .unwrap()
+                .starts_with("signals interrupted 1 of 5 waits:")
         );
     }
 

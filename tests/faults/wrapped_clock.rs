@@ -206,6 +206,27 @@ fn deadlines_by_clock_ahead_are_unavailable() {
     assert!(!printed.contains(" s longer"), "{printed}");
 }
 
+/// The library ends each wait several times by a signal, as profilers do.
+#[test]
+fn signals_during_waits_are_reported() {
+    let Some((_folder, library, _lock)) = build_wrapper() else {
+        return;
+    };
+    let alarm = [("FAULT", "alarm"), ("BY", "2000")];
+    let args = [
+        "wait",
+        "5ms",
+        "--quick",
+        "nanosleep",
+        "timerfd",
+        "std-sleep",
+    ];
+    let (status, printed) = run_wrapped(&library, &alarm, &args);
+    assert_eq!(status, Some(0), "{printed}");
+    let words = printed.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(words.contains("interrupted"), "{printed}");
+}
+
 #[test]
 #[ignore = "takes some seconds"]
 fn quantised_clock_has_its_step() {

@@ -1,6 +1,8 @@
 /* Wraps clock_gettime of the process into which it is loaded: FAULT names the fault of the clock CLOCK, by default
    CLOCK_MONOTONIC (-1: of all; 99: of gettimeofday alone), and BY its size in nanoseconds or ppm, the reads before it, or
-   the date in seconds since 1970. The system call stays correct. */
+   the date in seconds since 1970. The system call stays correct. The fault "alarm" sends a signal every BY microseconds,
+   as profilers do. */
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
@@ -18,6 +20,15 @@ static long long kernel_ns(clockid_t clock) {
     return time.tv_sec * 1000000000LL + time.tv_nsec;
 }
 
+static void ignore(int signal) { (void)signal; }
+
+static void alarm_every(long microseconds) {
+    struct sigaction action = {.sa_handler = ignore, .sa_flags = SA_RESTART};
+    struct itimerval often = {{0, microseconds}, {0, microseconds}};
+    sigaction(SIGALRM, &action, NULL);
+    setitimer(ITIMER_REAL, &often, NULL);
+}
+
 __attribute__((constructor)) static void begin(void) {
     if (getenv("FAULT"))
         fault = getenv("FAULT");
@@ -26,6 +37,8 @@ __attribute__((constructor)) static void begin(void) {
     for (int clock = 0; clock < 12; clock++)
         starts[clock] = kernel_ns(clock);
     starts[99] = starts[CLOCK_REALTIME];
+    if (!strcmp(fault, "alarm"))
+        alarm_every(by);
 }
 
 static int gettime(clockid_t clock, clockid_t as, struct timespec *time) {
