@@ -33,8 +33,8 @@ pub enum Language {
 
 /// The code: the language, the ids of the clocks that it reads, and its parts, each after a line with `@` and
 /// its name. Parts that are missing are those of [`COMMON`]; the name of a part in a text stands for it.
-/// `KEEP` stands outside of functions, `PROGRAM` is a whole program, `PRINT` prints a result. `CALLS`, `RUNS`
-/// and the like are numbers.
+/// `KEEP` stands outside of functions, `PROGRAM` is a whole program, `PRINT` prints a result, `WORDS` are
+/// replaced at the end. `CALLS`, `RUNS` and the like are numbers.
 ///
 /// One algorithm: lines that begin with `-` are for operations that can be repeated, lines with `+` for
 /// requests of a service.
@@ -198,7 +198,7 @@ fn main() {
 @HEAD
 +import java.util.concurrent.atomic.AtomicLong;
 @KEEP
--interface Kept {  // beside your method; keeps results, so that no call is optimised away
+-interface Kept {  // beside your method; keeps each result
 -    double[] number = {0};
 -    Object[] last = {null};
 -    void run() throws Exception;
@@ -211,9 +211,9 @@ fn main() {
 -}
 COMMON
 @ARRAY
-static final double[] took = new double[COUNT];
+static double[] took = new double[COUNT];
 @COUNTER
-static final AtomicLong count = new AtomicLong();
+static AtomicLong count = new AtomicLong();
 @SLOT
 (int) (count.getAndIncrement() % COUNT)
 @NUMBER
@@ -228,6 +228,10 @@ call.run();
 double t = System.nanoTime() - begin;
 @SORT
 java.util.Arrays.sort(times, 0, n);
+@WORDS
+CALLS; → CALLSL;
+double least[] → double[] least
+double times[COUNT] → double[] times = new double[COUNT]
 @PRINT
 System.out.printf(\"NAME %.2f ns%n\", VALUE);
 @PROGRAM
@@ -251,7 +255,7 @@ class A {
 @HEAD
 using System.Diagnostics;
 @ARRAY
-static readonly double[] took = new double[COUNT];
+static double[] took = new double[COUNT];
 @COUNTER
 static long count;
 @SLOT
@@ -265,6 +269,9 @@ operation();  // <- your operation
 double t = (Stopwatch.GetTimestamp() - begin) * 1e9 / Stopwatch.Frequency;
 @SORT
 System.Array.Sort(times, 0, n);
+@WORDS
+double least[] → double[] least
+double times[COUNT] → double[] times = new double[COUNT]
 @PRINT
 System.Console.WriteLine(\"NAME {0:F2} ns\", VALUE);
 @PROGRAM
@@ -311,6 +318,9 @@ from time import perf_counter_ns
 +begin = perf_counter_ns()
 +operation()  # <- your operation
 +took.append(perf_counter_ns() - begin)
+@WORDS
+n / 2 → n // 2
+99 / 100 → 99 // 100
 @PRINT
 print(f\"NAME {VALUE:.2f} ns\")
 @PROGRAM
@@ -339,10 +349,17 @@ let count = 0;
 @NUMBER
 const n = took.length;
 @SETUP
-const kept = [];  // results, so that no call is optimised away
-@FEW
-const least = [1e18, 1e18];
-let total = 0;
+const kept = [];  // keeps each result
+@WORDS
+double least[] = {1e18, 1e18} → const least = [1e18, 1e18]
+double times[COUNT] → const times = []
+double ns → ns
+double → let
+for (int → for (let
+for (long → for (let
+static void → function
+[n / 2] → .at(n / 2)
+[n * 99 / 100] → .at(n * 99 / 100)
 @BEGIN
 const begin = process.hrtime.bigint();
 @OPERATE
@@ -381,7 +398,7 @@ MAIN",
 +func results() { // at the end
 +\tn := int(math.Min(float64(count), COUNT))
 +\ttimes, cost, mean := make([]float64, n), 1e18, 0.0
-+\tfor i := 0; i < 100; i++ { // the cost of reads
++\tfor i := 0; i < 100; i++ {
 +\t\tpairs := 0.0
 +\t\tfor j := 0; j < 100; j++ {
 +\t\t\tbegin := time.Now()
@@ -490,7 +507,8 @@ count++ % COUNT
 int n = count < COUNT ? (int)count : COUNT;
 @BODY
 -SETUP
--FEW
+-double least[] = {1e18, 1e18};
+-double total = 0;
 -for (int run = 0; run < TWICE; run++) {
 -    BEGIN
 -    for (long i = run % 2 * CALLS; i > 0; i--) OPERATE
@@ -516,9 +534,6 @@ BODY
 +    BODY
 +}
 +results();
-@FEW
-double least[] = {1e18, 1e18};
-double total = 0;
 @BEGIN
 struct timespec a, b;
 clock_gettime(CLOCK_ID, &a);

@@ -51,23 +51,8 @@ pub fn snippet(picked: &RankedClock, wanted: Wanted) -> Option<String> {
     if text.contains("CLOCK_ID") {
         text = text.replace("CLOCK_ID", clock_name(&picked.label)?);
     }
-    let words: &[_] = match language {
-        Language::JavaScript => &[
-            ("double times[COUNT]", "const times = []"),
-            ("static void ", "function "),
-            ("double ns", "ns"),
-            ("[n / 2]", ".at(n / 2)"),
-            ("[n * 99 / 100]", ".at(n * 99 / 100)"),
-            ("int ", "let "),
-            ("long ", "let "),
-            ("double ", "let "),
-        ],
-        Language::Java => &[("CALLS;", "CALLSL;"), LEAST, TIMES],
-        Language::CSharp => &[LEAST, TIMES],
-        Language::Python => &[("n / 2", "n // 2"), ("99 / 100", "99 // 100")],
-        _ => &[],
-    };
-    for (word, other) in words {
+    for pair in code.part("WORDS").lines() {
+        let (word, other) = pair.split_once(" → ")?;
         text = text.replace(word, other);
     }
     let turns = calls.div_ceil(MAX_UNROLLED);
@@ -95,12 +80,9 @@ pub fn snippet(picked: &RankedClock, wanted: Wanted) -> Option<String> {
     Some(text.trim_start().to_owned() + "\n")
 }
 
-/// Arrays of C as Java and C# declare them.
-const LEAST: (&str, &str) = ("double least[]", "double[] least");
-const TIMES: (&str, &str) = ("double times[COUNT]", "double[] times = new double[COUNT]");
-
 /// The parts that stand for themselves in a text.
-const PARTS: &str = "HEAD KEEP ARRAY COUNTER SLOT NUMBER SETUP MAIN BODY FEW BEGIN OPERATE END SORT RESULTS EXAMPLE";
+const PARTS: &str =
+    "HEAD KEEP ARRAY COUNTER SLOT NUMBER SETUP MAIN BODY BEGIN OPERATE END SORT RESULTS EXAMPLE";
 
 /// The code of a language while it is put together.
 struct Code {

@@ -8,7 +8,7 @@ use super::{CommandResult, emit, failed, machine_document, prepare_outputs, prob
 use crate::assessment::{ClockAnswer, WAIT_NS};
 use crate::campaign::sampling::CampaignPlan;
 use crate::cli::AnswerArgs;
-use crate::model::{Report, WaitRow};
+use crate::model::Report;
 use crate::report::read;
 use crate::requests::{RunRequest, WaitRequest};
 
@@ -21,61 +21,47 @@ const WAITS: [&str; 2] = ["nanosleep", "timerfd"];
 /// When no clock can be measured, a report cannot be read, or the output cannot be written.
 pub fn run(args: &AnswerArgs, output: &mut dyn Write) -> CommandResult {
     let outputs = prepare_outputs(&args.output)?;
-    let (report, waits, waits_measured) = if args.from.is_empty() {
-        measure_clocks()?
+    let is_measured = args.from.is_empty();
+    let report = if is_measured {
+        measure()?
     } else {
         read_reports(&args.from)?
     };
-    let answer = ClockAnswer::from_reports(&report, &waits);
-    let lines = answer.lines(&report, waits_measured);
+    let answer = ClockAnswer::from_reports(&report, &report.waits);
+    let lines = answer.lines(&report, is_measured && !report.waits.is_empty());
     let document = machine_document(report.node.as_deref(), &answer);
     emit(&document.facts(lines), outputs, output)
 }
 
-/// The report of the clocks, the rows of the sleep primitives, and whether sleep primitives were
-/// measured now.
-type AnswerFigures = (Report, Vec<WaitRow>, bool);
-
 /// Measures the clocks and the sleep primitives of this machine.
-fn measure_clocks() -> CommandResult<AnswerFigures> {
-    let report = probe::probe_recommendable()?;
-    let waits_here =
+fn measure() -> CommandResult<Report> {
+    let mut report = probe::probe_recommendable()?;
+    let is_here =
         |id: &&str| timers::waits::find(id).is_some_and(|entry| entry.availability().is_ok());
-    let waits: Vec<&str> = WAITS.into_iter().filter(waits_here).collect();
-    let rows = if waits.is_empty() {
-        Vec::new()
-    } else {
+    let waits: Vec<&str> = WAITS.into_iter().filter(is_here).collect();
+    if !waits.is_empty() {
         const SPAN: Duration = Duration::from_millis(300);
-        let mut request =
-            WaitRequest::new(RunRequest::of(waits.iter().copied()), CampaignPlan::QUICK)
-                .of_lengths(vec![WAIT_NS], false);
+        let mut request = WaitRequest::new(RunRequest::of(waits), CampaignPlan::QUICK)
+            .of_lengths(vec![WAIT_NS], false);
         request.waits.span = Some(SPAN);
-        wait::report(&request)?.waits
-    };
-    Ok((report, rows, !waits.is_empty()))
+        report.waits = wait::report(&request)?.waits;
+    }
+    Ok(report)
 }
 
-/// Reads reports from files. Returns the first report with clocks, and the sleep primitives of all
-/// reports.
-fn read_reports(files: &[PathBuf]) -> CommandResult<AnswerFigures> {
-    let reports = files
-        .iter()
-        .map(|file| read(file))
-        .collect::<Result<Vec<_>, _>>()
-        .map_err(failed)?;
-    let waits: Vec<WaitRow> = WAITS
-        .iter()
-        .filter_map(|id| {
-            reports
-                .iter()
-                .flat_map(|report| &report.waits)
-                .find(|row| row.id == *id)
-                .cloned()
-        })
-        .collect();
-    let clocks = reports.into_iter().find(|report| !report.timers.is_empty());
+/// Reads reports from files. Returns the first report with clocks, with the sleep primitives of all.
+fn read_reports(files: &[PathBuf]) -> CommandResult<Report> {
+    let reports: Result<Vec<Report>, _> = files.iter().map(|file| read(file)).collect();
+    let reports = reports.map_err(failed)?;
+    let rows = reports.iter().flat_map(|report| &report.waits);
+    let first = |id: &str| rows.clone().find(|row| row.id == id).cloned();
+    let waits = WAITS.into_iter().filter_map(first).collect();
+    let clocks = reports.iter().find(|report| !report.timers.is_empty());
     let clocks = clocks.ok_or_else(|| {
         failed("no report has clocks: `timermeter probe -o report.json` writes one")
     })?;
-    Ok((clocks, waits, false))
+    Ok(Report {
+        waits,
+        ..clocks.clone()
+    })
 }

@@ -12,7 +12,7 @@ use super::{CommandError, CommandResult, emit, prepare_outputs, usage};
 use crate::cli::ExplainArgs;
 use crate::document::{Document, FindingText};
 use crate::fields::{Field, fields};
-use crate::findings::{Rule, rules};
+use crate::findings::rules;
 use crate::selection::nearest;
 use crate::text::without_unit;
 
@@ -85,15 +85,6 @@ fn names(field: &Field) -> [&'static str; 3] {
     [field.column, field.key, without_unit(field.heading)]
 }
 
-fn text(rule: &Rule) -> FindingText {
-    FindingText {
-        severity: rule.severity,
-        code: rule.code.to_owned(),
-        message: rule.message.to_owned(),
-        advice: Some(rule.advice.to_owned()).filter(|advice| !advice.is_empty()),
-    }
-}
-
 impl Explanations {
     fn len(&self) -> usize {
         self.columns.len() + self.terms.len() + self.findings.len()
@@ -130,7 +121,12 @@ impl Explanations {
             add(id, format!("the timer of {label}"));
         }
         let findings = rules().filter(|rule| is_meant(rule.code));
-        self.findings.extend(findings.map(text));
+        self.findings.extend(findings.map(|rule| FindingText {
+            severity: rule.severity,
+            code: rule.code.to_owned(),
+            message: rule.message.to_owned(),
+            advice: Some(rule.advice.to_owned()),
+        }));
     }
 }
 

@@ -12,10 +12,10 @@ use crate::choice::runtime::find_host;
 use crate::choice::snippet::{Wanted, snippet};
 use crate::choice::wait_snippet::wait_snippet;
 use crate::choice::waits::RankedWait;
-use crate::choice::{Choice, ChoiceError, Language, RankedClock, Requirement, choose, clock_row};
+use crate::choice::{Choice, Language, RankedClock, Requirement, choose, clock_row};
 use crate::cli::PickArgs;
 use crate::document::{Document, Render};
-use crate::model::{Interval, Nanos, Path, Report, TimerRow, value_of};
+use crate::model::{Nanos, Path, Report, value_of};
 use crate::report::read;
 use crate::requests::{HostRequest, ProbeRequest, RunRequest, RuntimeName};
 use crate::table::{Format, Style};
@@ -31,7 +31,7 @@ const JMH: &str = "JMH repeats this in fresh virtual machines, between which res
 const HISTOGRAM: &str =
     "for more requests than the code keeps use HdrHistogram, which all of these languages have";
 /// A runtime for which this program has no agent.
-const NO_AGENT: &str = "--runtime: `timermeter probe --help` lists the runtimes that this program has agents for; give an agent with --agent, or a report with --from";
+const NO_AGENT: &str = "--runtime: no such runtime (see `timermeter probe --help`); give an agent with --agent, or a report with --from";
 /// What needs a duration, and an example.
 const NO_DURATION: &str = "how long does it take? As in `timermeter pick 250ns --for rust`; for a library give the shortest time that its users measure";
 
@@ -53,11 +53,13 @@ pub fn run(args: &PickArgs, output: &mut dyn Write) -> CommandResult<bool> {
                 args.language,
             )
         });
-        let none = "no sleep primitive is known to suffice; the nearest is";
         let text = Text {
-            titles: ["wait with", none],
+            title: match choice.picked {
+                Some(_) => "wait with",
+                None => "no sleep primitive is known to suffice; the nearest is",
+            },
             name: None,
-            facts: best.map_or_else(Vec::new, wait_facts),
+            facts: best.map(wait_facts),
             code: code.unwrap_or_default(),
             others: "sleep primitives",
         };
@@ -66,13 +68,25 @@ pub fn run(args: &PickArgs, output: &mut dyn Write) -> CommandResult<bool> {
     let Some(duration) = args.operation else {
         return Err(usage(NO_DURATION));
     };
-    let requirement = requirement(args, duration).map_err(usage)?;
+    let runtime = args.language.and_then(Language::runtime);
+    let requirement = Requirement {
+        duration_ns: duration.0,
+        error: args.error,
+        rate_hz: args.rate,
+        runtime: args.runtime.clone().or(runtime.map(str::to_owned)),
+        clocks: args.language.map_or_else(Vec::new, Language::clocks),
+        by_code: true,
+    };
+    let requirement = requirement.checked().map_err(usage)?;
     let report = match &args.from {
         Some(path) => read(path).map_err(failed)?,
         None => probe_candidates(args, &requirement)?,
     };
     let mut choice = choose(&report, &requirement).map_err(failed)?;
-    let mut none = format!("no clock is within {}; the nearest is", percent(args.error));
+    let mut title = match choice.picked {
+        Some(_) => "measure with".to_owned(),
+        None => format!("no clock is within {}; the nearest is", percent(args.error)),
+    };
     let mut code = None;
     if let Some(best) = choice.picked.as_mut().or(choice.nearest.as_mut()) {
         let wanted = Wanted {
@@ -95,10 +109,11 @@ pub fn run(args: &PickArgs, output: &mut dyn Write) -> CommandResult<bool> {
         let further = args.rate.map(|_| HISTOGRAM).or(is_java.then_some(JMH));
         let further = further.filter(|_| best.suffices);
         best.notes.extend(further.map(str::to_owned));
-        if is_wrong(&report, best) {
+        let trust = clock_row(&report, &best.id).and_then(|row| row.trust.as_ref());
+        if trust.is_some_and(|trust| trust.defect.is_some()) {
             let mut wrong = report.assessment.wrong.iter();
             let cause = wrong.find_map(|wrong| wrong.cause.as_deref());
-            none = format!(
+            title = format!(
                 "remove the cause ({}) before you measure with",
                 cause.unwrap_or("`timermeter check` shows what is known")
             );
@@ -110,11 +125,9 @@ pub fn run(args: &PickArgs, output: &mut dyn Write) -> CommandResult<bool> {
     }
     let best = choice.best();
     let text = Text {
-        titles: ["measure with", &none],
+        title: &title,
         name: args.language.and_then(Language::clock),
-        facts: best.map_or_else(Vec::new, |best| {
-            clock_facts(best, &requirement, &report, args.all)
-        }),
+        facts: best.and_then(|best| clock_facts(best, &requirement, &report, args.all)),
         code: code.unwrap_or_default(),
         others: "clocks",
     };
@@ -128,13 +141,6 @@ fn single_wait(args: &PickArgs) -> CommandResult<Option<u64>> {
         Some(Nanos(ns @ 1e3..=6e10)) => Ok(Some(ns.round() as u64)),
         Some(_) => Err(usage("--sleep waits from 1us to 60s")),
     }
-}
-
-/// Whether a clock is known to be wrong.
-fn is_wrong(report: &Report, clock: &RankedClock) -> bool {
-    let row = clock_row(report, &clock.id);
-    let trust = row.and_then(|row| row.trust.as_ref());
-    trust.is_some_and(|trust| trust.defect.is_some())
 }
 
 /// A clock that is right, where that of the standard library is wrong.
@@ -178,20 +184,6 @@ fn saved(report: &Report, clock: &RankedClock, language: Option<Language>) -> Op
     })
 }
 
-/// The requirement of the command line on a clock.
-fn requirement(args: &PickArgs, duration: Nanos) -> Result<Requirement, ChoiceError> {
-    let runtime = args.language.and_then(Language::runtime);
-    Requirement {
-        duration_ns: duration.0,
-        error: args.error,
-        rate_hz: args.rate,
-        runtime: args.runtime.clone().or(runtime.map(str::to_owned)),
-        clocks: args.language.map_or_else(Vec::new, Language::clocks),
-        by_code: true,
-    }
-    .checked()
-}
-
 /// Measures the clocks among which the picked one is; with `--all` all of the named runtime or agents,
 /// or else all native clocks.
 fn probe_candidates(args: &PickArgs, requirement: &Requirement) -> CommandResult<Report> {
@@ -231,12 +223,12 @@ type FactLines = Vec<(&'static str, String)>;
 
 /// The text of a choice for people.
 struct Text<'a> {
-    /// What precedes the name of the picked timer, or else of the nearest.
-    titles: [&'a str; 2],
+    /// What precedes the name of the best timer.
+    title: &'a str,
     /// The name of the best timer in the language of the code; `None` for its id.
     name: Option<&'static str>,
     /// What describes the best timer.
-    facts: FactLines,
+    facts: Option<FactLines>,
     /// Code that uses it; empty if there is none.
     code: String,
     /// What the timers are.
@@ -255,11 +247,10 @@ fn write_choice<R: Serialize, F: Serialize>(
     let is_picked = choice.picked.is_some();
     let mut document = Document::new(choice).paragraphs(choice.assessment.warnings());
     if let Some(best) = choice.best() {
-        let title = text.titles[usize::from(!is_picked)];
         let name = text.name.unwrap_or(&best.id);
         document = document
-            .paragraph(format!("{title} {name} — {}", best.label))
-            .facts(text.facts);
+            .paragraph(format!("{} {name} — {}", text.title, best.label))
+            .facts(text.facts.unwrap_or_default());
         let notes = [&best.reason].into_iter().chain(&best.notes);
         document = notes
             .filter(|note| !note.is_empty())
@@ -299,22 +290,11 @@ fn clock_facts(
     requirement: &Requirement,
     report: &Report,
     all: bool,
-) -> FactLines {
-    let Some(plan) = clock.figures.plan else {
-        return Vec::new();
-    };
-    let [share, error, single] = [
-        plan.overhead,
-        plan.error,
-        plan.single_error.unwrap_or(plan.error),
-    ]
-    .map(percent);
-    let row = clock_row(report, &clock.id);
-    let figure = |of: fn(&TimerRow) -> Option<Interval>| time(value_of(row.and_then(of)));
-    let [step, cost] = [
-        figure(|row| row.step_or_limit_ns()),
-        figure(|row| row.cost_ns),
-    ];
+) -> Option<FactLines> {
+    let (plan, row) = (clock.figures.plan?, clock_row(report, &clock.id)?);
+    let single = plan.single_error.unwrap_or(plan.error);
+    let [share, error, single] = [plan.overhead, plan.error, single].map(percent);
+    let [step, cost] = [row.step_or_limit_ns(), row.cost_ns].map(|it| time(value_of(it)));
     let mut facts = vec![
         ("clock", format!("{step} steps, {cost} a read")),
         ("method", plan.in_words()),
@@ -340,10 +320,8 @@ fn clock_facts(
         );
         let cpu = &report.platform.cpu;
         if let Some(cpus) = cpu.allowed.or(cpu.online) {
-            fact(
-                "requests",
-                in_flight(requirement.duration_ns * 1e-9, hertz, cpus.into()),
-            );
+            let seconds = requirement.duration_ns * 1e-9;
+            fact("requests", in_flight(seconds, hertz, cpus.into()));
         }
     } else {
         fact(
@@ -358,7 +336,7 @@ fn clock_facts(
             "mean",
             "for an operation that varies; interruptions are a part of it".into(),
         );
-        let cost = time(Some(plan.campaign_ns * plan.overhead));
+        let cost = time(plan.campaign_ns * plan.overhead);
         fact(
             "measuring costs",
             format!("{cost} for each result, {share} of the measuring time"),
@@ -368,7 +346,7 @@ fn clock_facts(
         let causes = plan.budget.causes();
         facts.extend(causes.map(|(cause, share)| (cause, percent(share))));
     }
-    facts
+    Some(facts)
 }
 
 /// A rate, as in `800 k/s`.
@@ -379,21 +357,17 @@ fn per_second(hertz: f64) -> String {
 /// What requests of this length at a rate mean for these CPUs.
 fn in_flight(seconds: f64, hertz: f64, cpus: f64) -> String {
     let flying = seconds * hertz;
-    let mut text = format!("{} are in flight on average", significant(flying, 2));
-    text += &if flying > cpus {
-        format!(
-            " and {cpus} CPUs run at most {cpus}: at least {} of each must be waiting; if it is all work, \
-             this machine serves at most {}",
-            percent(1.0 - cpus / flying),
-            per_second(cpus / seconds)
-        )
-    } else {
-        format!(
-            ": if they are all work, {} of {cpus} CPUs are busy",
-            percent(flying / cpus)
-        )
-    };
-    text
+    let mean = format!("{} are in flight on average", significant(flying, 2));
+    if flying <= cpus {
+        let busy = percent(flying / cpus);
+        return format!("{mean}: if they are all work, {busy} of {cpus} CPUs are busy");
+    }
+    format!(
+        "{mean} and {cpus} CPUs run at most {cpus}: at least {} of each must be waiting; if it is all work, \
+         this machine serves at most {}",
+        percent(1.0 - cpus / flying),
+        per_second(cpus / seconds)
+    )
 }
 
 /// The lateness of a timer and the CPU time of waiting with it.
@@ -402,11 +376,10 @@ fn wait_facts(timer: &RankedWait) -> FactLines {
     if figures.waits == 0 {
         return Vec::new();
     }
-    let mut facts = vec![("lateness", figures.lateness())];
-    let overhead = figures
-        .overhead
-        .map(|share| format!("{} of one CPU", percent(share)));
-    facts.push(("CPU time", overhead.unwrap_or_else(|| "unknown".into())));
-    facts.push(("measured with", figures.conditions()));
-    facts
+    let share = figures.overhead.map_or("unknown share".into(), percent);
+    vec![
+        ("lateness", figures.lateness()),
+        ("CPU time", format!("{share} of one CPU")),
+        ("measured with", figures.conditions()),
+    ]
 }

@@ -5,7 +5,7 @@ pub const TERMS: [(&str, &str); 31] = [
     // Figures.
     (
         "step, accuracy, precision, tick, staircase",
-        "the amount in which the value of a clock moves: the column `resolution`. A tick is the unit of its values, which may be finer",
+        "the amount in which the value of a clock moves: the column `resolution`. A tick, the unit of its values, may be finer",
     ),
     (
         "latency, overhead, read, measuring costs",
@@ -17,34 +17,34 @@ pub const TERMS: [(&str, &str); 31] = [
     ),
     (
         "notes, note",
-        "findings about clocks or the machine; `-v` prints all of them with causes and remedies",
+        "findings about clocks or the machine; `-v` prints all, with causes and remedies",
     ),
     (
         "variance, noise, uncertainty, confidence, ±",
-        "how far a figure would be off in another run on this machine: its 95 % interval, from processes that differ",
+        "how far a figure would be off in another run: its 95 % interval, from processes that differ",
     ),
     // Reading a clock.
     (
         "fence, fenced, serialise, serialising, lfence, isb",
-        "an instruction before which earlier work is finished. Without it a processor may read a counter before or after the \
-         code around it: `rdtsc` needs one, `rdtsc-lfence` has one, system calls and the vDSO have theirs",
+        "an instruction that waits for earlier work. Without it a processor may read a counter earlier or later than written: \
+         `rdtsc` needs one, `rdtsc-lfence` has one, system calls and the vDSO have theirs",
     ),
     (
         "vdso, vsyscall",
-        "code of the kernel that a program calls without entering the kernel: it reads a counter and scales it to a time",
+        "code of the kernel that programs call without entering it: it reads a counter and scales it to a time",
     ),
     (
         "counter, rdtsc, cntvct, rdtime",
-        "a register that counts at a constant rate: the clock source of most clocks. `timermeter check --counter` says whether a \
-         program may read it itself",
+        "a register that counts at a constant rate, of which most clocks are made. `timermeter check --counter` says whether \
+         programs may read it",
     ),
     (
         "quanta",
-        "a crate for Rust: the counter, with a rate that it takes from the system's clock at start; quanta-raw lacks the rate",
+        "a crate for Rust: the counter, with a rate from the system's clock at start; quanta-raw lacks the rate",
     ),
     (
         "reference",
-        "the clock that times the reads of the others: the column `cost-reference`",
+        "the clock that times the reads of the others: `cost-reference`",
     ),
     // What is wrong or untested.
     (
@@ -53,15 +53,15 @@ pub const TERMS: [(&str, &str); 31] = [
     ),
     (
         "slew, slewing, ntp, discipline",
-        "a correction of the rate, by which a time service moves a clock without a step; CLOCK_MONOTONIC_RAW is not slewed",
+        "a correction of the rate, by which a time service moves clocks without a step; not CLOCK_MONOTONIC_RAW",
     ),
     (
         "jump, leap, set, offset",
-        "a change of the value at once, for example when the time of day is set: a duration across it is wrong by any amount",
+        "a change of the value at once, as when the time of day is set: durations across it are wrong by any amount",
     ),
     (
         "steps back, order, CPUs differ, CPUs, offsets",
-        "whether a later reading is less than an earlier one, of one thread or of two CPUs whose clocks differ by an offset",
+        "a later reading is less than an earlier one, of one thread or of CPUs whose clocks differ by an offset",
     ),
     (
         "unit",
@@ -69,7 +69,7 @@ pub const TERMS: [(&str, &str); 31] = [
     ),
     (
         "wrong, because of, caution",
-        "a part of clocks that is wrong, as others show, and its cause; or why a right clock may mislead",
+        "a part of clocks that others show to be wrong, and the cause; or why a right clock may mislead",
     ),
     (
         "suspend, sleep",
@@ -78,7 +78,7 @@ pub const TERMS: [(&str, &str); 31] = [
     // Waiting and disturbances.
     (
         "lateness, late, oversleep, wake-up latency, sleep 1 ms, waits of",
-        "the time from the requested end of a wait to the moment when the thread continues: `late p50`, `late p99`, `late max`",
+        "the time from the requested end of a wait until the thread continues: `late p50`, `late p99`, `late max`",
     ),
     (
         "jitter",
@@ -86,23 +86,23 @@ pub const TERMS: [(&str, &str); 31] = [
     ),
     (
         "interrupts, interrupt, preemption, context switch",
-        "events that take the CPU from a thread while clocks go on: they lengthen single reads, as the column `p99` shows",
+        "events that take the CPU from a thread while clocks go on: medians leave them out, the column `p99` shows them",
     ),
     (
         "disturbed, undisturbed, undisturbed p99",
-        "the thread lost its CPU, moved to another, shared its core, or the frequency changed: measured again, and left out by medians",
+        "the thread lost its CPU, moved, shared its core, or the frequency changed: measured again, left out by medians",
     ),
     (
         "quiet, busy, this machine",
-        "on a busy machine other programs take the CPU time that the measurement needs: costs rise, and waits end later",
+        "whether other programs take CPU time that the measurement needs: costs rise, waits end later",
     ),
     (
         "hybrid, spin, spins",
-        "a hybrid wait sleeps first, and at the end reads a clock in a loop; one that spins does so all the time, and keeps a CPU busy",
+        "a wait that spins reads a clock in a loop, and keeps a CPU busy; a hybrid one does so at its end only",
     ),
     (
         "stolen, neighbours, noisy neighbour",
-        "time in which a hypervisor runs other guests although this one is ready to run: `check` reports it as `steal`",
+        "time in which a hypervisor runs other guests although this one is ready: the finding `steal`",
     ),
     // Measuring with a clock.
     (
@@ -115,11 +115,11 @@ pub const TERMS: [(&str, &str); 31] = [
     ),
     (
         "start and stop, method",
-        "one operation between two reads, less the cost of one; short ones are repeated between them: a batch",
+        "one operation between two reads, less the cost of one; short ones are repeated: a batch",
     ),
     (
         "error, quantisation, uncertainty of the cost of reads, effect of the reads on the core, loop around the calls",
-        "of `pick`: the largest error of 95 % of results, as a share of the duration; `--all` lists its parts",
+        "of `pick`: the largest error of 95 % of results, as a share of the duration, with its parts",
     ),
     (
         "least",
@@ -131,6 +131,6 @@ pub const TERMS: [(&str, &str); 31] = [
     ),
     (
         "requests",
-        "of a service: rate times duration are in flight at once; what exceeds the CPUs must wait",
+        "of a service: rate times duration are in flight at once; what exceeds the CPUs waits",
     ),
 ];

@@ -9,7 +9,7 @@ use crate::cli::PickArgs;
 use crate::commands::{CommandResult, failed, usage, wait};
 use crate::model::WaitRow;
 use crate::report::read;
-use crate::requests::{RunRequest, WaitRequest};
+use crate::requests::WaitRequest;
 use crate::text::numbers::short_time;
 
 /// Picks a timer to wait with from a report, or else from measurements on this machine.
@@ -42,24 +42,18 @@ fn measure_promising(args: &PickArgs, requested: &WaitRequirement) -> CommandRes
     check_duration(waits * every_ns / 1e9, every_ns)?;
     let hosted = args.language.and_then(Language::waiting_runtime);
     let all = candidates(args, args.runtime.as_deref().or(hosted))?;
-    let record = |run: RunRequest, plan: CampaignPlan, waits: f64, slack_ns: Option<u64>| {
+    let record = |id: Option<&str>, plan: CampaignPlan, waits: f64, slack_ns: Option<u64>| {
+        let mut run = all.clone();
+        run.timers = id.map_or(run.timers, |id| vec![id.to_owned()]);
         let mut request = WaitRequest::new(run, plan.with_waits(waits as u32));
         request.conditions.slacks_ns = slack_ns.map(Some).into_iter().collect();
         wait::report(&request.of_lengths(vec![every_ns as u64], false))
     };
-    let of_timer = |id: &str| RunRequest {
-        timers: vec![id.to_owned()],
-        ..all.clone()
-    };
-    let mut report = record(all.clone(), CampaignPlan::GLANCE, first_waits, None)?;
-    let sleeps = report.waits.iter().find(|row| row.id == SLACKLESS);
-    if sleeps.is_some_and(|row| row.conditions.slack_ns > Some(1)) {
-        let slackless = record(
-            of_timer(SLACKLESS),
-            CampaignPlan::GLANCE,
-            first_waits,
-            Some(1),
-        )?;
+    let mut report = record(None, CampaignPlan::GLANCE, first_waits, None)?;
+    // It is also measured without timer slack.
+    let sleep = report.waits.iter().find(|row| row.id == "nanosleep");
+    if let Some(row) = sleep.filter(|row| row.conditions.slack_ns > Some(1)) {
+        let slackless = record(Some(&row.id), CampaignPlan::GLANCE, first_waits, Some(1))?;
         report.waits.extend(slackless.waits);
     }
     let mut measured = Vec::new();
@@ -69,16 +63,13 @@ fn measure_promising(args: &PickArgs, requested: &WaitRequirement) -> CommandRes
         let Some(next) = promising.find(|one| !measured.contains(one)) else {
             return Ok(choice);
         };
-        let later = record(of_timer(&next.0), CampaignPlan::QUICK, waits, next.1)?;
+        let later = record(Some(&next.0), CampaignPlan::QUICK, waits, next.1)?;
         let is_next = |row: &WaitRow| row.id == next.0 && row.conditions.slack_ns == next.1;
         report.waits.retain(|row| !is_next(row));
         report.waits.extend(later.waits.into_iter().filter(is_next));
         measured.push(next);
     }
 }
-
-/// The primitive that is also measured without timer slack.
-const SLACKLESS: &str = "nanosleep";
 
 /// Rejects waits that would take more than 15 s for each timer.
 fn check_duration(seconds: f64, every_ns: f64) -> CommandResult {
@@ -87,8 +78,8 @@ fn check_duration(seconds: f64, every_ns: f64) -> CommandResult {
         return Ok(());
     }
     Err(usage(format!(
-        "these waits take {seconds:.0} s for each timer, too long to measure all timers: measure a few timers with \
-         `timermeter wait TIMER… {} --budget {seconds:.0}s -o report.json`, and give --from report.json",
+        "these waits take {seconds:.0} s for each timer: measure a few with `timermeter wait TIMER… {} --budget \
+         {seconds:.0}s -o report.json`, and give --from report.json",
         short_time(every_ns).replace(' ', "").replace('µ', "u"),
     )))
 }
