@@ -14,7 +14,7 @@ rules! {
     /// The rules in the order of rows.
     pub static CLOCKS;
     "wrong" {
-        Problem "{evidence}" => "take no durations with it",
+        Problem "a test of it fails: {evidence}" => "take no durations with it",
             |row| failed(row.verdicts.as_ref()?, &[Question::Monotonic, Question::ThreadSafe, Question::Stable, Question::Counts]);
     }
     "grows-with-calls" {
@@ -134,7 +134,7 @@ rules! {
             };
     }
     "read-path" {
-        Problem "{evidence}"
+        Problem "it is read in a slower way than declared: {evidence}"
             => "`timermeter check` names the clock source; in a guest, have the hypervisor pass the counters of the CPU through",
             |row| failed(row.verdicts.as_ref()?, &[Question::ReadPath]);
     }

@@ -9,7 +9,7 @@ pub(super) use clocks::distrust;
 pub use clocks::library_defect;
 
 use super::{Facts, RUN, Rule, apply};
-use crate::model::{Finding, Platform, Severity};
+use crate::model::{Finding, Platform};
 
 /// The rules about a machine, in the order of reports.
 pub static MACHINE: [&[Rule]; 3] = [clocks::RULES, cpus::RULES, waiting::RULES];
@@ -21,13 +21,6 @@ pub fn judge(facts: &Facts) -> Vec<Finding> {
     let mut findings: Vec<Finding> = tables.flat_map(|rules| apply(rules, facts)).collect();
     findings.sort_by_key(|finding| finding.severity);
     findings
-}
-
-/// Returns whether the machine is fit for a measurement: none of its findings is a problem.
-pub fn is_fit(findings: &[Finding]) -> bool {
-    findings
-        .iter()
-        .all(|finding| finding.severity != Severity::Problem)
 }
 
 fn is_x86(machine: &Platform) -> bool {

@@ -44,7 +44,7 @@ mod run;
 mod waits;
 
 pub use clocks::CLOCKS;
-pub use run::{MAX_FREQUENCY_RANGE, RUN};
+pub use run::RUN;
 pub use waits::WAITS;
 
 use crate::model::{

@@ -7,7 +7,7 @@ use crate::model::{Unit, Values};
 /// it, without a finding. Beyond it, costs rely on the assumption that they scale with the frequency
 /// of the core.
 /// *Judgement*.
-pub const MAX_FREQUENCY_RANGE: f64 = 0.03;
+const MAX_FREQUENCY_RANGE: f64 = 0.03;
 
 rules! {
     /// The rules in the order of reports.

@@ -144,11 +144,11 @@ fn disturbances(report: &Report) -> Vec<Finding> {
     if report.is_of_devices() {
         return Vec::new();
     }
-    let mut found = judge(&Facts {
+    let of_machine = judge(&Facts {
         machine: Some(&report.platform),
-        run: Some(report),
         ..Facts::default()
     });
+    let mut found = [of_machine, report.findings.clone()].concat();
     found.retain(|it| DISTURBING.contains(&&*it.code) && it.severity <= Severity::Note);
     found
 }

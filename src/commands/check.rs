@@ -11,7 +11,7 @@ use crate::assessment::assess;
 use crate::cli::CheckArgs;
 use crate::document::FindingText;
 use crate::findings::Facts;
-use crate::findings::machine::{is_fit, judge};
+use crate::findings::machine::judge;
 use crate::model::{Assessment, Finding, Frequency, Platform, Report, Severity};
 use crate::platform::frequency::{self, CyclesFrom, KnownFrequencies, TscWatch};
 use crate::platform::{self, LibraryWatch, read_costs_ns};
@@ -78,7 +78,11 @@ pub fn run(args: &CheckArgs, output: &mut dyn Write) -> CommandResult<bool> {
     } = report;
     let checked = Checked {
         date,
-        fit: is_fit(&findings) && assessment.wrong.is_empty(),
+        // The most severe comes first.
+        fit: findings
+            .first()
+            .is_none_or(|it| it.severity != Severity::Problem)
+            && assessment.wrong.is_empty(),
         findings,
         assessment,
         platform,

@@ -3,7 +3,7 @@
 mod any_machine;
 
 use estimators::findings::Facts;
-use estimators::findings::machine::{self, is_fit};
+use estimators::findings::machine;
 use estimators::model::{ClockSource, CoreKind, CpuQuota, IdleState, Load, Ntp, Platform, Waiting};
 use estimators::model::{Finding, Severity};
 
@@ -109,7 +109,6 @@ impl Findings {
         for other in judge(&platform).iter().filter(|other| other.code != code) {
             assert_eq!(other.severity, Severity::Ok, "{other:?}");
         }
-        assert_eq!(is_fit(&judge(&platform)), severity != Problem);
         let advice = found.advice().map(|advice| format!(" → {advice}"));
         let advice = advice.unwrap_or_default();
         self.lines += &format!("{severity:?} {code}: {}{advice}\n", found.message());
@@ -137,7 +136,6 @@ fn prepared_machine_has_no_findings() {
         findings.iter().all(|finding| finding.advice().is_none()),
         "{findings:?}"
     );
-    assert!(is_fit(&findings));
 }
 
 #[test]
@@ -159,10 +157,6 @@ fn unknown_facts_are_never_ok() {
             .map(|finding| finding.code.as_str())
             .collect::<Vec<_>>(),
         ["hypervisor"]
-    );
-    assert!(
-        is_fit(&findings),
-        "what is not known is not a problem either"
     );
 }
 
