@@ -7,7 +7,7 @@ mod steps;
 
 use crate::model::{Granularity, Interval, Steps, WaitFigures};
 use crate::statistics::quantiles::median_over_processes;
-use crate::statistics::{mean, mean_over_processes, quantile, sorted};
+use crate::statistics::{mean, mean_over_processes, median, quantile, sorted};
 use crate::trace::{Reference, Wait, WaitRun, WaitTrace};
 
 /// The shortest positive request, in nanoseconds. The median duration of such waits is the *floor*:
@@ -24,10 +24,13 @@ const MIN_RESOLVED_STEPS: f64 = 2.0;
 
 /// Computes the results for a sleep primitive.
 pub fn figures(trace: &WaitTrace) -> WaitFigures {
-    // A reading of a reference that steps back may be wrong by such a step.
+    // A reading of a reference that steps back may be wrong by such a step, which was longer by the
+    // lateness of the wait during which it stepped.
     let widened = trace.backward_steps().map(|(_, step_ns)| {
         let mut widened = trace.clone();
-        let uncertainty_ns = trace.reference.uncertainty_ns() + step_ns;
+        let late = trace.runs.iter().flat_map(|run| &run.lengths);
+        let late_ns = median(late.map(|wait| late_ns(wait, &trace.reference))).unwrap_or(0.0);
+        let uncertainty_ns = trace.reference.uncertainty_ns() + step_ns + late_ns.max(0.0);
         widened.reference.step_at_most = Some(uncertainty_ns / trace.reference.ns_per_tick);
         widened
     });
