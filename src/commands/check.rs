@@ -123,8 +123,10 @@ fn clock_verdict(checked: &Checked) -> Option<String> {
     if !checked.assessment.wrong.is_empty() {
         return None;
     }
-    let mut about = checked.findings.iter();
-    let worst = about.find(|finding| CLOCK_FINDINGS.contains(&finding.code.as_str()))?;
+    let about = checked.findings.iter();
+    let about = about.filter(|finding| CLOCK_FINDINGS.contains(&finding.code.as_str()));
+    // Without a problem, the clock source decides.
+    let worst = about.min_by_key(|it| (it.severity != Severity::Problem, &it.code))?;
     let source = checked.platform.clocksource.current.as_deref();
     Some(match worst.severity {
         Severity::Problem => format!("The clock is not good: {}.", worst.message()),

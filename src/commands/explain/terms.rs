@@ -118,7 +118,7 @@ pub const TERMS: [(&str, &str); 31] = [
         "one operation between two reads, less the cost of one; short ones are repeated: a batch",
     ),
     (
-        "error, quantisation, uncertainty of the cost of reads, effect of the reads on the core, loop around the calls",
+        "error, quantisation, uncertainty of the cost of reads, uncertainty of the rate, effect of the reads on the core, loop around the calls",
         "of `pick`: the largest error of 95 % of results, as a share of the duration, with its parts",
     ),
     (
