@@ -137,7 +137,7 @@ use std::{hint::black_box, time::Instant};
 @KEEP
 +static TOOK: [AtomicU64; COUNT] = [const { AtomicU64::new(0) }; COUNT]; // the last COUNT: SPAN at this rate
 +static NEXT: AtomicUsize = AtomicUsize::new(0);
-+fn keep(ns: u64) { // any thread
++fn keep(ns: u64) { // any thread may call it
 +    TOOK[NEXT.fetch_add(1, Relaxed) % COUNT].store(ns, Relaxed);
 +}
 +fn results() { // at the end
@@ -392,7 +392,7 @@ MAIN",
 @KEEP
 +var took [COUNT]int64 // the last COUNT: SPAN at this rate
 +var count int64
-+func keep(ns time.Duration) { // any goroutine
++func keep(ns time.Duration) { // any goroutine may call it
 +\tatomic.StoreInt64(&took[(atomic.AddInt64(&count, 1)-1)%COUNT], int64(ns))
 +}
 +func results() { // at the end
@@ -478,7 +478,7 @@ __typeof__(operation) *volatile call = operation;  // <- your operation
 @KEEP
 +ARRAY  // the last COUNT: SPAN at this rate
 +COUNTER
-+static void keep(double ns) { took[SLOT] = ns; }  // any thread
++static void keep(double ns) { took[SLOT] = ns; }  // any thread may call it
 +static void results() {  // at the end
 +    NUMBER
 +    double cost = 1e18, mean = 0;

@@ -28,8 +28,7 @@ const LISTED_OTHERS: usize = 2;
 /// The note on measuring in Java.
 const JMH: &str = "JMH repeats this in fresh virtual machines, between which results differ: prefer it where you can";
 /// The note on measuring a service for longer.
-const HISTOGRAM: &str =
-    "for more requests than the code keeps use HdrHistogram, which all of these languages have";
+const HISTOGRAM: &str = "for more requests use HdrHistogram, which all of these languages have";
 /// A runtime for which this program has no agent.
 const NO_AGENT: &str = "--runtime: no such runtime (see `timermeter probe --help`); give an agent with --agent, or a report with --from";
 /// What needs a duration, and an example.
@@ -146,7 +145,7 @@ fn single_wait(args: &PickArgs) -> CommandResult<Option<u64>> {
 /// A clock that is right, where that of the standard library is wrong.
 fn instead((language, clock): (Language, &RankedClock)) -> String {
     let call = match &*clock.id {
-        "rdtsc-lfence" => "_mm_lfence(); __rdtsc() (Rust: core::arch::x86_64)",
+        "rdtsc-lfence" => "_mm_lfence(); __rdtsc() (as in --for c; Rust: core::arch::x86_64)",
         _ => &clock.label,
     };
     format!(

@@ -34,6 +34,7 @@ fn unknown_timers_and_cpus_are_refused() {
         ("wait --quick nothing*", &["no timer matches `nothing*`"]),
         ("wait --quick monotonic", &["timermeter probe monotonic"]),
         ("probe --quick nanosleep", &["timermeter wait nanosleep"]),
+        ("pick --for rust", &["pick 250ns --for rust", "library"]),
     ] {
         assert_refused(&line.split(' ').collect::<Vec<_>>(), words);
     }
