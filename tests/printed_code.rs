@@ -487,7 +487,7 @@ fn language_gets_its_own_clocks() {
 fn printed(language: Language, requests: bool, whole: bool) -> String {
     let report = timermeter::report::read(Path::new(REPORT)).expect("the report is readable");
     let duration = if requests { 3000.0 } else { 250.0 };
-    let usual = Requirement::new(Nanos(duration), 0.01).expect("the requirement is valid");
+    let usual = Requirement::new(Nanos(duration), 0.01);
     let asked = Requirement {
         runtime: language.runtime().map(str::to_owned),
         clocks: language.clocks(),

@@ -36,7 +36,7 @@ fn two_reads_suffice_from_stated_duration() {
         };
         let (from_ns, _) = plan_alone(&report, &id).expect("two reads suffice");
         let is_single = |ns| {
-            let requirement = Requirement::new(Nanos(ns), 0.01).expect("the requirement is valid");
+            let requirement = Requirement::new(Nanos(ns), 0.01);
             let clocks = vec![id.clone()];
             let choice = choose(
                 &report,

@@ -4,11 +4,11 @@
 use serde::Serialize;
 
 use super::USUAL_ERROR;
-use super::recommendation::faster_in_words;
+use super::recommendation::{faster_in_words, figures_in_words, usual};
 use crate::choice::clock_figures::{DRIFT, PORTABLE};
 use crate::choice::plan::{PlanMethod, plan_batch, plan_single};
 use crate::choice::{ClockFigures, RankedClock, Requirement, choose, clock_row};
-use crate::model::{Assessment, Finding, MAX_FINE_STEP_NS, Nanos, Path, Report, TimerRow, WaitRow};
+use crate::model::{Assessment, Finding, MAX_FINE_STEP_NS, Path, Report, TimerRow, WaitRow};
 use crate::numbers::{short_time, time};
 
 /// Length of the measured waits in nanoseconds.
@@ -75,74 +75,71 @@ pub struct AnswerWait {
 }
 
 impl ClockAnswer {
-    /// Builds the answer from a report of a few clocks and the rows of waits of 1 ms.
-    pub fn from_reports(clocks: &Report, waits: &[WaitRow]) -> Self {
-        let assessment = clocks.assessment.clone();
-        let row = |id: &Option<String>| clock_row(clocks, id.as_ref()?);
+    /// Builds the answer from a report of a few clocks, and of waits of 1 ms.
+    pub fn from_report(report: &Report) -> Self {
+        let assessment = report.assessment.clone();
+        let row = |id: &Option<String>| clock_row(report, id.as_ref()?);
         let to_time = row(&assessment.to_time);
-        let clock = to_time.and_then(|row| ClockFigures::from_row(row, &clocks.platform).ok());
-        let path = |id: &&str| clock_row(clocks, id)?.verdicts.as_ref()?.read_path.path;
+        let clock = to_time.and_then(|row| ClockFigures::from_row(row, &report.platform).ok());
+        let path = |id: &&str| clock_row(report, id)?.verdicts.as_ref()?.read_path.path;
+        let (source, waits) = (&report.platform.clocksource, report.waits.iter());
         Self {
             schema: "timermeter.answer.v2",
-            clock_source: clocks.platform.clocksource.current.clone(),
+            clock_source: source.current.clone(),
             path: PORTABLE.iter().find_map(path),
-            vdso: clocks.platform.clocksource.vdso,
-            alone_from_ns: clock.as_ref().and_then(min_single_ns),
+            vdso: source.vdso,
+            alone_from_ns: clock.as_ref().map(min_single_ns),
             calls_of_10_ns: clock.as_ref().and_then(calls_of_10_ns),
             to_time: to_time.and_then(AnswerClock::from_row),
             cheapest: row(&assessment.cheapest).and_then(AnswerClock::from_row),
-            waits: waits.iter().filter_map(AnswerWait::from_row).collect(),
-            slack_ns: waits.iter().find_map(|row| row.conditions.slack_ns),
+            slack_ns: waits.clone().find_map(|row| row.conditions.slack_ns),
+            waits: waits.filter_map(AnswerWait::from_row).collect(),
             assessment,
         }
     }
 
-    /// The headings and texts that are printed for people, from the answer and its report of clocks. If
-    /// waits were measured (`waited`), the line about sleeping is printed even if they gave no result.
-    pub fn lines(&self, report: &Report, waited: bool) -> Vec<(&'static str, String)> {
-        let wrong = self.assessment.wrong_in_words().into_iter();
-        let mut lines: Vec<_> = wrong.map(|text| ("wrong", text)).collect();
-        let mut line = |name, text: Option<String>| lines.extend(text.map(|text| (name, text)));
+    /// The headings and texts that are printed for people, from the answer and its report of clocks.
+    pub fn lines(&self, report: &Report) -> impl Iterator<Item = (&'static str, String)> {
+        let row = |clock: &Option<AnswerClock>| clock_row(report, &clock.as_ref()?.id);
         let source = self.clock_source.as_ref();
-        line(
-            "clock source",
-            source.map(|source| source.clone() + self.path_remark()),
-        );
         let is_linux = report.platform.os.family == "linux";
-        let clock = self.to_time.as_ref().map(|clock| {
-            let is_monotonic = is_linux && clock.id == PORTABLE[0];
-            clock.in_words()
-                + if is_monotonic {
-                    MONOTONIC_FUNCTIONS
-                } else {
-                    ""
-                }
+        let to_time = row(&self.to_time).map(|row| {
+            let is_monotonic = is_linux && row.id == PORTABLE[0];
+            let functions = if is_monotonic {
+                MONOTONIC_FUNCTIONS
+            } else {
+                ""
+            };
+            format!("{}: {}{functions}", row.label, figures_in_words(row))
         });
-        line(
-            "to time things",
-            Some(clock.unwrap_or_else(|| UNKNOWN.to_owned())),
-        );
-        let cheapest = self
-            .cheapest
-            .as_ref()
-            .and_then(|clock| clock_row(report, &clock.id));
-        line(
-            "cheapest",
-            cheapest.map(|row| faster_in_words(row, report, "")),
-        );
-        line("start and stop", self.start_and_stop());
-        line(
-            "sleep 1 ms",
-            self.sleeps().or_else(|| waited.then(|| UNKNOWN.to_owned())),
-        );
         let busy: Vec<String> = self.assessment.busy.iter().map(Finding::message).collect();
         let machine = match self.assessment.quiet {
             Some(true) => "quiet".to_owned(),
             Some(false) => format!("busy: {}", busy.join("; ")),
             None => "not known to be quiet: it does not report its load".to_owned(),
         };
-        line("this machine", Some(machine));
-        lines
+        let wrong = self.assessment.wrong_in_words().into_iter();
+        let lines = [
+            (
+                "clock source",
+                source.map(|source| source.clone() + self.path_remark()),
+            ),
+            (
+                "to time things",
+                to_time.or_else(|| Some(UNKNOWN.to_owned())),
+            ),
+            (
+                "cheapest",
+                row(&self.cheapest).map(|row| faster_in_words(row, report, "")),
+            ),
+            ("start and stop", self.start_and_stop()),
+            ("sleep 1 ms", self.sleeps()),
+            ("this machine", Some(machine)),
+        ];
+        let lines = lines
+            .into_iter()
+            .filter_map(|(name, text)| Some((name, text?)));
+        wrong.map(|text| ("wrong", text)).chain(lines)
     }
 
     /// A remark on the path by which the portable clock is read, to follow the clock source.
@@ -198,12 +195,6 @@ impl AnswerClock {
             cost_ns: row.cost_ns?.value,
         })
     }
-
-    fn in_words(&self) -> String {
-        let bound = if self.resolved { "" } else { " at most" };
-        let [step, cost] = [self.step_ns, self.cost_ns].map(time);
-        format!("{}: {step}{bound} steps, {cost} a read", self.label)
-    }
 }
 
 impl AnswerWait {
@@ -230,23 +221,14 @@ impl AnswerWait {
     }
 }
 
-/// The usual requirement for an operation of this duration.
-fn usual_requirement(duration_ns: f64) -> Option<Requirement> {
-    let usual = Requirement::new(Nanos(duration_ns), USUAL_ERROR).ok()?;
-    Some(Requirement {
-        by_code: true,
-        ..usual
-    })
-}
-
 /// The shortest duration for which a single call with this clock of a report keeps the usual error,
 /// in nanoseconds, with the plan. `None` if there is none.
 pub fn plan_alone(report: &Report, id: &str) -> Option<(f64, RankedClock)> {
     let clock = ClockFigures::from_row(clock_row(report, id)?, &report.platform);
-    let from_ns = min_single_ns(&clock.ok()?)?;
+    let from_ns = min_single_ns(&clock.ok()?);
     let requirement = Requirement {
         clocks: vec![id.to_owned()],
-        ..usual_requirement(from_ns)?
+        ..usual(from_ns)
     };
     let picked = choose(report, &requirement).ok()?.picked?;
     Some((from_ns, picked))
@@ -255,19 +237,19 @@ pub fn plan_alone(report: &Report, id: &str) -> Option<(f64, RankedClock)> {
 /// The shortest duration, in nanoseconds, for which a single call keeps the usual error, rounded up
 /// to two digits. All parts of the error except the drift are constant in nanoseconds, so this follows
 /// from the error of one plan.
-fn min_single_ns(clock: &ClockFigures) -> Option<f64> {
+fn min_single_ns(clock: &ClockFigures) -> f64 {
     /// A duration for which any clock keeps the error, in nanoseconds.
     const LONG_NS: f64 = 1e10;
-    let plan = plan_single(clock, &usual_requirement(LONG_NS)?);
+    let plan = plan_single(clock, &usual(LONG_NS));
     let from_ns = LONG_NS * (plan.error - DRIFT) / (USUAL_ERROR - DRIFT);
     let digits = two_digits_unit(from_ns);
-    Some((from_ns / digits).ceil() * digits)
+    (from_ns / digits).ceil() * digits
 }
 
 /// The number of calls between two reads with which an operation of 10 ns is timed to the usual
 /// error; `None` if no number is enough.
 fn calls_of_10_ns(clock: &ClockFigures) -> Option<u64> {
-    let plan = plan_batch(clock, &usual_requirement(10.0)?);
+    let plan = plan_batch(clock, &usual(10.0));
     match plan.method {
         PlanMethod::Batch { calls } if plan.suffices => Some(calls),
         _ => None,

@@ -7,7 +7,7 @@ mod blame;
 mod recommendation;
 
 pub use answer::{ClockAnswer, WAIT_NS, plan_alone};
-pub use recommendation::{USUAL_DURATION, USUAL_ERROR, sentences};
+pub use recommendation::{USUAL_DURATION, USUAL_ERROR, figures_in_words, sentences};
 
 use blame::Blamed;
 

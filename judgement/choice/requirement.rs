@@ -30,10 +30,7 @@ pub struct Requirement {
 impl Requirement {
     /// Creates a requirement for a clock that counts wall time. `duration` is in nanoseconds;
     /// `error` is a share.
-    ///
-    /// # Errors
-    /// When the duration is out of range.
-    pub fn new(duration: Nanos, error: f64) -> Result<Self, ChoiceError> {
+    pub const fn new(duration: Nanos, error: f64) -> Self {
         Self {
             duration_ns: duration.0,
             error,
@@ -42,7 +39,6 @@ impl Requirement {
             clocks: Vec::new(),
             by_code: false,
         }
-        .checked()
     }
 
     /// Returns this requirement if its duration and its rate are in range.
@@ -90,9 +86,9 @@ mod tests {
             assert!(text.contains(word), "{text}");
         };
         for ns in [0.0, -1.0, f64::NAN, f64::INFINITY, 1e15] {
-            refused(Requirement::new(Nanos(ns), 0.01), "duration");
+            refused(Requirement::new(Nanos(ns), 0.01).checked(), "duration");
         }
-        let good = Requirement::new(Nanos(1000.0), 0.01).unwrap();
+        let good = Requirement::new(Nanos(1000.0), 0.01);
         let with_rate = |rate| {
             let rate_hz = Some(rate);
             let asked = Requirement {

@@ -21,16 +21,13 @@ const WAITS: [&str; 2] = ["nanosleep", "timerfd"];
 /// When no clock can be measured, a report cannot be read, or the output cannot be written.
 pub fn run(args: &AnswerArgs, output: &mut dyn Write) -> CommandResult {
     let outputs = prepare_outputs(&args.output)?;
-    let is_measured = args.from.is_empty();
-    let report = if is_measured {
-        measure()?
-    } else {
-        read_reports(&args.from)?
+    let report = match args.from.is_empty() {
+        true => measure()?,
+        false => read_reports(&args.from)?,
     };
-    let answer = ClockAnswer::from_reports(&report, &report.waits);
-    let lines = answer.lines(&report, is_measured && !report.waits.is_empty());
+    let answer = ClockAnswer::from_report(&report);
     let document = machine_document(report.node.as_deref(), &answer);
-    emit(&document.facts(lines), outputs, output)
+    emit(&document.facts(answer.lines(&report)), outputs, output)
 }
 
 /// Measures the clocks and the sleep primitives of this machine.

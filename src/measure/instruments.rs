@@ -195,6 +195,7 @@ fn plan_single_calls(trial: &Trial, call_ns: f64) -> Result<MeasuringPlan, Trial
     const MAX_ROUGH_ERROR: f64 = 0.36;
     let goal = &trial.goal;
     let requirement = Requirement::new(Nanos(call_ns), goal.error)
+        .checked()
         .map_err(|error| TrialError(error.to_string()))?;
     let limit_ns = goal.limit.as_nanos() as f64;
     let plan = plan_mean(trial.clock, &requirement, f64::INFINITY);

@@ -117,7 +117,7 @@ fn judge_combinations(
             for error in TARGET_ERRORS {
                 let requirement = Requirement {
                     rate_hz,
-                    ..Requirement::new(Nanos(duration), error).expect("a requirement")
+                    ..Requirement::new(Nanos(duration), error)
                 };
                 let Some(share) = share_within_error(clock, &requirement, planner, at as u64 + 1)
                 else {
