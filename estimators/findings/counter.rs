@@ -76,14 +76,12 @@ rules! {
         Note "a fenced read takes {fenced}, {clock} {clocked}: it saves nothing"
             => "read a clock of the kernel instead",
             |counter| {
-                let [fenced, clocked] = counter.reads()?;
-                let clock = counter.clocks.last()?.label.as_str();
+                let ([fenced, clocked], clock) = counter.reads()?;
                 (fenced >= clocked).then(|| values! { fenced: ns(fenced), clock, clocked: ns(clocked) })
             };
         Ok "a fenced read saves {saved} of a read of {clock}<; without the fence it takes {read}>",
             |counter| {
-                let [fenced, clocked] = counter.reads()?;
-                let clock = counter.clocks.last()?.label.as_str();
+                let ([fenced, clocked], clock) = counter.reads()?;
                 let bare = counter.bare.cost_ns.filter(|_| counter.fenced.id != counter.bare.id);
                 Some(values! { saved: ns(clocked - fenced), clock, read: bare.map(|cost| ns(cost.value)) })
             };
@@ -114,10 +112,11 @@ impl Counter<'_> {
         apart.reduce(f64::max)
     }
 
-    /// The costs of a fenced read and of a read of the usual clock, in nanoseconds.
-    fn reads(&self) -> Option<[f64; 2]> {
+    /// The costs of a fenced read and of a read of the usual clock in nanoseconds, and its name.
+    fn reads(&self) -> Option<([f64; 2], &str)> {
         let clock = self.clocks.last()?;
-        Some([self.fenced.cost_ns?.value, clock.cost_ns?.value])
+        let costs = [self.fenced.cost_ns?.value, clock.cost_ns?.value];
+        Some((costs, clock.label.as_str()))
     }
 
     /// What is wrong with it.
