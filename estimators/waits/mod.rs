@@ -1,9 +1,8 @@
 //! Analyses sleep primitives (functions that wait for a given time): computes their granularity,
 //! lateness and cost from single waits.
 
+mod granularity;
 mod lateness;
-mod lattice;
-mod steps;
 
 use crate::model::{Granularity, Interval, Steps, WaitFigures};
 use crate::statistics::quantiles::median_over_processes;
@@ -48,7 +47,7 @@ pub fn figures(trace: &WaitTrace) -> WaitFigures {
     let wait_count =
         |run: &WaitRun| run.lengths.len() + run.long.len() + run.scans.iter().flatten().count();
     WaitFigures {
-        steps: steps::granularity_by_scale(&trace.runs, &trace.reference),
+        steps: granularity::granularity(&trace.runs, &trace.reference),
         floor_ns: floor_ns.map(|floor| floor.within(0.0, f64::INFINITY)),
         lateness: lateness::lateness_by_length(trace),
         proportional_ppm: lateness::lateness_slope(trace).map(|slope| slope.scaled(1e6)),
@@ -61,7 +60,7 @@ pub fn figures(trace: &WaitTrace) -> WaitFigures {
 /// Returns the step of the grid of absolute time on which the wake-ups of one process lie, in
 /// nanoseconds: that of the shortest waits for which there is one. `None` if there is no grid.
 pub fn grid_ns(run: &WaitRun, reference: &Reference) -> Option<f64> {
-    let scales = steps::granularity_by_scale(std::slice::from_ref(run), reference);
+    let scales = granularity::granularity(std::slice::from_ref(run), reference);
     scales
         .iter()
         .find_map(|steps| steps.grid?.step())
@@ -71,7 +70,7 @@ pub fn grid_ns(run: &WaitRun, reference: &Reference) -> Option<f64> {
 /// Returns the longest step of the rounding of requests or of a grid of wake-ups, in nanoseconds.
 /// `None` if no step was found.
 pub fn longest_step_ns(runs: &[WaitRun], reference: &Reference) -> Option<f64> {
-    let scales = steps::granularity_by_scale(runs, reference);
+    let scales = granularity::granularity(runs, reference);
     scales
         .iter()
         .flat_map(Steps::known)
