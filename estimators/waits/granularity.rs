@@ -192,7 +192,7 @@ impl Scale {
     fn steps_of_requests(&self, step: f64) -> [f64; 2] {
         /// The candidates, as ratios to the step of the observed lengths. *Judgement*: a loaded
         /// machine delays waits by up to 1 % of their length.
-        const RATIOS: RangeInclusive<i32> = -200..=20;
+        const RATIOS: RangeInclusive<i32> = -200..=200;
         let wrong = |step: f64| {
             let scans = self.requests.iter().zip(&self.observed);
             let wrong = scans.map(|(requests, observed)| {
@@ -207,10 +207,8 @@ impl Scale {
         };
         let steps = RATIOS.map(|ratio| step * (1.0 + f64::from(ratio) * 1e-4));
         let counted: Vec<(f64, usize)> = steps.map(|step| (step, wrong(step))).collect();
-        // Where some waits are late by a step, one of them may agree with a wrong step by chance.
         let fewest = counted.iter().map(|(_, wrong)| *wrong).min().unwrap_or(0);
-        let most = fewest + usize::from(fewest > 0);
-        let best = counted.iter().filter(|(_, wrong)| *wrong <= most);
+        let best = counted.iter().filter(|(_, wrong)| *wrong == fewest);
         best.fold([f64::INFINITY, 0.0], |[low, high], (step, _)| {
             [low.min(*step), high.max(*step)]
         })
