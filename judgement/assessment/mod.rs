@@ -96,16 +96,23 @@ fn own_defect(row: &TimerRow) -> Option<Defect> {
     // Where processes differ, the usual one may be right.
     let rate = stable.offset_ppm.filter(|ppm| ppm.abs() >= LEAST_WRONG_PPM);
     let failed = |question| verdicts.answer(question).outcome == Outcome::Fail;
-    let (kind, size) = match () {
-        () if failed(Question::Monotonic) => (StepsBack, verdicts.monotonic.largest_ns),
-        () if threads.same_on_all_cpus() == Some(false) => {
-            (CpusDiffer, threads.largest_ns.or(offset))
-        }
-        () if failed(Question::Stable) && is_steady => (Rate, rate),
-        () if failed(Question::Stable) => (Jumps, stable.largest_ns),
-        () if failed(Question::Counts) => (Counts, None),
-        () => return None,
-    };
+    let size_of_cpus = threads.largest_ns.or(offset);
+    let defects = [
+        (
+            failed(Question::Monotonic),
+            StepsBack,
+            verdicts.monotonic.largest_ns,
+        ),
+        (
+            threads.same_on_all_cpus() == Some(false),
+            CpusDiffer,
+            size_of_cpus,
+        ),
+        (failed(Question::Stable) && is_steady, Rate, rate),
+        (failed(Question::Stable), Jumps, stable.largest_ns),
+        (failed(Question::Counts), Counts, None),
+    ];
+    let (_, kind, size) = defects.into_iter().find(|(is_found, ..)| *is_found)?;
     Some(Defect { kind, size })
 }
 
@@ -126,16 +133,14 @@ fn open_question(row: &TimerRow) -> Option<Question> {
 
 /// What makes the clock unfit for durations, as found or declared.
 fn caution(row: &TimerRow) -> Option<Caution> {
-    let declared = row.properties.as_ref();
+    let declared = row.properties.clone().unwrap_or_default();
     let found = row.verdicts.as_ref().and_then(|all| all.counts.found);
-    let counts = found.or_else(|| declared?.counts);
-    let settable = declared.and_then(|declared| declared.settable) == Some(true);
-    let is_counter = declared.and_then(|it| it.family) == Some(Family::CpuCounter);
-    let is_unordered = is_counter && declared.and_then(|it| it.needs_fence) == Some(true);
-    counts
-        .and_then(Caution::of)
-        .or(settable.then_some(Caution::Settable))
-        .or(is_unordered.then_some(Caution::Unordered))
+    let is_counter = declared.family == Some(Family::CpuCounter);
+    let unordered =
+        (is_counter && declared.needs_fence == Some(true)).then_some(Caution::Unordered);
+    let settable = (declared.settable == Some(true)).then_some(Caution::Settable);
+    let by_counts = found.or(declared.counts).and_then(Caution::of);
+    by_counts.or(settable).or(unordered)
 }
 
 /// What disturbed the machine while the report was made.

@@ -93,14 +93,12 @@ pub struct ClockPlan {
 }
 
 /// A clock while it is compared with the rest.
-struct Contestant<'a> {
-    row: &'a TimerRow,
-    /// Its figures, if anything can be measured with it.
+struct Contestant {
+    /// The clock with its plan, for an insufficient one the nearest possible one. Its reason is that why
+    /// it does not suffice.
+    ranked: RankedClock,
+    /// Its figures; `None` if nothing can be measured with it.
     clock: Option<ClockFigures>,
-    /// The plan; for an insufficient clock the nearest possible one.
-    plan: Option<MeasuringPlan>,
-    /// Why the clock does not meet the requirement; `None` if it does.
-    shortfall: Option<String>,
     /// The class of the clock, the best first: it may be picked and meets the requirement with a
     /// known resolution, with a bound of it, nearly, or not at all. Last is one that may be wrong.
     class: (bool, usize, usize, bool),
@@ -166,87 +164,92 @@ pub fn choose(report: &Report, requirement: &Requirement) -> Result<ClockChoice,
     }
     // Of those that are nearly sufficient, the errors that count as equal to the least.
     let error = |one: &Contestant| {
-        let plan = one.plan.filter(|_| one.shortfall.is_some())?;
+        let plan = one.ranked.figures.plan.filter(|_| !one.ranked.suffices)?;
         Some(plan.error.max(requirement.error))
     };
     let equal = MAX_EQUAL_RATIO * all.iter().filter_map(error).fold(f64::INFINITY, f64::min);
     all.sort_by_cached_key(|one| {
         let error = error(one)
             .filter(|error| *error > equal)
-            .unwrap_or_default();
+            .unwrap_or_default()
+            .to_bits();
         // Properties decide between the others, never figures, which differ from run to run.
         let code = one.clock.as_ref().map(ClockFigures::code_position);
         (
             one.class,
-            error.to_bits(),
+            error,
             one.clearly_better,
             one.lacks(),
             code,
-            &one.row.id,
+            one.ranked.id.clone(),
         )
     });
-    let candidates = all.iter().map(|contestant| contestant.candidate(&all[0]));
+    let ranked = all.iter().map(|one| RankedTimer {
+        reason: one.reason(&all[0]),
+        ..one.ranked.clone()
+    });
     Ok(Choice::from_ranked(
         report,
         "timermeter.pick.v1",
         requirement.clone(),
-        candidates,
+        ranked,
     ))
 }
 
-impl<'a> Contestant<'a> {
-    fn new(report: &Report, row: &'a TimerRow, requirement: &Requirement) -> Self {
-        let is_barred = !requirement.may_use(&row.id);
-        let is_suspected = row.trust.as_ref().is_some_and(|trust| trust.part.is_some());
-        let clock = match ClockFigures::from_row(row, &report.platform) {
-            Ok(clock) => clock,
-            Err(why) => {
-                return Self {
-                    row,
-                    clock: None,
-                    plan: None,
-                    shortfall: Some(why.0),
-                    class: (is_barred, 3, 0, is_suspected),
-                    calls_at_best: 0,
-                    clearly_better: 0,
-                };
-            }
+impl Contestant {
+    fn new(report: &Report, row: &TimerRow, requirement: &Requirement) -> Self {
+        let clock = ClockFigures::from_row(row, &report.platform);
+        let plan_with = |clock: &ClockFigures| plan_fastest(clock, requirement);
+        let plan = clock.as_ref().ok().map(plan_with);
+        let at_best = clock.as_ref().ok().map(|clock| plan_with(&clock.at_best()));
+        let unmet = clock.as_ref().map_or(Vec::new(), ClockFigures::unmet);
+        let (class, shortfall) = match (&clock, &plan) {
+            (Err(why), _) => (3, Some(why.0.clone())),
+            _ if !unmet.is_empty() => (2, Some(unmet.join("; "))),
+            (_, Some(plan)) if !plan.suffices => (2, Some(plan.largest_cause())),
+            (Ok(clock), _) => (usize::from(!clock.resolved), None),
         };
-        let [plan, at_best] = [&clock, &clock.at_best()].map(|it| plan_fastest(it, requirement));
-        let unmet = clock.unmet();
-        let class = match plan.suffices && unmet.is_empty() {
-            true => usize::from(!clock.resolved),
-            false => 2,
-        };
-        let shortfall = match &unmet[..] {
-            [] => (!plan.suffices).then(|| plan.largest_cause()),
-            unmet => Some(unmet.join("; ")),
-        };
+        let trust = row.trust.as_ref();
+        let is_suspected = trust.is_some_and(|trust| trust.part.is_some());
+        // What is untested, and what users of the clock have to mind.
+        let untested = trust.filter(|trust| trust.answer == Answer::Open);
+        let caution = trust.and_then(|trust| Some(trust.caution?.in_words().to_owned()));
+        let notes = untested.map(Trust::in_short).into_iter().chain(caution);
         Self {
-            row,
-            clock: Some(clock),
-            plan: Some(plan),
-            shortfall,
-            class: (is_barred, class, unmet.len(), is_suspected),
-            calls_at_best: at_best.method.calls(),
+            ranked: RankedTimer {
+                id: row.id.clone(),
+                label: row.label.clone(),
+                suffices: shortfall.is_none(),
+                reason: shortfall.unwrap_or_default(),
+                notes: notes.collect(),
+                figures: ClockPlan { plan },
+            },
+            class: (
+                !requirement.may_use(&row.id),
+                class,
+                unmet.len(),
+                is_suspected,
+            ),
+            calls_at_best: at_best.map_or(0, |plan| plan.method.calls()),
+            clock: clock.ok(),
             clearly_better: 0,
         }
     }
 
     /// The plan and the figures of the clock, if the clock meets the requirement.
     fn sufficient(&self) -> Option<(&MeasuringPlan, &ClockFigures)> {
-        let plan = self.plan.as_ref().filter(|_| self.shortfall.is_none())?;
-        Some((plan, self.clock.as_ref()?))
+        let plan = self.ranked.figures.plan.as_ref();
+        plan.zip(self.clock.as_ref())
+            .filter(|_| self.ranked.suffices)
     }
 
     /// Whether the clock meets the requirement by a simpler method, or with fewer calls, than the
     /// other clock could at best, if the cost of its reads did not vary.
     fn is_clearly_better_than(&self, other: &Self) -> bool {
-        let (own, others) = (self.sufficient(), other.sufficient());
+        let is_better = |(plan, _): (&MeasuringPlan, _)| plan.method.calls() < other.calls_at_best;
         self.class == other.class
-            && others
-                .and(own)
-                .is_some_and(|(plan, _)| plan.method.calls() < other.calls_at_best)
+            && other.ranked.suffices
+            && self.sufficient().is_some_and(is_better)
     }
 
     /// Which of the properties of [`SAFETY`] the clock lacks.
@@ -254,24 +257,13 @@ impl<'a> Contestant<'a> {
         SAFETY.map(|(has, _)| !self.clock.as_ref().is_some_and(has))
     }
 
-    fn candidate(&self, best: &Self) -> RankedClock {
-        RankedTimer {
-            id: self.row.id.clone(),
-            label: self.row.label.clone(),
-            suffices: self.shortfall.is_none(),
-            reason: self.reason(best),
-            notes: self.notes(),
-            figures: ClockPlan { plan: self.plan },
-        }
-    }
-
     /// The reason why this clock is not the best one.
     fn reason(&self, best: &Self) -> String {
         let Some((plan, clock)) = self.sufficient() else {
-            return self.shortfall.clone().unwrap_or_default();
+            return self.ranked.reason.clone();
         };
         let method = plan.in_words();
-        if best.shortfall.is_some() {
+        if !best.ranked.suffices {
             return format!("{} a read, {method}", time(clock.cost_ns));
         }
         if !clock.resolved {
@@ -287,14 +279,6 @@ impl<'a> Contestant<'a> {
             _ => "as good within the uncertainty",
         };
         format!("{} a read, {method}; {why}", time(clock.cost_ns))
-    }
-
-    /// What is untested, and what users of the clock have to mind.
-    fn notes(&self) -> Vec<String> {
-        let trust = self.row.trust.iter();
-        let untested = trust.clone().filter(|trust| trust.answer == Answer::Open);
-        let cautions = trust.filter_map(|trust| Some(trust.caution?.in_words().to_owned()));
-        untested.map(Trust::in_short).chain(cautions).collect()
     }
 }
 

@@ -7,6 +7,7 @@ use std::io::Write;
 use serde::Serialize;
 
 use super::{CommandResult, emit, failed, prepare_outputs, probe, usage};
+use crate::assessment::figures_in_words;
 use crate::choice::plan::percent;
 use crate::choice::runtime::find_host;
 use crate::choice::snippet::{Wanted, snippet};
@@ -198,22 +199,17 @@ fn probe_candidates(args: &PickArgs, requirement: &Requirement) -> CommandResult
 
 /// The timers to measure: all native timers, or all timers of the named agents and runtime.
 fn candidates(args: &PickArgs, runtime: Option<&str>) -> CommandResult<RunRequest> {
-    let named = runtime
-        .filter(|name| *name != "native" && args.agents.is_empty())
-        .map(|name| {
-            find_host(name)
-                .map(RuntimeName::One)
-                .ok_or_else(|| usage(NO_AGENT))
-        });
+    let named = runtime.filter(|name| *name != "native" && args.agents.is_empty());
+    let host = named.map(|name| find_host(name).ok_or_else(|| usage(NO_AGENT)));
+    let host = host.transpose()?.map(RuntimeName::One);
+    let is_hosted = host.is_some() || !args.agents.is_empty();
     let hosts = HostRequest {
         agents: args.agents.clone(),
-        runtimes: named.transpose()?.into_iter().collect(),
+        runtimes: host.into_iter().collect(),
     };
-    let is_hosted = !hosts.agents.is_empty() || !hosts.runtimes.is_empty();
-    let timers = is_hosted.then_some("*:*");
     Ok(RunRequest {
         hosts,
-        ..RunRequest::of(timers)
+        ..RunRequest::of(is_hosted.then_some("*:*"))
     })
 }
 
@@ -293,53 +289,48 @@ fn clock_facts(
     let (plan, row) = (clock.figures.plan?, clock_row(report, &clock.id)?);
     let single = plan.single_error.unwrap_or(plan.error);
     let [share, error, single] = [plan.overhead, plan.error, single].map(percent);
-    let [step, cost] = [row.step_or_limit_ns(), row.cost_ns].map(|it| time(value_of(it)));
     let mut facts = vec![
-        ("clock", format!("{step} steps, {cost} a read")),
+        ("clock", figures_in_words(row)),
         ("method", plan.in_words()),
     ];
-    let mut fact = |name, value: String| facts.push((name, value));
-    if let Some(hertz) = requirement.rate_hz {
-        fact(
-            "error",
-            format!("at most {error} of the mean, {single} of one request and of percentiles"),
-        );
-        let [read, reads] = [5e8 / hertz, 1e9].map(|ns| time(ns * plan.overhead));
-        let rate = per_second(hertz);
-        let among = if read == cost {
-            ""
-        } else {
-            " among other code"
-        };
-        fact(
-            "measuring costs",
-            format!(
-                "{rate} × 2 reads × {read}{among} = {reads} of CPU per second, {share} of one CPU"
-            ),
-        );
-        let cpu = &report.platform.cpu;
-        if let Some(cpus) = cpu.allowed.or(cpu.online) {
+    match requirement.rate_hz {
+        Some(hertz) => {
+            let [read, reads] = [5e8 / hertz, 1e9].map(|ns| time(ns * plan.overhead));
+            let is_cost = read == time(value_of(row.cost_ns));
+            let among = if is_cost { "" } else { " among other code" };
+            let costs = format!(
+                "{} × 2 reads × {read}{among} = {reads} of CPU per second, {share} of one CPU",
+                per_second(hertz)
+            );
+            let errors =
+                format!("at most {error} of the mean, {single} of one request and of percentiles");
+            facts.extend([("error", errors), ("measuring costs", costs)]);
+            let cpu = &report.platform.cpu;
+            let cpus = cpu.allowed.or(cpu.online);
             let seconds = requirement.duration_ns * 1e-9;
-            fact("requests", in_flight(seconds, hertz, cpus.into()));
+            facts.extend(cpus.map(|cpus| ("requests", in_flight(seconds, hertz, cpus.into()))));
         }
-    } else {
-        fact(
-            "error",
-            format!("at most {error} of least and mean, {single} of one call by itself"),
-        );
-        fact(
-            "least",
-            "for an operation that always takes the same, also on a busy machine".into(),
-        );
-        fact(
-            "mean",
-            "for an operation that varies; interruptions are a part of it".into(),
-        );
-        let cost = time(plan.campaign_ns * plan.overhead);
-        fact(
-            "measuring costs",
-            format!("{cost} for each result, {share} of the measuring time"),
-        );
+        None => {
+            let cost = time(plan.campaign_ns * plan.overhead);
+            facts.extend([
+                (
+                    "error",
+                    format!("at most {error} of least and mean, {single} of one call by itself"),
+                ),
+                (
+                    "least",
+                    "for an operation that always takes the same, also on a busy machine".into(),
+                ),
+                (
+                    "mean",
+                    "for an operation that varies; interruptions are a part of it".into(),
+                ),
+                (
+                    "measuring costs",
+                    format!("{cost} for each result, {share} of the measuring time"),
+                ),
+            ]);
+        }
     }
     if all {
         let causes = plan.budget.causes();
