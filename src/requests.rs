@@ -182,7 +182,7 @@ impl WaitRequest {
             conditions: ConditionsRequest::default(),
             plan,
             waits: RequestedWaits {
-                lengths_ns: plan.waits.lengths_ns.to_vec(),
+                lengths_ns: vec![crate::model::USUAL_WAIT_NS as u64],
                 ..RequestedWaits::default()
             },
         }

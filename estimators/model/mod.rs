@@ -49,7 +49,7 @@ pub use verdict::{
 };
 pub use wait::{
     Granularity, Lateness, MAX_FINE_STEP_NS, MAX_RATE_PPM, Steps, USUAL_WAIT_NS, WaitConditions,
-    WaitFigures, WaitRow, is_better_wait,
+    WaitFigures, WaitRow,
 };
 
 /// The largest rate at which the kernel slews a clock, as a share.

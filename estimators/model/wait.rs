@@ -127,18 +127,6 @@ impl Lateness {
     }
 }
 
-/// Returns whether one sleep primitive is better than another: clearly better in lateness or in CPU
-/// time, and not clearly worse in the other. Each argument is `[lateness, CPU time]`.
-pub fn is_better_wait(one: [f64; 2], other: [f64; 2]) -> bool {
-    /// The least relative difference that counts; smaller differences do not repeat in the next
-    /// run.
-    const MIN_RELATIVE_DIFFERENCE: f64 = 0.1;
-    let clearly_better = |a: f64, b: f64| a < (1.0 - MIN_RELATIVE_DIFFERENCE) * b;
-    let is_better = |at: usize| clearly_better(one[at], other[at]);
-    let is_worse = |at: usize| clearly_better(other[at], one[at]);
-    (is_better(0) || is_better(1)) && !is_worse(0) && !is_worse(1)
-}
-
 /// All results for a sleep primitive.
 #[apply(wire)]
 #[derive(Default)]

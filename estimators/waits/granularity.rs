@@ -131,9 +131,9 @@ impl Scale {
             let [low, middle] = [0.05, 0.5].map(|share| quantile(&residuals, share).unwrap_or(0.0));
             middle - low
         });
-        let windows = self.windows(STEP_WIDTHS[0] * width.max(self.shortest));
+        let pieces = self.pieces(STEP_WIDTHS[0] * width.max(self.shortest));
         let grid = self.find(&self.ends, &self.due, self.width);
-        let grid = grid.or_else(|| self.find(&windows, &self.due, width));
+        let grid = grid.or_else(|| self.find(&pieces, &self.due, width));
         // If waits do not start at evenly distributed phases, a lattice looks like a grid too.
         if let (Some(lattice), Some(grid)) = (rounding, grid)
             && !are_even(&self.starts, lattice.step.max(grid.step))
@@ -176,14 +176,14 @@ impl Scale {
         (is_lattice && are_even(free, found.step)).then_some(found)
     }
 
-    /// Returns the ends of waits in windows, each so short that all steps from `shortest` are tested.
-    fn windows(&self, shortest: f64) -> Vec<Vec<f64>> {
+    /// Returns the ends of waits in pieces, each so short that all steps from `shortest` are tested.
+    fn pieces(&self, shortest: f64) -> Vec<Vec<f64>> {
         let span = MAX_FREQUENCIES / OVERSAMPLING * shortest;
-        let windows = |ends: &Vec<f64>| -> Vec<Vec<f64>> {
+        let pieces = |ends: &Vec<f64>| -> Vec<Vec<f64>> {
             let same = |a: &f64, b: &f64| (a / span).floor() == (b / span).floor();
             ends.chunk_by(same).map(<[f64]>::to_vec).collect()
         };
-        self.ends.iter().flat_map(windows).collect()
+        self.ends.iter().flat_map(pieces).collect()
     }
 
     /// Returns the shortest and the longest step near `step` by which the fewest requests are rounded

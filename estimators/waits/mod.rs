@@ -4,7 +4,7 @@
 mod granularity;
 mod lateness;
 
-use crate::model::{Granularity, Interval, Steps, WaitFigures};
+use crate::model::{Interval, WaitFigures};
 use crate::statistics::quantiles::median_over_processes;
 use crate::statistics::{mean, mean_over_processes, median, quantile, sorted};
 use crate::trace::{Reference, Wait, WaitRun, WaitTrace};
@@ -55,28 +55,6 @@ pub fn figures(trace: &WaitTrace) -> WaitFigures {
         processes: trace.runs.len() as u32,
         waits: runs().map(wait_count).sum::<usize>() as u64,
     }
-}
-
-/// Returns the step of the grid of absolute time on which the wake-ups of one process lie, in
-/// nanoseconds: that of the shortest waits for which there is one. `None` if there is no grid.
-pub fn grid_ns(run: &WaitRun, reference: &Reference) -> Option<f64> {
-    let scales = granularity::granularity(std::slice::from_ref(run), reference);
-    scales
-        .iter()
-        .find_map(|steps| steps.grid?.step())
-        .map(|step| step.value)
-}
-
-/// Returns the longest step of the rounding of requests or of a grid of wake-ups, in nanoseconds.
-/// `None` if no step was found.
-pub fn longest_step_ns(runs: &[WaitRun], reference: &Reference) -> Option<f64> {
-    let scales = granularity::granularity(runs, reference);
-    scales
-        .iter()
-        .flat_map(Steps::known)
-        .filter_map(Granularity::step)
-        .map(|step| step.value)
-        .max_by(f64::total_cmp)
 }
 
 /// Returns the duration of a wait, in nanoseconds; 0 if the rate of the reference is unknown.

@@ -4,7 +4,7 @@ use timers::Subject;
 use timers::waits::WaitList;
 
 use super::*;
-use crate::model::{Interval, Lateness, Steps};
+use crate::model::{Granularity, Lateness, Steps};
 
 fn reference() -> Reference {
     Reference {

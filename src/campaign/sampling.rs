@@ -111,22 +111,21 @@ impl CampaignPlan {
         before(round)..before(round + 1)
     }
 
-    /// Returns the plan that makes all waits in the first rounds, without further rounds.
+    /// Returns the plan without longer measurements of leading sleep primitives.
     #[must_use]
-    pub fn without_further_rounds(mut self) -> Self {
-        self.waits.further = 0;
-        self.waits.first_share = 1.0;
+    pub fn without_leading(mut self) -> Self {
+        self.waits.leading = 0;
         self
     }
 
     /// Returns the plan with `waits` waits of each length, unless they take longer than half a
-    /// minute. There are no further rounds.
+    /// minute.
     #[must_use]
     pub fn with_waits(self, waits: u32) -> Self {
         /// Nanoseconds that the waits of a length may take in all processes: more than is needed to
         /// choose a primitive.
         const MAX_LENGTH_NS: f64 = 3e10;
-        let mut plan = self.without_further_rounds();
+        let mut plan = self.without_leading();
         plan.waits.waits = waits.div_ceil(plan.waits.processes);
         plan.waits.length_ns = MAX_LENGTH_NS / f64::from(plan.waits.processes);
         plan
@@ -138,11 +137,7 @@ impl CampaignPlan {
         name: "glance",
         waits: WaitPlan {
             processes: 1,
-            waits: 24,
-            length_ns: 5e7,
-            scan: 16,
-            scan_ns: 0.0,
-            wide_scan: (16, 0.0),
+            scan: 0,
             ..Self::QUICK.waits
         },
         ..Self::QUICK
@@ -174,14 +169,12 @@ impl CampaignPlan {
         contexts: &[],
         waits: WaitPlan {
             processes: 3,
-            further: 0,
-            first_share: 1.0,
-            lengths_ns: &[1_000, 100_000, MS],
-            waits: 40,
-            length_ns: 1.4e7,
-            scan: 24,
-            scan_ns: 2.8e7,
-            wide_scan: (40, 1e8),
+            waits: 16,
+            length_ns: 3e6,
+            leading: 0,
+            leading_ns: 0.0,
+            scan: 40,
+            scan_ns: 6e7,
             ticking_ns: 1.2e8,
         },
     };
@@ -212,15 +205,13 @@ impl CampaignPlan {
         contexts: &Context::USUAL,
         waits: WaitPlan {
             processes: 3,
-            further: 3,
-            first_share: 0.4,
-            lengths_ns: &[1_000, 10_000, 100_000, MS, 10 * MS],
-            waits: 140,
-            length_ns: 1.6e8,
+            waits: 40,
+            length_ns: 5e6,
+            leading: 500,
+            leading_ns: 3e9,
             scan: 60,
             scan_ns: 1.2e8,
-            wide_scan: (60, 1.2e8),
-            ticking_ns: 5e8,
+            ticking_ns: 2e8,
         },
     };
     /// The plan for publications.
@@ -250,28 +241,22 @@ impl CampaignPlan {
         contexts: &Context::ALL,
         waits: WaitPlan {
             processes: 10,
-            further: 0,
-            first_share: 1.0,
             waits: 600,
             length_ns: 8e8,
+            leading: 0,
             scan: 120,
             scan_ns: 4e8,
-            wide_scan: (120, 4e8),
             ticking_ns: 4e9,
             ..Self::DEFAULT.waits
         },
     };
 }
 
-const MS: u64 = 1_000_000;
-
 /// Fewest wake-ups of a periodic timer in a process. *Judgement*: their median has an interval.
 pub const MIN_WAKEUPS: u32 = 40;
 
-/// Fewest waits of one length in a process. With three processes, they give an interval for the
-/// median.
-/// *Computed*.
-pub const MIN_WAITS_PER_LENGTH: u32 = 2;
+/// Fewest waits of one length in a process. *Judgement*: 24 in three processes show a median.
+pub const MIN_WAITS_PER_LENGTH: u32 = 8;
 
 /// The numbers of processes and waits, and the time limits, for sleep primitives and periodic
 /// timers.
@@ -279,38 +264,46 @@ pub const MIN_WAITS_PER_LENGTH: u32 = 2;
 pub struct WaitPlan {
     /// Processes for each timer.
     pub processes: u32,
-    /// Number of further rounds, for the primitives for which no other primitive is both less late
-    /// and cheaper.
-    pub further: u32,
-    /// Share of `waits` and `length_ns` that is used before the further rounds.
-    pub first_share: f64,
-    /// The requested lengths if the user gives none, in nanoseconds.
-    pub lengths_ns: &'static [u64],
     /// Largest number of waits of one length in a process.
     pub waits: u32,
     /// Nanoseconds that the waits of one length may take in a process. At least
     /// `MIN_WAITS_PER_LENGTH` waits are made, however long they take.
     pub length_ns: f64,
+    /// Number of waits of one length of a leading primitive; 0 to measure all alike.
+    pub leading: u32,
+    /// Nanoseconds that these waits of all leading primitives may take.
+    pub leading_ns: f64,
     /// Largest number of waits in a scan, which consists of waits of random lengths; 0 to measure
     /// only the requested lengths.
     pub scan: u32,
-    /// Nanoseconds that a scan may take. At least eight waits are made, however long they take.
+    /// Nanoseconds that a scan may take. At least a third of its waits are made, however long they
+    /// take.
     pub scan_ns: f64,
-    /// `scan` and `scan_ns` if the lateness varies so much that wake-up times may lie on a grid.
-    pub wide_scan: (u32, f64),
     /// Nanoseconds for which a periodic timer runs in a process.
     pub ticking_ns: f64,
 }
 
 impl WaitPlan {
+    /// Returns the plan of one of the `processes` for each of `count` leading primitives.
+    #[must_use]
+    pub fn for_leading(&self, count: usize) -> Self {
+        Self {
+            waits: self.leading.div_ceil(self.processes),
+            length_ns: self.leading_ns / f64::from(self.processes) / count.max(1) as f64,
+            scan: 0,
+            ..*self
+        }
+    }
+
     /// Returns the expected time of all answers of a process, in nanoseconds, for waits of these
     /// lengths that take at most twice the requested time.
     pub fn process_ns(&self, lengths_ns: &[u64]) -> f64 {
-        let time_of_length = |length: &u64| {
-            self.length_ns
-                .max(f64::from(MIN_WAITS_PER_LENGTH) * *length as f64)
-        };
-        2.0 * (lengths_ns.iter().map(time_of_length).sum::<f64>() + 4.0 * self.wide_scan.1)
+        let planned_ns = self.length_ns.max(self.for_leading(1).length_ns);
+        let least = f64::from(2 * MIN_WAITS_PER_LENGTH);
+        let lengths = lengths_ns
+            .iter()
+            .map(|length| planned_ns.max(least * *length as f64));
+        2.0 * (lengths.sum::<f64>() + 8.0 * self.scan_ns)
     }
 
     /// Returns the expected time of a process that runs a periodic timer with this period, in
@@ -319,15 +312,5 @@ impl WaitPlan {
         2.0 * self
             .ticking_ns
             .max(2.0 * f64::from(MIN_WAKEUPS) * period_ns as f64)
-    }
-
-    /// Returns the plan of the rounds before the further ones.
-    pub fn first_rounds(&self) -> Self {
-        let waits = f64::from(self.waits) * self.first_share;
-        Self {
-            waits: waits as u32,
-            length_ns: self.length_ns * self.first_share,
-            ..*self
-        }
     }
 }

@@ -36,7 +36,7 @@ pub fn wait(request: &WaitRequest) -> Result<FinishedRun, RunError> {
     } = request;
     let plan = match waits.span {
         None => *plan,
-        Some(_) => plan.without_further_rounds(),
+        Some(_) => plan.without_leading(),
     };
     let process_ns = plan.waits.process_ns(&waits.lengths_ns);
     let mut campaign = WaitCampaign::begin(run, conditions, plan, Op::Waits, process_ns)?;

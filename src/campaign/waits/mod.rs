@@ -1,28 +1,24 @@
-//! Measures sleep primitives and periodic timers in rounds: one in one process by `explore` or
-//! `ticking`.
+//! Measures sleep primitives and periodic timers in rounds, one in one process.
 
-pub mod explore;
-mod pareto;
 mod possible;
-pub mod ticking;
 
 use std::time::Duration;
 
-use rand::SeedableRng;
 use rand::rngs::StdRng;
-use timers::{Answer, Fault};
+use rand::seq::SliceRandom;
+use rand::{RngExt, SeedableRng};
+use timers::waits::{Expiration, WaitList, Wakeups};
+use timers::{Answer, Fault, Subject};
 
-use self::explore::{WaitBench, explore};
-use self::pareto::pareto_optimal;
-use self::ticking::run_periodic_timer;
 use super::choose::Purpose;
 use super::rounds::Rounds;
-use super::sampling::CampaignSettings;
-use super::sampling::WaitPlan;
+use super::sampling::{CampaignSettings, MIN_WAITS_PER_LENGTH, MIN_WAKEUPS, WaitPlan};
 use super::subject::CampaignSubject;
 use crate::hosts::host::TimerHost;
 use crate::hosts::hosted;
-use crate::trace::{PeriodTrace, WaitTrace};
+use crate::model::WaitActivity;
+use crate::statistics::{median, quantile, sorted};
+use crate::trace::{PeriodRun, PeriodTrace, Reference, Wait, WaitRun, WaitTrace};
 
 /// A sleep primitive with its observations.
 pub type WaitSubject = CampaignSubject<WaitTrace>;
@@ -36,9 +32,8 @@ pub struct RequestedWaits {
     pub span: Option<Duration>,
 }
 
-/// Measures sleep primitives: first all of them briefly, then in further rounds those for which no
-/// other primitive is both less late and cheaper. Calls `progress` with a description of the next
-/// step.
+/// Measures sleep primitives: all of them briefly, then the leading ones for longer. Calls `progress`
+/// with a description of the next step.
 ///
 /// # Errors
 /// Only [`Fault::Interrupted`]: the failure of a timer is recorded in its outcome.
@@ -54,36 +49,220 @@ pub fn measure_waits(
         runs: Vec::new(),
     };
     let mut rounds = Rounds::begin(hosts, subjects, settings, progress, Purpose::Waits, empty)?;
-    let plan = settings.plan.waits;
-    let with_plan = |plan: WaitPlan| {
-        move |subject: &mut WaitSubject, seed| {
+    let with_plan = |plan: WaitPlan, lengths_ns: Vec<u64>| {
+        move |subject: &mut WaitSubject, seed| -> Answer<()> {
             let mut bench = WaitBench::start(subject, hosts, settings)?;
-            wait_in_process(&mut bench, subject.observed()?, waits, &plan, seed)
+            let runs = &mut subject.observed()?.runs;
+            let mut random = StdRng::seed_from_u64(seed);
+            let run = explore(&mut bench, runs, &lengths_ns, &plan, &mut random)?;
+            runs.push(run);
+            Ok(())
         }
     };
-    let measure_first = with_plan(plan.first_rounds());
+    let plan = settings.plan.waits;
+    let measure = with_plan(plan, waits.lengths_ns.clone());
     rounds.repeat(plan.processes, waits.span, |rounds, _| {
-        rounds.run_round(rounds.all(), &measure_first)
+        rounds.run_round(rounds.all(), &measure)
     })?;
-    let measure_further = with_plan(plan);
-    for _ in 0..plan.further {
-        rounds.run_round(pareto_optimal(rounds.subjects), &measure_further)?;
+    for &length_ns in waits.lengths_ns.iter().filter(|_| plan.leading > 0) {
+        let leading = leading(rounds.subjects, length_ns);
+        let measure = with_plan(plan.for_leading(leading.len()), vec![length_ns]);
+        for _ in 0..plan.processes {
+            rounds.run_round(leading.clone(), &measure)?;
+        }
     }
     Ok(())
 }
 
-/// Measures a sleep primitive in one process and adds the observations to its trace.
-fn wait_in_process(
+/// Returns the indices of the least late primitives of those that block on each CPU, and of those
+/// that do not and are much less late.
+fn leading(subjects: &[WaitSubject], length_ns: u64) -> Vec<usize> {
+    /// The largest ratio of the median lateness of two primitives that are equally late. *Judgement*.
+    const MAX_EQUAL_RATIO: f64 = 1.25;
+    /// The largest median lateness of a primitive that does not block, as a share of that of the best
+    /// one that does. *Judgement*: it takes a CPU for it.
+    const MAX_SPINNING_SHARE: f64 = 0.2;
+    let late_ns = |subject: &WaitSubject| {
+        let trace = subject.outcome.as_ref().ok()?;
+        let waits = trace.runs.iter().flat_map(|run| &run.lengths);
+        let waits = waits.filter(|wait| wait.request_ns == length_ns);
+        let late = waits.map(|wait| wait.late_ns(trace.reference.ns_per_tick));
+        median(late)
+            .map(f64::abs)
+            .filter(|_| subject.is_measurable())
+    };
+    let blocks = |subject: &WaitSubject| subject.timer.means == WaitActivity::Blocks;
+    let is_leading = |at: &usize| {
+        let subject = &subjects[*at];
+        let same = |other: &&WaitSubject| other.conditions.cpu == subject.conditions.cpu;
+        let blocking = subjects.iter().filter(same).filter(|other| blocks(other));
+        let best = blocking.filter_map(late_ns).fold(f64::INFINITY, f64::min);
+        let share = if blocks(subject) {
+            MAX_EQUAL_RATIO
+        } else {
+            MAX_SPINNING_SHARE
+        };
+        late_ns(subject).is_some_and(|late| late <= share * best)
+    };
+    (0..subjects.len()).filter(is_leading).collect()
+}
+
+/// A sleep primitive with what is needed to measure it.
+pub struct WaitBench {
+    /// The sleep primitive.
+    pub timer: Box<dyn Subject>,
+    /// A loop that does not wait, if the host has one.
+    pub floor: Option<Box<dyn Subject>>,
+    /// The clock that times the waits.
+    pub reference: Reference,
+}
+
+impl WaitBench {
+    /// Starts a process for a sleep primitive.
+    fn start(
+        subject: &WaitSubject,
+        hosts: &[TimerHost],
+        settings: &CampaignSettings,
+    ) -> Answer<Self> {
+        let trace = subject.outcome.as_ref().map_err(Clone::clone)?;
+        let connection = subject.connect(hosts, settings)?;
+        let hosted = |id: &str| hosted::subject(&connection, id);
+        let floor = timers::waits::FLOOR_ID;
+        let has_floor = (connection.borrow().hello().waiters.iter()).any(|timer| timer.id == floor);
+        Ok(Self {
+            timer: hosted(&subject.timer.id),
+            floor: has_floor.then(|| hosted(floor)),
+            reference: trace.reference.clone(),
+        })
+    }
+
+    /// Makes waits of these lengths after random pauses of at most `pause_ns`. The user can interrupt
+    /// only between questions, so that each has a limited length.
+    fn wait(&mut self, lengths_ns: &[u64], pause_ns: f64) -> Answer<Vec<Wait>> {
+        /// Largest total length of the waits in one question, in nanoseconds.
+        const MAX_QUESTION_NS: u64 = 1_000_000_000;
+        let longest = lengths_ns
+            .iter()
+            .max()
+            .map_or(1, |length| length + pause_ns as u64);
+        let count = (MAX_QUESTION_NS / longest.max(1)).clamp(1, lengths_ns.len().max(1) as u64);
+        let mut waits = Vec::with_capacity(lengths_ns.len());
+        for lengths_ns in lengths_ns.chunks(count as usize) {
+            let list = WaitList {
+                lengths_ns,
+                pause_ns: pause_ns as u64,
+            };
+            waits.extend(self.timer.waits(&self.reference.id, list)?);
+        }
+        possible::check_waits(&waits, &self.reference)?;
+        Ok(waits)
+    }
+
+    /// Times the loop that does not wait; returns no waits if the host has no such loop.
+    fn time_floor(&mut self) -> Answer<Vec<Wait>> {
+        /// Number of calls of the loop.
+        const FLOOR_WAITS: usize = 200;
+        let list = WaitList {
+            lengths_ns: &[0; FLOOR_WAITS],
+            pause_ns: 0,
+        };
+        let floor = self.floor.as_mut();
+        let waits = floor.map_or(Ok(Vec::new()), |floor| {
+            floor.waits(&self.reference.id, list)
+        })?;
+        possible::check_waits(&waits, &self.reference)?;
+        Ok(waits)
+    }
+
+    /// The median lateness of some waits, and the time over which it would be spread evenly, in
+    /// nanoseconds: the step of a primitive with a step.
+    fn spread_ns(&self, waits: &[Wait]) -> [f64; 2] {
+        let late = waits
+            .iter()
+            .map(|wait| wait.late_ns(self.reference.ns_per_tick));
+        let late = sorted(late);
+        let [low, middle, high] = [0.25, 0.5, 0.75].map(|at| quantile(&late, at).unwrap_or(0.0));
+        [middle.max(0.0), 2.0 * (high - low)]
+    }
+}
+
+/// Measures a primitive in one process: its floor, its lateness at the given lengths and, if the plan
+/// has a scan (waits of random lengths), its granularity. `before` are the runs of earlier processes.
+///
+/// # Errors
+/// The errors of the subject.
+pub fn explore(
     bench: &mut WaitBench,
-    trace: &mut WaitTrace,
-    waits: &RequestedWaits,
+    before: &[WaitRun],
+    lengths_ns: &[u64],
     plan: &WaitPlan,
-    seed: u64,
-) -> Answer<()> {
-    let mut random = StdRng::seed_from_u64(seed);
-    let run = explore(bench, &trace.runs, waits, plan, &mut random)?;
-    trace.runs.push(run);
-    Ok(())
+    random: &mut StdRng,
+) -> Answer<WaitRun> {
+    /// Number of waits that show the spread of the lateness if nothing else does.
+    const TRIED_WAITS: usize = 4;
+    /// Longest request of the first scan, ratio of successive ones, and the longest.
+    const SCANS_NS: [f64; 3] = [3e6, 4.0, 3e7];
+    /// Number of steps that a scan has to span to show their length.
+    const STEPS_PER_SCAN: f64 = 2.5;
+    /// Limits of the longest random pause before a wait, in nanoseconds.
+    const PAUSES_NS: [f64; 2] = [2e4, 2e7];
+    /// The number of waits of 1 ns is that of another length divided by this number.
+    const SHORT_WAIT_DIVISOR: u32 = 4;
+    let mut run = WaitRun {
+        empty: bench.time_floor()?,
+        ..WaitRun::default()
+    };
+    let known: Vec<Wait> = before.iter().flat_map(|run| run.lengths.clone()).collect();
+    let mut spread = if known.is_empty() {
+        let shortest = lengths_ns.iter().min().copied().unwrap_or(1);
+        let tried = bench.wait(&[shortest; TRIED_WAITS], PAUSES_NS[0])?;
+        bench.spread_ns(&tried)
+    } else {
+        bench.spread_ns(&known)
+    };
+    let [mut longest_ns, growth, most_ns] = SCANS_NS;
+    let mut is_long_enough = plan.scan == 0;
+    while !is_long_enough {
+        // Requests take half the length of the scan on average, and the pauses a quarter.
+        let affordable = plan.scan_ns / (0.75 * longest_ns + spread[0]);
+        let count = (affordable as u32).clamp(plan.scan / 3, plan.scan);
+        let lengths: Vec<u64> = (0..count)
+            .map(|_| random.random_range(0.0..longest_ns) as u64)
+            .collect();
+        let scan = bench.wait(&lengths, longest_ns / 2.0)?;
+        spread = bench.spread_ns(&scan);
+        run.scans.push(scan);
+        is_long_enough = STEPS_PER_SCAN * spread[1] <= longest_ns || longest_ns >= most_ns;
+        longest_ns *= growth;
+    }
+    // Pauses of two steps, or one, let waits begin at all phases of a step equally often; those of a
+    // step of the reference, at all of its phases.
+    let steps = if 2.0 * spread[1] <= PAUSES_NS[1] {
+        2.0
+    } else {
+        1.0
+    };
+    let least_ns = PAUSES_NS[0].max(bench.reference.uncertainty_ns());
+    let pause_ns = (steps * spread[1]).max(least_ns).min(PAUSES_NS[1]);
+    let count = |length: f64| {
+        let count = (plan.length_ns / (length + spread[0] + pause_ns / 2.0)) as u32;
+        count.clamp(MIN_WAITS_PER_LENGTH, plan.waits.max(MIN_WAITS_PER_LENGTH))
+    };
+    let short = if plan.scan > 0 {
+        plan.waits / SHORT_WAIT_DIVISOR
+    } else {
+        0
+    };
+    let requests = lengths_ns
+        .iter()
+        .map(|&length| (length, count(length as f64)));
+    let mut requests: Vec<u64> = requests
+        .chain([(1, short)])
+        .flat_map(|(length, count)| std::iter::repeat_n(length, count as usize))
+        .collect();
+    requests.shuffle(random);
+    run.lengths = bench.wait(&requests, pause_ns)?;
+    Ok(run)
 }
 
 /// Measures periodic timers, all with the same period. Calls `progress` with a description of the
@@ -117,5 +296,42 @@ pub fn measure_periods(
     };
     rounds.repeat(plan.processes, None, |rounds, _| {
         rounds.run_round(rounds.all(), &tick)
+    })
+}
+
+/// Runs a timer with this period for about `ticking_ns` nanoseconds. Returns its wake-ups.
+///
+/// # Errors
+/// The errors of the subject.
+pub fn run_periodic_timer(
+    timer: &mut dyn Subject,
+    reference: &Reference,
+    period_ns: u64,
+    ticking_ns: f64,
+) -> Answer<PeriodRun> {
+    /// Number of wake-ups that show the actual period, which is longer if it is made of single waits.
+    const SAMPLED_WAKEUPS: u32 = 6;
+    /// Largest number of wake-ups in a process.
+    const MAX_WAKEUPS: u32 = 100_000;
+    let sample = timer
+        .periods(&reference.id, period_ns, SAMPLED_WAKEUPS)?
+        .list;
+    let [first, .., last] = sample.as_slice() else {
+        return Err(Fault::Refused("the host reported no wake-ups".into()));
+    };
+    possible::check_wakeups(&sample, first.at, period_ns, reference)?;
+    let sampled_ns = reference.ns(first.at, last.at) / f64::from(SAMPLED_WAKEUPS - 1);
+    let count = (ticking_ns / sampled_ns.max(period_ns as f64)) as u32;
+    let count = count.clamp(MIN_WAKEUPS, MAX_WAKEUPS);
+    let Wakeups { start, list } = timer.periods(&reference.id, period_ns, count)?;
+    possible::check_wakeups(&list, last.at, period_ns, reference)?;
+    let wakeups = list
+        .into_iter()
+        .map(|Expiration { at, expirations }| (at, expirations))
+        .collect();
+    Ok(PeriodRun {
+        wakeups,
+        start,
+        ..PeriodRun::default()
     })
 }

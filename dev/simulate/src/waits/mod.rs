@@ -11,15 +11,21 @@ use simulated::{REFERENCE_ID, TickModel, VirtualTicks, VirtualWaits, WaitModel};
 use timers::Answer;
 
 use timermeter::campaign::sampling::CampaignPlan;
-use timermeter::campaign::waits::RequestedWaits;
-use timermeter::campaign::waits::explore::{WaitBench, explore};
-use timermeter::campaign::waits::ticking::run_periodic_timer;
+use timermeter::campaign::waits::{WaitBench, explore, run_periodic_timer};
 use timermeter::model::{PeriodFigures, WaitFigures};
 use timermeter::periods;
 use timermeter::trace::{PeriodTrace, Reference, WaitTrace};
 
-/// The lengths besides those of the plan, which show the proportional error, in nanoseconds.
-const LONG_NS: [u64; 2] = [100_000_000, 1_000_000_000];
+/// The requested lengths, in nanoseconds. The long ones show the proportional error.
+const LENGTHS_NS: [u64; 7] = [
+    1_000,
+    10_000,
+    100_000,
+    1_000_000,
+    10_000_000,
+    100_000_000,
+    1_000_000_000,
+];
 
 /// A simulated sleep primitive and the seed of its simulation.
 #[derive(Clone, Debug, PartialEq)]
@@ -66,36 +72,20 @@ impl WaitCase {
     /// If the timer does not answer a question. Simulated timers answer all of them.
     pub fn probe(&self, plan: &CampaignPlan) -> Answer<WaitTrace> {
         let plan = &plan.waits;
-        let waits = RequestedWaits {
-            lengths_ns: [plan.lengths_ns, &LONG_NS].concat(),
-            ..RequestedWaits::default()
-        };
         let mut random = StdRng::seed_from_u64(self.seed);
         let mut trace = WaitTrace {
             reference: reference(self.model.clock_step),
             runs: Vec::new(),
         };
-        let first = plan.first_rounds();
-        for process in 0..plan.processes {
-            trace.runs.push(explore(
-                &mut self.bench(process),
-                &trace.runs,
-                &waits,
-                &first,
-                &mut random,
-            )?);
-        }
-        // A campaign adds processes to some timers only; here to those with an even seed.
-        let further = if self.seed.is_multiple_of(2) {
-            plan.further
-        } else {
-            0
-        };
-        for process in 0..further {
-            let mut bench = self.bench(plan.processes + process);
-            trace
-                .runs
-                .push(explore(&mut bench, &trace.runs, &waits, plan, &mut random)?);
+        // A campaign measures the leading timers for longer; here those with an even seed.
+        let leading = self.seed.is_multiple_of(2).then(|| plan.for_leading(1));
+        let plans = [Some(*plan), leading].into_iter().flatten();
+        for (round, plan) in plans.enumerate() {
+            for process in 0..plan.processes {
+                let mut bench = self.bench(round as u32 * plan.processes + process);
+                let run = explore(&mut bench, &trace.runs, &LENGTHS_NS, &plan, &mut random)?;
+                trace.runs.push(run);
+            }
         }
         Ok(trace)
     }
