@@ -5,6 +5,7 @@ mod wait;
 use std::io::Write;
 
 use serde::Serialize;
+use timers::agents::RUNTIMES;
 
 use super::{CommandResult, emit, failed, prepare_outputs, probe, usage};
 use crate::assessment::figures_in_words;
@@ -30,8 +31,6 @@ const LISTED_OTHERS: usize = 2;
 const JMH: &str = "JMH repeats this in fresh virtual machines, between which results differ: prefer it where you can";
 /// The note on measuring a service for longer.
 const HISTOGRAM: &str = "for more requests use HdrHistogram, which all of these languages have";
-/// A runtime for which this program has no agent.
-const NO_AGENT: &str = "--runtime: no such runtime (see `timermeter probe --help`); give an agent with --agent, or a report with --from";
 /// What needs a duration, and an example.
 const NO_DURATION: &str = "how long does it take? As in `timermeter pick 250ns --for rust`; for a library give the shortest time that its users measure";
 
@@ -200,7 +199,14 @@ fn probe_candidates(args: &PickArgs, requirement: &Requirement) -> CommandResult
 /// The timers to measure: all native timers, or all timers of the named agents and runtime.
 fn candidates(args: &PickArgs, runtime: Option<&str>) -> CommandResult<RunRequest> {
     let named = runtime.filter(|name| *name != "native" && args.agents.is_empty());
-    let host = named.map(|name| find_host(name).ok_or_else(|| usage(NO_AGENT)));
+    let unknown = || {
+        let known: Vec<&str> = RUNTIMES.iter().map(|runtime| runtime.name).collect();
+        usage(format!(
+            "--runtime: there are agents for {}; give another with --agent, or a report with --from",
+            known.join(", ")
+        ))
+    };
+    let host = named.map(|name| find_host(name).ok_or_else(unknown));
     let host = host.transpose()?.map(RuntimeName::One);
     let is_hosted = host.is_some() || !args.agents.is_empty();
     let hosts = HostRequest {
