@@ -48,8 +48,8 @@ fn wrong_answers_fail_with_reason() {
         ("probe", "double", "cannot serve as a reference"),
         ("probe", "endless", "`intervals` with more than"),
         ("probe", "crowd", "4096"),
-        ("wait", "ends-first", "it ended 100 µs before it began"),
-        ("period", "backwards", "after the wake-up before it"),
+        ("wait", "ends-first", "took -100 µs"),
+        ("period", "backwards", "after the one before it"),
     ] {
         let Some((row, peak)) = run_with_lie(verb, lie) else {
             return;
