@@ -35,7 +35,7 @@ pub use run::{DetailArgs, RunArgs};
 pub use runtimes::{BrowserArgs, HostArgs};
 pub use samples::SamplesArgs;
 pub use table::{Columns, TableArgs};
-pub use wait::{PeriodArgs, WaitArgs};
+pub use wait::WaitArgs;
 pub use watch::WatchArgs;
 
 use crate::campaign::sampling::CampaignPlan;
@@ -112,13 +112,17 @@ impl Cli {
                 let hint = vec!["a file whose name begins with `-` is written ./-NAME".into()];
                 error.insert(ContextKind::Suggested, ContextValue::StyledStrs(hint));
             }
+            let verb = error.get(ContextKind::InvalidSubcommand);
+            if verb == Some(&ContextValue::String("period".into())) {
+                let hint = vec!["`timermeter wait --every PERIOD` measures periodic timers".into()];
+                error.insert(ContextKind::Suggested, ContextValue::StyledStrs(hint));
+            }
             error
         })?;
         let mut cli = Self::from_arg_matches(&matches);
         let taken = match cli.as_mut().map(|cli| &mut cli.command) {
             Ok(Some(Verb::Compare(args))) => args.split_sides(),
             Ok(Some(Verb::Wait(args))) => args.take_lengths(),
-            Ok(Some(Verb::Period(args))) => args.take_lengths(),
             _ => Ok(()),
         };
         let cli = cli.and_then(|cli| taken.map(|()| cli));
@@ -218,35 +222,24 @@ pub enum Verb {
     ///   timermeter probe --agent py='python3 agent.py' --cycles nominal
     #[command(verbatim_doc_comment)]
     Probe(ProbeArgs),
-    /// Characterise sleep primitives: granularity, lateness, cost
+    /// Characterise sleep primitives and periodic timers: lateness, cost
     ///
-    /// Measures how finely waits can be requested, how late they return, and what they cost.
+    /// Measures how late waits of a length end, 1 ms if none is given, and what they cost. A range
+    /// of lengths also shows how finely waits can be requested. With --every, measures timers that
+    /// wake a program every PERIOD: how late, how many due times they miss, and their drift.
     ///
     /// Exit status 3: done, but a timer given by name could not be characterised.
     ///
     /// Examples:
-    ///   timermeter wait --quick                           all of them, less precisely
-    ///   timermeter wait 100us                             waits of one length
-    ///   timermeter wait nanosleep 'timerfd*' 50us,1ms..10ms
+    ///   timermeter wait 100us                             all primitives
+    ///   timermeter wait --every 1ms                       all periodic timers
+    ///   timermeter wait 1us..50ms nanosleep timerfd
     ///   timermeter wait nanosleep --slack default,1ns     the default slack, and 1 ns
-    ///   timermeter wait --policy other,fifo:80
-    ///   timermeter wait nanosleep 1ms --budget 60s --cpu all -o waits.json
-    ///   timermeter wait nanosleep 1ms --budget 1h --policy fifo:80
+    ///   timermeter wait --every 250us timerfd setitimer --policy other,fifo:80
+    ///   timermeter wait 1ms nanosleep --budget 60s --cpu all -o waits.json
     ///   timermeter wait --runtime java,python
     #[command(verbatim_doc_comment)]
     Wait(Box<WaitArgs>),
-    /// Characterise periodic timers: rate, jitter, missed expirations
-    ///
-    /// Also finds how each timer handles missed expirations.
-    ///
-    /// Exit status 3: done, but a timer given by name could not be characterised.
-    ///
-    /// Examples:
-    ///   timermeter period 1ms
-    ///   timermeter period 250us timerfd setitimer --policy fifo:80
-    ///   timermeter period 10ms --runtime java,node
-    #[command(verbatim_doc_comment)]
-    Period(PeriodArgs),
     /// Make a static web site from a folder of reports
     ///
     /// The index page compares the machines side by side if there are at most forty.

@@ -6,8 +6,7 @@ use std::process::ExitCode;
 use timermeter::cli::{Cli, Verb};
 use timermeter::commands::{
     CommandError, agent, answer, browser, check, compare, completions, counter, explain, gate,
-    list, measure, measure_worker, period, pick, probe, publish, samples, set_common, table, wait,
-    watch,
+    list, measure, measure_worker, pick, probe, publish, samples, set_common, table, wait, watch,
 };
 use timermeter::hosts::children::{self, guard};
 use timermeter::messages::{in_locale, print_message};
@@ -114,7 +113,6 @@ fn starts_children(command: &Verb) -> bool {
         command,
         Verb::Answer(_)
             | Verb::Wait(_)
-            | Verb::Period(_)
             | Verb::List(_)
             | Verb::Browser(_)
             | Verb::Pick(_)
@@ -223,7 +221,6 @@ fn run(command: &Verb) -> Result<bool, CommandError> {
         Verb::Answer(args) => done(answer::run(args, output)),
         Verb::Probe(args) => probe::run(args, output),
         Verb::Wait(args) => wait::run(args, output),
-        Verb::Period(args) => period::run(args, output),
         Verb::Publish(args) => publish::run(args, output),
         Verb::Table(args) => table::run(args, output),
         Verb::Compare(args) => compare::run(args, output),

@@ -8,6 +8,7 @@ use timers::os::Policy;
 
 use crate::campaign::sampling::CampaignPlan;
 use crate::campaign::waits::RequestedWaits;
+use crate::model::USUAL_WAIT_NS;
 use crate::platform::frequency::CyclesFrom;
 
 /// What all runs have.
@@ -172,45 +173,36 @@ pub struct WaitRequest {
     pub plan: CampaignPlan,
     /// The waits.
     pub waits: RequestedWaits,
+    /// The period of periodic timers in nanoseconds; `None` for waits.
+    pub every_ns: Option<u64>,
 }
 
 impl WaitRequest {
-    /// Waits of the lengths of the plan.
-    pub fn new(run: RunRequest, plan: CampaignPlan) -> Self {
+    /// Waits of these lengths, 1 ms if there are none; those of random lengths, which show the
+    /// granularity, only if `with_random`.
+    pub fn new(
+        run: RunRequest,
+        mut plan: CampaignPlan,
+        mut lengths_ns: Vec<u64>,
+        with_random: bool,
+    ) -> Self {
+        if lengths_ns.is_empty() {
+            lengths_ns.push(USUAL_WAIT_NS as u64);
+        }
+        lengths_ns.sort_unstable();
+        lengths_ns.dedup();
+        if !with_random {
+            plan.waits.scan = 0;
+        }
         Self {
             run,
             conditions: ConditionsRequest::default(),
             plan,
             waits: RequestedWaits {
-                lengths_ns: vec![crate::model::USUAL_WAIT_NS as u64],
+                lengths_ns,
                 ..RequestedWaits::default()
             },
+            every_ns: None,
         }
     }
-
-    /// The same request with these lengths instead of all of the plan, and waits of random lengths,
-    /// which show the granularity, only if `with_random`.
-    #[must_use]
-    pub fn of_lengths(mut self, mut lengths_ns: Vec<u64>, with_random: bool) -> Self {
-        lengths_ns.sort_unstable();
-        lengths_ns.dedup();
-        self.waits.lengths_ns = lengths_ns;
-        if !with_random {
-            self.plan.waits.scan = 0;
-        }
-        self
-    }
-}
-
-/// What `period` measures.
-#[derive(Clone, Debug)]
-pub struct PeriodRequest {
-    /// The timers, and what all runs have.
-    pub run: RunRequest,
-    /// The conditions.
-    pub conditions: ConditionsRequest,
-    /// How many periods.
-    pub plan: CampaignPlan,
-    /// The period in nanoseconds.
-    pub every_ns: u64,
 }

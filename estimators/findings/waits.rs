@@ -79,7 +79,7 @@ rules! {
     }
     "requests-rounded" {
         Note "requests are rounded to steps of {step}"
-            => "for shorter waits, use a timer that rounds requests to shorter steps",
+            in short "steps of {step}" => "for shorter waits, use a timer that rounds requests to shorter steps",
             |waits| {
                 let mut steps = waits.steps.iter();
                 let step = steps.find_map(|steps| steps.rounding.and_then(Granularity::step))?;
@@ -88,7 +88,7 @@ rules! {
     }
     "wakes-on-a-grid" {
         Note "threads wake at points of time {step} apart<, and {grown} for longer waits>"
-            => "expect waits to end up to a step late",
+            in short "steps of {step}" => "expect waits to end up to a step late",
             |waits| {
                 let steps = waits.steps.iter();
                 let grids: Vec<f64> = steps

@@ -6,7 +6,7 @@
 use timers::waits::WaitActivity;
 
 use super::row::deref_to_head;
-use super::{Interval, RowHead, WaitConditions};
+use super::{Interval, MAX_RATE_PPM, RowHead, WaitConditions};
 
 /// All results for a periodic timer.
 #[apply(wire)]
@@ -36,8 +36,25 @@ pub struct PeriodFigures {
     /// The part of them that the timer does not report.
     #[serde(default)]
     pub lost: u64,
+    /// Whether it is a loop of relative waits, which has no schedule to keep.
+    #[serde(default)]
+    pub is_loop: bool,
     /// The number of fresh processes.
     pub processes: u32,
+}
+
+impl PeriodFigures {
+    /// The number of due times, with or without a wake-up.
+    pub fn due(&self) -> u64 {
+        let all = self.expirations.saturating_add(self.missed);
+        all.saturating_sub(self.missed_reported)
+    }
+
+    /// Whether it has a schedule and keeps it. A loop of relative waits is slow by its lateness.
+    pub fn keeps_schedule(&self) -> bool {
+        let rate = self.rate_error_ppm;
+        !self.is_loop && rate.is_none_or(|ppm| ppm.low().unwrap_or(ppm.value) < MAX_RATE_PPM)
+    }
 }
 
 /// A periodic timer, under one set of conditions.

@@ -19,6 +19,7 @@ pub const SETTLING_WAKEUPS: usize = 5;
 pub fn figures(trace: &PeriodTrace) -> PeriodFigures {
     let mut found = PeriodFigures {
         processes: trace.runs.len() as u32,
+        is_loop: trace.runs.iter().any(|run| run.start == Start::Relative),
         ..PeriodFigures::default()
     };
     for (_, count) in trace.runs.iter().flat_map(|run| &run.wakeups) {

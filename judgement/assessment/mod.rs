@@ -9,6 +9,8 @@ mod recommendation;
 pub use answer::{ClockAnswer, WAIT_NS, plan_alone};
 pub use recommendation::{USUAL_DURATION, USUAL_ERROR, figures_in_words, sentences};
 
+pub use crate::choice::waits::{RankedWait, leading as leading_waits};
+
 use blame::Blamed;
 
 use crate::findings::Facts;

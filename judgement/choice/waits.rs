@@ -14,8 +14,8 @@ use super::plan::percent;
 use super::runtime::why_unavailable;
 use super::wait_snippet::{code_position, sets_slack};
 use crate::model::{
-    Interval, Lateness, MAX_RATE_PPM, PeriodRow, Platform, Report, RowHead, USUAL_WAIT_NS,
-    WaitActivity, WaitConditions, WaitRow, value_of,
+    Interval, Lateness, PeriodRow, Platform, Report, RowHead, USUAL_WAIT_NS, WaitActivity,
+    WaitConditions, WaitRow, value_of,
 };
 use crate::numbers::{short_time, significant, time};
 
@@ -207,11 +207,7 @@ fn periodic(row: &PeriodRow) -> Option<RankedWait> {
         max_ns: figures.max_ns?,
         ..WaitRecord::of(&row.conditions, row.means, figures.lateness_p50_ns)
     };
-    // A loop of relative waits is slow by its lateness.
-    let rate = figures
-        .rate_error_ppm
-        .map(|ppm| ppm.low().unwrap_or(ppm.value));
-    let drifts = rate.is_some_and(|ppm| ppm >= MAX_RATE_PPM);
+    let drifts = !figures.keeps_schedule();
     ranked(
         &row.head,
         record,
@@ -388,27 +384,31 @@ fn early_note(late: &Lateness) -> Option<String> {
     })
 }
 
-/// Sums up the waits of a report, or else its periodic timers, in a sentence: the leading ones. `None`
-/// if the lateness of none is known.
-pub fn summarize_waits(report: &Report) -> Option<String> {
+/// The timers that the report recommends for waits of `length_ns` nanoseconds, or those that it
+/// recommends to be woken by periodically if there is no length.
+pub fn leading(report: &Report, length_ns: Option<u64>) -> Vec<RankedWait> {
     let asked = WaitRequirement {
         every_ns: USUAL_WAIT_NS,
         once: true,
         language: None,
     };
-    let (what, length_ns, all) = match nearest_length(report.waits.iter(), USUAL_WAIT_NS) {
-        Some(near) => (
-            "wait",
-            near.request_ns,
-            list_waits(report, &asked, near.request_ns),
-        ),
-        None => {
-            let all = report.periods.iter().filter_map(periodic).collect();
-            ("wake every", report.periods.first()?.period_ns, all)
-        }
+    let all = match length_ns {
+        Some(ns) => list_waits(report, &asked, ns),
+        None => report.periods.iter().filter_map(periodic).collect(),
     };
-    let ranked = rank(all, None);
-    let leading = ranked.iter().filter(|one| one.figures.leads).enumerate();
+    let ranked = rank(all, None).into_iter();
+    ranked.filter(|one| one.figures.leads).collect()
+}
+
+/// Sums up the waits of a report, or else its periodic timers, in a sentence: the leading ones. `None`
+/// if the lateness of none is known.
+pub fn summarize_waits(report: &Report) -> Option<String> {
+    let near = nearest_length(report.waits.iter(), USUAL_WAIT_NS).map(|near| near.request_ns);
+    let (what, length_ns) = match near {
+        Some(ns) => ("wait", ns),
+        None => ("wake every", report.periods.first()?.period_ns),
+    };
+    let leading = leading(report, near).into_iter().enumerate();
     let parts: Vec<String> = leading
         .map(|(at, one)| {
             let condition = match (one.figures.spins, at) {

@@ -5,8 +5,8 @@ use std::array;
 use clap::ValueEnum;
 
 use crate::model::{
-    Finding, Interval, Lateness, PeriodFigures, PeriodRow, Report, RowHead, Status, TimerRow,
-    WaitConditions, WaitRow,
+    Finding, Lateness, PeriodFigures, PeriodRow, Report, RowHead, Status, TimerRow, WaitConditions,
+    WaitRow,
 };
 use crate::text::numbers::short_time;
 
@@ -154,7 +154,7 @@ impl<'a> Row<'a> {
     }
 
     /// The results of a periodic timer; `None` for rows of other kinds and without results.
-    pub(super) fn period(self) -> Option<&'a PeriodFigures> {
+    pub fn period(self) -> Option<&'a PeriodFigures> {
         if let RowSource::Period(row) = self.source {
             row.figures.as_ref()
         } else {
@@ -164,14 +164,14 @@ impl<'a> Row<'a> {
 
     /// Reads a value that waits of one length and periodic timers both have, with the function for
     /// the kind of this row.
-    pub(super) fn wait_or_period(
+    pub(super) fn wait_or_period<T>(
         self,
-        wait: fn(&Lateness) -> Option<Interval>,
-        period: fn(&PeriodFigures) -> Option<Interval>,
-    ) -> Option<Interval> {
+        wait: fn(&Lateness) -> T,
+        period: fn(&PeriodFigures) -> T,
+    ) -> Option<T> {
         self.lateness()
-            .and_then(wait)
-            .or(self.period().and_then(period))
+            .map(wait)
+            .or_else(|| self.period().map(period))
     }
 
     /// The conditions of the wait; `None` for clocks, for timers of a device and for those that could

@@ -1,19 +1,21 @@
 //! Builds the text document of a report: the machine, one table for each kind of timer, the reasons
 //! why timers have no results, and notes.
 
+use std::collections::HashMap;
+
 use indexmap::{IndexMap, IndexSet};
 
 use super::machine::{in_a_line, report_facts};
 use super::notes::notes;
-use crate::assessment::sentences;
+use crate::assessment::{RankedWait, leading_waits, sentences};
 use crate::document::{Document, FindingText};
-use crate::fields::{Kind, Row, Visibility, all_rows, known_columns, rows};
-use crate::model::{Lateness, ProvenanceKind, Report, Severity, Status, USUAL_WAIT_NS, value_of};
+use crate::fields::{Kind, Row, Visibility, all_rows, field, known_columns, rows};
+use crate::model::{ProvenanceKind, Report, Severity, Status};
 use crate::table::{Table, TableColumn};
 use crate::text::numbers::short_time;
 
 /// The largest number of measured rows for which a short document gives the reason of every timer
-/// that is not `ok`, and lists lateness by length.
+/// that is not `ok`.
 const MAX_DETAILED_ROWS: usize = 8;
 
 /// The level of detail of a document.
@@ -87,96 +89,82 @@ pub struct TimerTable<'a> {
     pub rows: Vec<Row<'a>>,
 }
 
-/// The tables of a report, for each kind of which the report has rows.
+/// The tables of a report, one for each kind of which the report has rows.
 #[must_use]
 pub fn tables(report: &Report, detail: Detail) -> Vec<TimerTable<'_>> {
     let main = Kind::main(report);
     let kinds = Kind::ALL
         .into_iter()
         .filter(|kind| *kind == main || !rows(report, *kind).is_empty());
-    kinds
-        .flat_map(|kind| kind_sections(report, kind, detail))
-        .collect()
+    kinds.map(|kind| timers(report, kind, detail)).collect()
 }
 
-fn kind_sections<'a>(report: &'a Report, kind: Kind, detail: Detail) -> Vec<TimerTable<'a>> {
-    let measured: Vec<Row> = rows(report, kind)
-        .into_iter()
-        .filter(Row::has_figures)
-        .collect();
-    if measured.is_empty() {
-        return vec![TimerTable {
+fn timers(report: &Report, kind: Kind, detail: Detail) -> TimerTable<'_> {
+    let measured = rows(report, kind).into_iter().filter(Row::has_figures);
+    let mut rows: Vec<Row> = measured.flat_map(Row::by_length).collect();
+    if kind != Kind::Clocks {
+        sort_waits(report, &mut rows);
+    }
+    let Some(first) = rows.first() else {
+        return TimerTable {
             kind,
             caption: "No timer could be characterised.".into(),
             table: None,
-            rows: Vec::new(),
-        }];
-    }
-    let shared = match measured[0].conditions_in_words(true) {
+            rows,
+        };
+    };
+    let length = short_time(first.request_ns().unwrap_or_default() as f64);
+    let what = match kind {
+        Kind::Clocks => String::new(),
+        Kind::Waits if has_one_length(&rows) => format!("Waits of {length}"),
+        Kind::Waits => "Waits".into(),
+        Kind::Periods => format!("Wake-ups every {length}"),
+    };
+    let conditions = match first.conditions_in_words(true) {
         none if none.is_empty() => none,
         conditions => format!(" ({conditions})"),
     };
-    let length = |row: &Row| short_time(row.request_ns().unwrap_or_default() as f64);
-    let section = |caption: String, rows: Vec<Row<'a>>| TimerTable {
+    let order = match kind {
+        Kind::Clocks => "",
+        Kind::Waits => ", the recommended first, then the least late",
+        Kind::Periods => {
+            ", the recommended first, then the least late; below them those that fall behind their schedule"
+        }
+    };
+    TimerTable {
         kind,
-        caption,
+        caption: what + &conditions + order,
         table: Some(table(kind, &rows, detail)),
         rows,
-    };
-    match kind {
-        Kind::Clocks => vec![section(String::new(), measured)],
-        Kind::Waits => {
-            let mut sections = Vec::new();
-            let waits = usual_waits(&measured);
-            if let Some(request_ns) = waits.iter().find_map(Row::request_ns) {
-                let caption = format!(
-                    "Waits of {}{shared}, the least late first: lateness is observed minus requested, floor is the shortest wait",
-                    short_time(request_ns as f64)
-                );
-                sections.push(section(caption, waits));
-            }
-            let by_length: Vec<Row> = measured.iter().flat_map(|row| row.by_length()).collect();
-            if measured.len() <= MAX_DETAILED_ROWS && by_length.len() > measured.len() {
-                sections.push(section("Lateness by length".into(), by_length));
-            }
-            sections
-        }
-        Kind::Periods => {
-            let caption = format!(
-                "A period of {}{shared}: jitter is |interval − period|, lateness is to the time when it was due",
-                length(&measured[0])
-            );
-            vec![section(caption, measured)]
-        }
     }
 }
 
-/// The sleep primitives with results, at the usual length or the length nearest to it, the least late
-/// first. Returning early is as inaccurate as returning late.
-fn usual_waits<'a>(measured: &[Row<'a>]) -> Vec<Row<'a>> {
-    let lengths: Vec<Row> = measured.iter().flat_map(|row| row.by_length()).collect();
-    let latenesses = lengths.iter().filter_map(|row| row.lateness());
-    let Some(usual) = Lateness::nearest(latenesses, USUAL_WAIT_NS) else {
-        return Vec::new();
-    };
-    let at_usual = |row: &Row<'a>| {
-        let mut lengths = row.by_length().into_iter();
-        let usual = lengths.find(|row| row.request_ns() == Some(usual.request_ns));
-        usual.unwrap_or(*row)
-    };
-    let mut rows: Vec<Row> = measured.iter().map(at_usual).collect();
-    let late = |row: &Row| value_of(row.lateness().and_then(|late| late.p50_ns));
-    let distance = |row: &Row| late(row).map_or(f64::INFINITY, f64::abs);
-    rows.sort_by(|a, b| distance(a).total_cmp(&distance(b)));
-    rows
+/// Orders rows of waits by their length; of one length those that the report recommends come first, then
+/// those that keep their schedule, the least late first. Early is as inaccurate as late.
+fn sort_waits(report: &Report, rows: &mut [Row]) {
+    let mut leading: HashMap<Option<u64>, Vec<_>> = HashMap::new();
+    rows.sort_by_cached_key(|row| {
+        let length_ns = row.request_ns().filter(|_| row.kind() == Kind::Waits);
+        let leading = leading.entry(length_ns);
+        let leading = leading.or_insert_with(|| leading_waits(report, length_ns));
+        let slack_ns = row.conditions().and_then(|conditions| conditions.slack_ns);
+        let is_row = |one: &RankedWait| one.id == *row.id() && one.figures.slack_ns == slack_ns;
+        let place = leading.iter().position(is_row).unwrap_or(usize::MAX);
+        let falls_behind = row.period().is_some_and(|found| !found.keeps_schedule());
+        let late = field("late_p50_ns").and_then(|field| field.figure(*row));
+        let late = late.map_or(u64::MAX, |late| late.value.abs() as u64);
+        (row.request_ns(), place, falls_behind, late)
+    });
+}
+
+fn has_one_length(rows: &[Row]) -> bool {
+    (rows.iter()).all(|row| row.request_ns() == rows[0].request_ns())
 }
 
 /// Builds a table from the default columns for which a row has a value.
 fn table(kind: Kind, rows: &[Row], detail: Detail) -> Table<'static> {
     // If all rows have the same length, the caption states it.
-    let has_one_length = rows
-        .iter()
-        .all(|row| row.request_ns() == rows[0].request_ns());
+    let has_one_length = has_one_length(rows);
     let visibility = match detail {
         Detail::Short => Visibility::Wide,
         Detail::Full => Visibility::InFull,

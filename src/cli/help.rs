@@ -24,10 +24,7 @@ const GROUPS: [(&str, Verbs); 6] = [
             ("list", Format::ANSWER),
         ],
     ),
-    (
-        "Waits",
-        &[("wait", Format::REPORT), ("period", Format::REPORT)],
-    ),
+    ("Waits", &[("wait", Format::REPORT)]),
     (
         "Use",
         &[
@@ -67,8 +64,8 @@ const HEADINGS: [(&str, bool, &[&str]); 6] = [
 ];
 
 /// The commands that may measure, whose results may have the name of this machine.
-const MEASURING: [&str; 8] = [
-    "answer", "probe", "wait", "period", "check", "measure", "compare", "gate",
+const MEASURING: [&str; 7] = [
+    "answer", "probe", "wait", "check", "measure", "compare", "gate",
 ];
 
 /// The options of `probe --from`.

@@ -12,7 +12,7 @@ use crate::platform::frequency::CyclesFrom;
 use crate::report::Detail;
 use crate::requests::RunRequest;
 
-/// The flags that `probe`, `wait` and `period` share.
+/// The flags that `probe` and `wait` share.
 #[derive(Clone, Debug, Args)]
 pub struct RunArgs {
     /// Ids or globs, as in 'monotonic*' or 'java:*' [default: all]

@@ -135,39 +135,33 @@ fn parses_other_commands() {
 #[test]
 fn times_among_timers_are_lengths() {
     let wait = |words: &[&str]| match parse(&[&["wait"], words].concat()) {
-        Ok(Verb::Wait(args)) => {
-            let lengths = args.lengths.iter().flat_map(|lengths| lengths.0.clone());
-            (
-                args.common.run.timers.clone(),
-                lengths.collect::<Vec<u64>>(),
-            )
-        }
+        Ok(Verb::Wait(args)) => (args.run.timers.clone(), args.lengths_ns.clone(), args.every),
         other => panic!("{words:?}: {other:?}"),
     };
-    for (words, timers, lengths) in [
-        (&["100us"][..], &[][..], &[100_000][..]),
+    for (words, timers, lengths, every) in [
+        (&["100us"][..], &[][..], &[100_000][..], None),
         (
             &["x*", "1ms..2ms,1s", "--slack", "1ns"],
             &["x*"],
             &[1_000_000, 2_000_000, 1_000_000_000],
+            None,
         ),
+        (&["--every", "2ms", "x"], &["x"], &[], Some(2_000_000)),
     ] {
         assert_eq!(
             wait(words),
             (
                 timers.iter().map(|it| (*it).to_owned()).collect(),
-                lengths.to_vec()
+                lengths.to_vec(),
+                every
             )
         );
     }
-    assert!(
-        matches!(parse(&["period", "2ms", "x"]), Ok(Verb::Period(args))
-        if args.period_ns == Some(2_000_000) && args.common.run.timers == ["x"])
-    );
     for (words, problem) in [
         (&["wait", "61s"][..], "longer than a minute"),
-        (&["period", "1ms", "2ms"], "one period"),
-        (&["period", "1ns"], "from 1us to 60s"),
+        (&["wait", "1ms", "--every", "2ms"], "one period"),
+        (&["wait", "--every", "1ns"], "from 1us to 60s"),
+        (&["period", "1ms"], "wait --every"),
     ] {
         let error = usage_error(words);
         assert!(error.contains(problem), "{error}");

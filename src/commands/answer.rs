@@ -38,8 +38,12 @@ fn measure() -> CommandResult<Report> {
     let waits: Vec<&str> = WAITS.into_iter().filter(is_here).collect();
     if !waits.is_empty() {
         const SPAN: Duration = Duration::from_millis(300);
-        let mut request = WaitRequest::new(RunRequest::of(waits), CampaignPlan::QUICK)
-            .of_lengths(vec![WAIT_NS], false);
+        let mut request = WaitRequest::new(
+            RunRequest::of(waits),
+            CampaignPlan::QUICK,
+            vec![WAIT_NS],
+            false,
+        );
         request.waits.span = Some(SPAN);
         report.waits = wait::report(&request)?.waits;
     }

@@ -23,7 +23,7 @@ enum TimerKind {
     Clock,
     /// A sleep primitive, characterised by `wait`.
     SleepPrimitive,
-    /// A periodic timer, characterised by `period`.
+    /// A periodic timer, characterised by `wait --every`.
     PeriodicTimer,
     /// A timer that is both a sleep primitive and a periodic timer.
     Both,
@@ -46,8 +46,8 @@ impl TimerKind {
         match self {
             Self::Clock => "probe",
             Self::SleepPrimitive => "wait",
-            Self::PeriodicTimer => "period",
-            Self::Both => "wait, period",
+            Self::PeriodicTimer => "wait --every",
+            Self::Both => "wait, wait --every",
         }
     }
 }

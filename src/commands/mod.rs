@@ -14,7 +14,6 @@ pub mod gate;
 pub mod list;
 pub mod measure;
 pub mod measure_worker;
-pub mod period;
 pub mod pick;
 mod printed;
 pub mod probe;

@@ -1,4 +1,4 @@
-//! `wait`: characterises sleep primitives: how late they return, their granularity and their cost.
+//! `wait`: characterises sleep primitives and periodic timers: how late they wake a program, and at what cost.
 
 use std::io::Write;
 
@@ -14,12 +14,7 @@ use crate::runs;
 /// When the arguments are invalid, which is reported before anything is measured, or when a file or
 /// the machine causes an error.
 pub fn run(args: &WaitArgs, output: &mut dyn Write) -> CommandResult<bool> {
-    files::run(
-        &args.common.run,
-        false,
-        || runs::wait(&args.request()),
-        output,
-    )
+    files::run(&args.run, false, || runs::wait(&args.request()), output)
 }
 
 /// Measures the timers for another command.

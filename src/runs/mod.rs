@@ -8,7 +8,7 @@ use timers::{AffinityError, Fault};
 
 pub use context::choose_cpu;
 pub use probe::probe;
-pub use waits::{period, wait};
+pub use waits::wait;
 
 use crate::model::Report;
 use crate::platform::frequency::NominalUnknown;

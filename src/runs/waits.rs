@@ -1,5 +1,5 @@
-//! Carries out requests of `wait` and `period`: combines the timers with the conditions (CPU, timer
-//! slack, scheduling policy).
+//! Carries out requests of `wait`: combines the timers with the conditions (CPU, timer slack,
+//! scheduling policy).
 
 use std::collections::HashSet;
 use std::thread;
@@ -10,203 +10,153 @@ use timers::{Fault, Unavailable};
 
 use super::context::{RunContext, choose_cpu};
 use super::{FinishedRun, RunError};
-use crate::campaign::sampling::{CampaignPlan, CampaignSettings};
+use crate::campaign::sampling::CampaignSettings;
 use crate::campaign::subject::{CampaignSubject, Conditions};
 use crate::campaign::waits::{measure_periods, measure_waits};
 use crate::hosts::host::TimerHost;
 use crate::hosts::protocol::Op;
 use crate::limits::MAX_TIMERS;
 use crate::messages::Progress;
-use crate::model::{self, Status, Timer, WaitConditions};
+use crate::model::{self, Status, WaitConditions};
 use crate::recording::{NotUsable, Observation, Recording};
-use crate::requests::{ConditionsRequest, Cpus, PeriodRequest, RunRequest, WaitRequest};
+use crate::requests::{ConditionsRequest, Cpus, WaitRequest};
 use crate::selection::Selection;
 
-/// Measures sleep primitives.
+/// Measures sleep primitives, or periodic timers if the request has a period.
 ///
 /// # Errors
 /// When the request is invalid, which is reported before anything is measured, or when the machine
 /// causes an error.
 pub fn wait(request: &WaitRequest) -> Result<FinishedRun, RunError> {
-    let WaitRequest {
-        run,
-        conditions,
-        plan,
-        waits,
-    } = request;
-    let plan = match waits.span {
-        None => *plan,
-        Some(_) => plan.without_leading(),
+    let waits = &request.waits;
+    let Some(period_ns) = request.every_ns else {
+        let process_ns = request.plan.waits.process_ns(&waits.lengths_ns);
+        return run(
+            request,
+            (Op::Waits, process_ns),
+            |hosts, subjects, settings, progress| {
+                measure_waits(hosts, subjects, waits, settings, progress)
+            },
+            |recording, waits| recording.waits = waits,
+        );
     };
-    let process_ns = plan.waits.process_ns(&waits.lengths_ns);
-    let mut campaign = WaitCampaign::begin(run, conditions, plan, Op::Waits, process_ns)?;
-    campaign.measure(waits.span, |hosts, subjects, settings, progress| {
-        measure_waits(hosts, subjects, waits, settings, progress)
-    })?;
-    let is_complete = !campaign.selection.failed_by_name();
-    let (waits, recording) = campaign.end(waits.span, None);
-    Ok(FinishedRun {
-        recording: Recording { waits, ..recording },
-        is_complete,
-    })
-}
-
-/// Measures periodic timers, and sleep primitives that are called in a loop.
-///
-/// # Errors
-/// The errors of [`wait`].
-pub fn period(request: &PeriodRequest) -> Result<FinishedRun, RunError> {
-    let PeriodRequest {
-        run,
-        conditions,
-        plan,
-        every_ns,
-    } = request;
-    let process_ns = plan.waits.ticking_process_ns(*every_ns);
-    let mut campaign = WaitCampaign::begin(run, conditions, *plan, Op::Periods, process_ns)?;
-    campaign.measure(None, |hosts, subjects, settings, progress| {
-        measure_periods(hosts, subjects, *every_ns, settings, progress)
-    })?;
-    let is_complete = !campaign.selection.failed_by_name();
-    let (periods, recording) = campaign.end(None, Some(*every_ns));
-    Ok(FinishedRun {
-        recording: Recording {
-            periods,
-            ..recording
+    run(
+        request,
+        (
+            Op::Periods,
+            request.plan.waits.ticking_process_ns(period_ns),
+        ),
+        |hosts, subjects, settings, progress| {
+            measure_periods(hosts, subjects, period_ns, settings, progress)
         },
-        is_complete,
+        |recording, periods| recording.periods = periods,
+    )
+}
+
+/// Selects the timers that answer the operation of the agent protocol, which takes about so many
+/// nanoseconds a process, calls `measure` with each of them under all requested conditions, and `store`
+/// with what was observed.
+fn run<T>(
+    request: &WaitRequest,
+    (op, process_ns): (Op, f64),
+    measure: impl FnOnce(
+        &[TimerHost],
+        &mut [CampaignSubject<T>],
+        &CampaignSettings,
+        &dyn Fn(&str),
+    ) -> Result<(), Fault>,
+    store: impl FnOnce(&mut Recording, Vec<Observation<T, NotUsable>>),
+) -> Result<FinishedRun, RunError> {
+    let WaitRequest { run, waits, .. } = request;
+    let cpus = usable_cpus(request.conditions.cpus)?;
+    let least = Duration::from_secs_f64(2.0 * process_ns / 1e9);
+    let settings = CampaignSettings {
+        plan: match waits.span {
+            None => request.plan,
+            Some(_) => request.plan.without_leading(),
+        },
+        seed: run.seed,
+        cpu: cpus[0],
+        timeout: run.timeout.unwrap_or(run.time_limit().max(least)),
+    };
+    let selection = Selection::gather(run, cpus[0], Some(op))?;
+    let mut subjects = combine(request, &selection, &cpus)?;
+    let context = RunContext::begin(cpus[0], run.cycles)?;
+    // Later rounds and those of a run of a given length exceed these steps.
+    let bar = Progress::new(subjects.len() * settings.plan.waits.processes as usize);
+    let progress = |what: &str| {
+        bar.show_step(what);
+        if let (false, Some(span)) = (bar.finish_step(), waits.span) {
+            bar.show_limit(span.as_secs_f64());
+        }
+    };
+    measure(&selection.hosts, &mut subjects, &settings, &progress)?;
+    let described = model::Settings {
+        plan: settings.plan.name.into(),
+        cpu: settings
+            .cpu
+            .filter(|_| request.conditions.cpus != Some(Cpus::All)),
+        seed: settings.seed,
+        processes: settings.plan.waits.processes,
+        precision_points: None,
+        budget_seconds: waits.span.map(|span| span.as_secs_f64()),
+        timeout_seconds: settings.timeout.as_secs(),
+    };
+    let mut recording = context.end(None, described, Vec::new(), Vec::new());
+    store(
+        &mut recording,
+        observations(&selection, subjects, request.every_ns),
+    );
+    Ok(FinishedRun {
+        recording,
+        is_complete: !selection.failed_by_name(),
     })
 }
 
-/// The timers to measure, each under all requested conditions.
-struct WaitCampaign<T> {
-    selection: Selection,
-    subjects: Vec<CampaignSubject<T>>,
-    settings: CampaignSettings,
-    context: RunContext,
-    /// Whether all CPUs are measured.
-    all_cpus: bool,
+/// Each usable timer under each of the requested conditions.
+fn combine<T>(
+    request: &WaitRequest,
+    selection: &Selection,
+    cpus: &[Option<u32>],
+) -> Result<Vec<CampaignSubject<T>>, RunError> {
+    let conditions = combine_conditions(&request.conditions, cpus);
+    let timers = selection.usable.len();
+    if timers * conditions.len() > MAX_TIMERS {
+        return Err(RunError::TooManyRows {
+            timers,
+            conditions: conditions.len(),
+        });
+    }
+    let usable = selection.usable.iter().flat_map(|(host, timer)| {
+        let with = |&conditions| CampaignSubject::new(*host, timer.clone(), conditions);
+        conditions.iter().map(with)
+    });
+    Ok(usable.collect())
 }
 
-impl<T> WaitCampaign<T> {
-    /// Selects the timers that support the operation `op` of the agent protocol, and combines them
-    /// with all requested conditions. Unless a time limit of a process is requested, it is at least
-    /// twice `process_ns`, the expected duration of its answers in nanoseconds.
-    ///
-    /// # Errors
-    /// When the arguments are invalid, or the timers cannot be started.
-    fn begin(
-        run: &RunRequest,
-        conditions: &ConditionsRequest,
-        plan: CampaignPlan,
-        op: Op,
-        process_ns: f64,
-    ) -> Result<Self, RunError> {
-        let cpus = usable_cpus(conditions.cpus)?;
-        let least = Duration::from_secs_f64(2.0 * process_ns / 1e9);
-        let settings = CampaignSettings {
-            plan,
-            seed: run.seed,
-            cpu: cpus[0],
-            timeout: run.timeout.unwrap_or(run.time_limit().max(least)),
-        };
-        let all_cpus = conditions.cpus == Some(Cpus::All);
-        let selection = Selection::gather(run, cpus[0], Some(op))?;
-        let conditions = combine_conditions(conditions, &cpus);
-        let subjects: Vec<_> = selection
-            .usable
-            .iter()
-            .flat_map(|(host, timer)| {
-                conditions
-                    .iter()
-                    .map(|&conditions| CampaignSubject::new(*host, timer.clone(), conditions))
-            })
-            .collect();
-        if subjects.len() > MAX_TIMERS {
-            return Err(RunError::TooManyRows {
-                timers: selection.usable.len(),
-                conditions: conditions.len(),
-            });
-        }
-        let context = RunContext::begin(cpus[0], run.cycles)?;
-        Ok(Self {
-            selection,
-            subjects,
-            settings,
-            context,
-            all_cpus,
-        })
-    }
-
-    /// Runs `work` with a progress line for the planned number of processes, which later rounds and
-    /// those of a run of the length `span` may exceed.
-    fn measure<R>(
-        &mut self,
-        span: Option<Duration>,
-        work: impl FnOnce(
-            &[TimerHost],
-            &mut [CampaignSubject<T>],
-            &CampaignSettings,
-            &dyn Fn(&str),
-        ) -> Result<R, Fault>,
-    ) -> Result<R, Fault> {
-        let steps = self.subjects.len() * self.settings.plan.waits.processes as usize;
-        let bar = Progress::new(steps);
-        let progress = |what: &str| {
-            bar.show_step(what);
-            if !bar.finish_step()
-                && let Some(span) = span
-            {
-                bar.show_limit(span.as_secs_f64());
-            }
-        };
-        let hosts = &self.selection.hosts;
-        work(hosts, &mut self.subjects, &self.settings, &progress)
-    }
-
-    /// The timer of a subject with its id in reports.
-    fn timer(&self, subject: &CampaignSubject<T>) -> Timer {
-        self.selection.names[subject.host].timer(subject.timer.clone())
-    }
-
-    /// Ends the run. Returns the observations of all timers, with the reasons for the timers that
-    /// cannot be used, and the recording without them. `span` is the requested length of the run,
-    /// `period_ns` the requested period.
-    fn end(
-        mut self,
-        span: Option<Duration>,
-        period_ns: Option<u64>,
-    ) -> (Vec<Observation<T, NotUsable>>, Recording) {
-        let subjects = std::mem::take(&mut self.subjects);
-        let measured = subjects.into_iter().map(|subject| Observation {
-            timer: self.timer(&subject),
-            means: Some(subject.timer.means),
-            conditions: Some(report_conditions(&subject.conditions)),
-            period_ns,
-            outcome: subject
-                .outcome
-                .map_err(|fault| not_usable(&fault, &subject.conditions)),
-            lost: subject.lost.map(|fault| fault.to_string()),
-        });
-        let missing = self.selection.missing.iter().map(|missing| Observation {
-            means: Some(missing.means),
-            conditions: Some(WaitConditions::default()),
-            period_ns,
-            ..Observation::new(missing.timer.clone(), Err(missing.why.clone()))
-        });
-        let observed = measured.chain(missing).collect();
-        let settings = model::Settings {
-            plan: self.settings.plan.name.into(),
-            cpu: self.settings.cpu.filter(|_| !self.all_cpus),
-            seed: self.settings.seed,
-            processes: self.settings.plan.waits.processes,
-            precision_points: None,
-            budget_seconds: span.map(|span| span.as_secs_f64()),
-            timeout_seconds: self.settings.timeout.as_secs(),
-        };
-        let recording = self.context.end(None, settings, Vec::new(), Vec::new());
-        (observed, recording)
-    }
+/// The observations of all timers, with the reasons for those that cannot be used.
+fn observations<T>(
+    selection: &Selection,
+    subjects: Vec<CampaignSubject<T>>,
+    period_ns: Option<u64>,
+) -> Vec<Observation<T, NotUsable>> {
+    let measured = subjects.into_iter().map(|subject| Observation {
+        timer: selection.names[subject.host].timer(subject.timer.clone()),
+        means: Some(subject.timer.means),
+        conditions: Some(report_conditions(&subject.conditions)),
+        period_ns,
+        outcome: subject
+            .outcome
+            .map_err(|fault| not_usable(&fault, &subject.conditions)),
+        lost: subject.lost.map(|fault| fault.to_string()),
+    });
+    let missing = selection.missing.iter().map(|missing| Observation {
+        means: Some(missing.means),
+        conditions: Some(WaitConditions::default()),
+        period_ns,
+        ..Observation::new(missing.timer.clone(), Err(missing.why.clone()))
+    });
+    measured.chain(missing).collect()
 }
 
 /// The reason why a timer could not be measured. The conditions are set once more: if the system
@@ -253,11 +203,11 @@ fn usable_cpus(requested: Option<Cpus>) -> Result<Vec<Option<u32>>, RunError> {
 /// All combinations of slack, policy and CPU. Combinations that are the same in a report
 /// occur only once.
 fn combine_conditions(request: &ConditionsRequest, cpus: &[Option<u32>]) -> Vec<Conditions> {
-    let policies: Vec<Option<Policy>> = request.policies.iter().copied().map(Some).collect();
+    let policies: Vec<_> = request.policies.iter().copied().map(Some).collect();
     let mut all = Vec::new();
     for &cpu in cpus {
-        for policy in or_default(&policies) {
-            for slack_ns in or_default(&request.slacks_ns) {
+        for &policy in or_default(&policies) {
+            for &slack_ns in or_default(&request.slacks_ns) {
                 all.push(Conditions {
                     cpu,
                     slack_ns,
@@ -271,11 +221,11 @@ fn combine_conditions(request: &ConditionsRequest, cpus: &[Option<u32>]) -> Vec<
     all
 }
 
-/// The requested values, or the default if there are none.
-fn or_default<T: Clone + Default>(requested: &[T]) -> Vec<T> {
+/// The requested values, or the default of the system if there are none.
+fn or_default<T>(requested: &[Option<T>]) -> &[Option<T>] {
     match requested {
-        [] => vec![T::default()],
-        requested => requested.to_vec(),
+        [] => &[None],
+        requested => requested,
     }
 }
 

@@ -1,4 +1,4 @@
-//! `wait`, `period`, and other commands with sleep primitives and periodic timers. No test checks a
+//! `wait`, and other commands with sleep primitives and periodic timers. No test checks a
 //! lateness, because it depends on the machine.
 
 use std::process::{Command, Stdio};
@@ -30,7 +30,7 @@ fn list<'a>(report: &'a Value, name: &str) -> &'a [Value] {
 
 #[test]
 fn measures_periods_and_loops() {
-    let run = run("period --quick 2ms nanosleep timerfd -f json");
+    let run = run("wait --quick --every 2ms nanosleep timerfd -f json");
     let found = parse_valid_report(&printed(&run.success().stderr(is_empty())));
     let rows = list(&found, "periods");
     assert!(
@@ -136,7 +136,7 @@ fn lists_and_checks_sleep_primitives() {
     );
     let some = printed(&run("list *nanosleep*").success());
     assert!(
-        some.contains("wait, period") && !some.contains("probe"),
+        some.contains("wait, wait --every") && !some.contains("probe"),
         "{some}"
     );
     let check = json(&run("check --format json").code(predicate::in_iter([0, 3])));

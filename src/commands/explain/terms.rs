@@ -78,7 +78,7 @@ pub const TERMS: [(&str, &str); 31] = [
     // Waiting and disturbances.
     (
         "lateness, late, oversleep, wake-up latency, sleep 1 ms, waits of",
-        "the time from the requested end of a wait until the thread continues: `late p50`, `late p99`, `late max`",
+        "the time from the requested end of a wait until the thread continues: `late p50`, `p99`, `longest`",
     ),
     (
         "jitter",

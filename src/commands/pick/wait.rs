@@ -45,9 +45,10 @@ fn measure_promising(args: &PickArgs, requested: &WaitRequirement) -> CommandRes
     let record = |id: Option<&str>, plan: CampaignPlan, waits: f64, slack_ns: Option<u64>| {
         let mut run = all.clone();
         run.timers = id.map_or(run.timers, |id| vec![id.to_owned()]);
-        let mut request = WaitRequest::new(run, plan.with_waits(waits as u32));
+        let plan = plan.with_waits(waits as u32);
+        let mut request = WaitRequest::new(run, plan, vec![every_ns as u64], false);
         request.conditions.slacks_ns = slack_ns.map(Some).into_iter().collect();
-        wait::report(&request.of_lengths(vec![every_ns as u64], false))
+        wait::report(&request)
     };
     let mut report = record(None, CampaignPlan::GLANCE, first_waits, None)?;
     // It is also measured without timer slack.
