@@ -143,14 +143,14 @@ impl ProbeRequest {
 }
 
 /// The conditions under which a thread waits. Each timer is measured under all combinations.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct ConditionsRequest {
     /// The CPUs to wait on; `None` for the quietest one.
     pub cpus: Option<Cpus>,
-    /// The timer slacks in nanoseconds; `None` keeps the default of the system. None: the default.
+    /// The timer slacks in nanoseconds; `None` keeps the default of the system. Never empty.
     pub slacks_ns: Vec<Option<u64>>,
-    /// The scheduling policies. None: the one that this program has.
-    pub policies: Vec<Policy>,
+    /// The scheduling policies; `None` is the one that this program has. Never empty.
+    pub policies: Vec<Option<Policy>>,
 }
 
 /// The CPUs to wait on.
@@ -196,7 +196,11 @@ impl WaitRequest {
         }
         Self {
             run,
-            conditions: ConditionsRequest::default(),
+            conditions: ConditionsRequest {
+                cpus: None,
+                slacks_ns: vec![None],
+                policies: vec![None],
+            },
             plan,
             waits: RequestedWaits {
                 lengths_ns,

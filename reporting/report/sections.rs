@@ -128,7 +128,7 @@ fn timers(report: &Report, kind: Kind, detail: Detail) -> TimerTable<'_> {
         Kind::Clocks => "",
         Kind::Waits => ", the recommended first, then the least late",
         Kind::Periods => {
-            ", the recommended first, then the least late; below them those that fall behind their schedule"
+            ", the recommended first, then the least late; last those without a schedule, or behind it"
         }
     };
     TimerTable {

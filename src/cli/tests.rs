@@ -158,7 +158,7 @@ fn times_among_timers_are_lengths() {
         );
     }
     for (words, problem) in [
-        (&["wait", "61s"][..], "longer than a minute"),
+        (&["wait", "61s"][..], "from 2ns to 60s"),
         (&["wait", "1ms", "--every", "2ms"], "one period"),
         (&["wait", "--every", "1ns"], "from 1us to 60s"),
         (&["period", "1ms"], "wait --every"),

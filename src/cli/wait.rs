@@ -1,6 +1,5 @@
 //! Arguments of `wait`.
 
-use std::fmt::Display;
 use std::iter::successors;
 use std::time::Duration;
 
@@ -12,7 +11,7 @@ use super::RunArgs;
 use super::values::{self, InvalidValue};
 use crate::model::Nanos;
 use crate::quantity;
-use crate::requests::{ConditionsRequest, Cpus, WaitRequest};
+use crate::requests::{Cpus, WaitRequest};
 
 /// Arguments of `wait`.
 #[derive(Clone, Debug, Args)]
@@ -54,8 +53,7 @@ pub struct WaitArgs {
 }
 
 /// The timer slack of a thread in nanoseconds; `None` keeps the default of the system.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Slack(pub Option<u64>);
+type Slack = Option<u64>;
 
 impl WaitArgs {
     /// The request of these flags.
@@ -65,11 +63,13 @@ impl WaitArgs {
         let mut request = WaitRequest::new(run, plan, self.lengths_ns.clone(), self.has_range);
         request.every_ns = self.every;
         request.waits.span = self.budget.map(Duration::from_secs_f64);
-        request.conditions = ConditionsRequest {
-            cpus: self.cpu,
-            slacks_ns: self.slack.iter().map(|slack| slack.0).collect(),
-            policies: self.policy.clone(),
-        };
+        request.conditions.cpus = self.cpu;
+        if !self.slack.is_empty() {
+            request.conditions.slacks_ns = self.slack.clone();
+        }
+        if !self.policy.is_empty() {
+            request.conditions.policies = self.policy.iter().copied().map(Some).collect();
+        }
         request
     }
 
@@ -78,20 +78,18 @@ impl WaitArgs {
     /// # Errors
     /// When one of them is invalid, or there is a period.
     pub(super) fn take_lengths(&mut self) -> Result<(), Error> {
-        let invalid = |problem: &dyn Display| Error::raw(ErrorKind::ValueValidation, problem);
         let is_time = |text: &str| quantity::parse_time(text).is_ok();
         let are_times =
             |word: &mut String| word.split(',').flat_map(|it| it.split("..")).all(is_time);
-        for word in self.run.timers.extract_if(.., are_times) {
-            if self.every.is_some() {
-                let problem = format!("{word} is a length, --every has one period and no lengths");
-                return Err(invalid(&problem));
-            }
-            for text in word.split(',') {
-                self.lengths_ns
-                    .extend(parse_lengths(text).map_err(|problem| invalid(&problem))?);
-                self.has_range |= text.contains("..");
-            }
+        let words: Vec<String> = self.run.timers.extract_if(.., are_times).collect();
+        for text in words.iter().flat_map(|word| word.split(',')) {
+            let parsed = match self.every {
+                Some(_) => Err(InvalidValue::expected("one period, and no lengths")),
+                None => parse_lengths(text),
+            };
+            let invalid = |problem| Error::raw(ErrorKind::ValueValidation, problem);
+            self.lengths_ns.extend(parsed.map_err(invalid)?);
+            self.has_range |= text.contains("..");
         }
         Ok(())
     }
@@ -103,22 +101,14 @@ fn parse_lengths(text: &str) -> Result<Vec<u64>, InvalidValue> {
     /// The longest wait in nanoseconds: one minute.
     const MAX_NS: f64 = 6e10;
     let length = |text: &str| match quantity::parse_time(text)? {
-        Nanos(ns) if ns > MAX_NS => {
-            let problem = format!("'{}' is longer than a minute", text.trim());
-            Err(InvalidValue::problem(problem, "give a shorter time"))
-        }
         // Waits of 1 ns are the floor.
-        Nanos(ns) if ns <= 1.0 => Err(InvalidValue::expected("a wait of 2ns or more")),
-        Nanos(ns) => Ok(ns.ceil() as u64),
+        Nanos(ns) if ns > 1.0 && ns <= MAX_NS => Ok(ns.ceil() as u64),
+        _ => Err(InvalidValue::expected("waits from 2ns to 60s")),
     };
-    let Some((from, to)) = text.split_once("..") else {
-        return Ok(vec![length(text)?]);
-    };
+    let (from, to) = text.split_once("..").unwrap_or((text, text));
     let (from, to) = (length(from)?, length(to)?);
     if from > to {
-        return Err(InvalidValue::expected(
-            "a range of ascending lengths, as in 1us..50ms",
-        ));
+        return Err(InvalidValue::expected("a range as in 1us..50ms"));
     }
     let decades = successors(Some(from), |ns| ns.checked_mul(10)).take_while(|ns| *ns < to);
     Ok(decades.chain([to]).collect())
@@ -127,8 +117,8 @@ fn parse_lengths(text: &str) -> Result<Vec<u64>, InvalidValue> {
 /// Parses a timer slack: `default`, or a time up to 4 s.
 fn parse_slack(text: &str) -> Result<Slack, InvalidValue> {
     match quantity::parse_time(text) {
-        _ if text.trim() == "default" => Ok(Slack(None)),
-        Ok(Nanos(ns)) if ns <= 4e9 => Ok(Slack(Some(ns.ceil() as u64))),
+        _ if text.trim() == "default" => Ok(None),
+        Ok(Nanos(ns)) if ns <= 4e9 => Ok(Some(ns.ceil() as u64)),
         _ => Err(InvalidValue::expected(
             "default, or a time up to 4s, as in 1ns or 50us",
         )),
@@ -185,7 +175,7 @@ mod tests {
     fn reads_slack_policy_and_cpu() {
         assert_eq!(
             (parse_slack("default"), parse_slack("1ns")),
-            (Ok(Slack(None)), Ok(Slack(Some(1))))
+            (Ok(None), Ok(Some(1)))
         );
         assert_eq!(
             (parse_policy("fifo"), parse_policy("rr:5")),

@@ -2,11 +2,11 @@
 //! scheduling policy).
 
 use std::collections::HashSet;
-use std::thread;
+use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
+use timers::Fault;
 use timers::os::{Policy, scheduling};
-use timers::{Fault, Unavailable};
 
 use super::context::{RunContext, choose_cpu};
 use super::{FinishedRun, RunError};
@@ -28,37 +28,28 @@ use crate::selection::Selection;
 /// When the request is invalid, which is reported before anything is measured, or when the machine
 /// causes an error.
 pub fn wait(request: &WaitRequest) -> Result<FinishedRun, RunError> {
-    let waits = &request.waits;
-    let Some(period_ns) = request.every_ns else {
-        let process_ns = request.plan.waits.process_ns(&waits.lengths_ns);
-        return run(
+    match request.every_ns {
+        None => run(
             request,
-            (Op::Waits, process_ns),
             |hosts, subjects, settings, progress| {
-                measure_waits(hosts, subjects, waits, settings, progress)
+                measure_waits(hosts, subjects, &request.waits, settings, progress)
             },
             |recording, waits| recording.waits = waits,
-        );
-    };
-    run(
-        request,
-        (
-            Op::Periods,
-            request.plan.waits.ticking_process_ns(period_ns),
         ),
-        |hosts, subjects, settings, progress| {
-            measure_periods(hosts, subjects, period_ns, settings, progress)
-        },
-        |recording, periods| recording.periods = periods,
-    )
+        Some(ns) => run(
+            request,
+            |hosts, subjects, settings, progress| {
+                measure_periods(hosts, subjects, ns, settings, progress)
+            },
+            |recording, periods| recording.periods = periods,
+        ),
+    }
 }
 
-/// Selects the timers that answer the operation of the agent protocol, which takes about so many
-/// nanoseconds a process, calls `measure` with each of them under all requested conditions, and `store`
+/// Selects the timers, calls `measure` with each of them under all requested conditions, and `store`
 /// with what was observed.
 fn run<T>(
     request: &WaitRequest,
-    (op, process_ns): (Op, f64),
     measure: impl FnOnce(
         &[TimerHost],
         &mut [CampaignSubject<T>],
@@ -69,6 +60,11 @@ fn run<T>(
 ) -> Result<FinishedRun, RunError> {
     let WaitRequest { run, waits, .. } = request;
     let cpus = usable_cpus(request.conditions.cpus)?;
+    let plan = request.plan.waits;
+    let (op, process_ns) = match request.every_ns {
+        None => (Op::Waits, plan.process_ns(&waits.lengths_ns)),
+        Some(period_ns) => (Op::Periods, plan.ticking_process_ns(period_ns)),
+    };
     let least = Duration::from_secs_f64(2.0 * process_ns / 1e9);
     let settings = CampaignSettings {
         plan: match waits.span {
@@ -80,10 +76,10 @@ fn run<T>(
         timeout: run.timeout.unwrap_or(run.time_limit().max(least)),
     };
     let selection = Selection::gather(run, cpus[0], Some(op))?;
-    let mut subjects = combine(request, &selection, &cpus)?;
+    let mut subjects = combine(&request.conditions, &selection, &cpus)?;
     let context = RunContext::begin(cpus[0], run.cycles)?;
     // Later rounds and those of a run of a given length exceed these steps.
-    let bar = Progress::new(subjects.len() * settings.plan.waits.processes as usize);
+    let bar = Progress::new(subjects.len() * plan.processes as usize);
     let progress = |what: &str| {
         bar.show_step(what);
         if let (false, Some(span)) = (bar.finish_step(), waits.span) {
@@ -97,7 +93,7 @@ fn run<T>(
             .cpu
             .filter(|_| request.conditions.cpus != Some(Cpus::All)),
         seed: settings.seed,
-        processes: settings.plan.waits.processes,
+        processes: plan.processes,
         precision_points: None,
         budget_seconds: waits.span.map(|span| span.as_secs_f64()),
         timeout_seconds: settings.timeout.as_secs(),
@@ -113,23 +109,32 @@ fn run<T>(
     })
 }
 
-/// Each usable timer under each of the requested conditions.
+/// Each usable timer under all combinations of CPU, policy and slack. Combinations that are the same in
+/// a report occur only once.
 fn combine<T>(
-    request: &WaitRequest,
+    request: &ConditionsRequest,
     selection: &Selection,
     cpus: &[Option<u32>],
 ) -> Result<Vec<CampaignSubject<T>>, RunError> {
-    let conditions = combine_conditions(&request.conditions, cpus);
-    let timers = selection.usable.len();
-    if timers * conditions.len() > MAX_TIMERS {
-        return Err(RunError::TooManyRows {
-            timers,
-            conditions: conditions.len(),
-        });
+    let mut all = Vec::new();
+    for &cpu in cpus {
+        for &policy in &request.policies {
+            all.extend(request.slacks_ns.iter().map(|&slack_ns| Conditions {
+                cpu,
+                slack_ns,
+                policy,
+            }));
+        }
+    }
+    let mut seen = HashSet::new();
+    all.retain(|conditions| seen.insert(report_conditions(conditions)));
+    let (timers, conditions) = (selection.usable.len(), all.len());
+    if timers * conditions > MAX_TIMERS {
+        return Err(RunError::TooManyRows { timers, conditions });
     }
     let usable = selection.usable.iter().flat_map(|(host, timer)| {
         let with = |&conditions| CampaignSubject::new(*host, timer.clone(), conditions);
-        conditions.iter().map(with)
+        all.iter().map(with)
     });
     Ok(usable.collect())
 }
@@ -172,19 +177,15 @@ fn not_usable(fault: &Fault, conditions: &Conditions) -> NotUsable {
     // The conditions are set in a separate thread, because they affect the thread that sets them.
     let result = thread::Builder::new()
         .spawn(set_conditions)
-        .ok()
-        .and_then(|thread| thread.join().ok());
-    match result {
-        Some(Err(Unavailable { reason, remedy, .. })) => NotUsable {
-            status: Status::Unavailable,
-            reason,
-            remedy,
-        },
-        _ => NotUsable {
-            status: Status::Failed,
-            reason: fault.to_string(),
-            remedy: None,
-        },
+        .map(JoinHandle::join);
+    let (status, reason, remedy) = match result {
+        Ok(Ok(Err(why))) => (Status::Unavailable, why.reason, why.remedy),
+        _ => (Status::Failed, fault.to_string(), None),
+    };
+    NotUsable {
+        status,
+        reason,
+        remedy,
     }
 }
 
@@ -197,35 +198,6 @@ fn usable_cpus(requested: Option<Cpus>) -> Result<Vec<Option<u32>>, RunError> {
             let all = timers::allowed_cpus().map_err(RunError::AllCpus)?;
             Ok(all.into_iter().map(Some).collect())
         }
-    }
-}
-
-/// All combinations of slack, policy and CPU. Combinations that are the same in a report
-/// occur only once.
-fn combine_conditions(request: &ConditionsRequest, cpus: &[Option<u32>]) -> Vec<Conditions> {
-    let policies: Vec<_> = request.policies.iter().copied().map(Some).collect();
-    let mut all = Vec::new();
-    for &cpu in cpus {
-        for &policy in or_default(&policies) {
-            for &slack_ns in or_default(&request.slacks_ns) {
-                all.push(Conditions {
-                    cpu,
-                    slack_ns,
-                    policy,
-                });
-            }
-        }
-    }
-    let mut seen = HashSet::new();
-    all.retain(|conditions| seen.insert(report_conditions(conditions)));
-    all
-}
-
-/// The requested values, or the default of the system if there are none.
-fn or_default<T>(requested: &[Option<T>]) -> &[Option<T>] {
-    match requested {
-        [] => &[None],
-        requested => requested,
     }
 }
 
