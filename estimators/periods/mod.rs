@@ -15,6 +15,10 @@ use crate::trace::{PeriodRun, PeriodTrace, Start};
 /// wake-ups.
 pub const SETTLING_WAKEUPS: usize = 5;
 
+/// The largest error of the start of a timer in a process whose lateness counts, as a multiple of the
+/// median error of all processes. *Judgement*: an interruption takes far longer than a call.
+const MAX_START_ERROR_RATIO: f64 = 3.0;
+
 /// Computes all results for a periodic timer.
 pub fn figures(trace: &PeriodTrace) -> PeriodFigures {
     let mut found = PeriodFigures {
@@ -37,9 +41,12 @@ pub fn figures(trace: &PeriodTrace) -> PeriodFigures {
     found.jitter_p50_ns = median_over_processes(&jitter);
     // A late wake-up changes two intervals.
     found.jitter_p99_ns = quantile_over_processes(&jitter, 0.99, 2.0);
-    let late: Vec<Vec<f64>> = series.iter().map(|one| one.late_ns.clone()).collect();
     let start_error_ns = median(series.iter().map(|one| one.start_error_ns)).unwrap_or(0.0);
     let reading_error_ns = trace.reference.uncertainty_ns();
+    // A process that was interrupted while it started the timer does not know when wake-ups were due.
+    let most_ns = MAX_START_ERROR_RATIO * start_error_ns.max(reading_error_ns);
+    let known = series.iter().filter(|one| one.start_error_ns <= most_ns);
+    let late: Vec<Vec<f64>> = known.map(|one| one.late_ns.clone()).collect();
     let evident = |late: Interval| late.unless_chance(reading_error_ns);
     let max = late.iter().flatten().copied().reduce(f64::max);
     found.max_ns = max.map(|max| evident(Interval::exact(max)).value);

@@ -59,6 +59,25 @@ fn model(missed: Missed, deviation: f64) -> TickModel {
     }
 }
 
+/// A process that is interrupted between the readings around the start does not shift the lateness.
+#[test]
+fn interrupted_start_is_left_out() {
+    let run = |before: i64| PeriodRun {
+        wakeups: (1..=200)
+            .map(|at| (at * PERIOD as i64 + 20_000, 1))
+            .collect(),
+        start: Start::Between([-before, 0]),
+        ..PeriodRun::default()
+    };
+    let found = figures(&PeriodTrace {
+        reference: reference(),
+        period_ns: PERIOD,
+        runs: vec![run(2_000), run(400_000), run(2_500)],
+    });
+    let late = found.lateness_p50_ns.expect("two processes know it");
+    assert!((late.value - 21_000.0).abs() < 1_000.0, "{late:?}");
+}
+
 #[test]
 fn missed_expirations_are_exact() {
     let skip = |counted| Missed::Skip { counted };
