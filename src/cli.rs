@@ -204,29 +204,31 @@ pub enum Verb {
     Answer(AnswerArgs),
     /// Characterise the clocks of this machine, best Quality first
     ///
-    /// Measures the resolution, the cost of a read, its spread and the Quality of each clock, and
-    /// judges whether the clock can be trusted. Up to three timers given by name are printed in
-    /// detail. With --from, prints stored reports and traces instead.
+    /// Measures the resolution, the cost of a read, its spread and the Quality of each
+    /// clock, and judges whether the clock can be trusted. Up to three timers given by
+    /// name are printed in detail. With --from, prints stored reports and traces
+    /// instead.
     ///
-    /// Exit status 3: a named timer or a file failed. It is 0 where a clock is wrong.
+    /// Exit status 3: a named timer or a file failed; 0 even if a clock is wrong.
     ///
     /// Examples:
     ///   timermeter probe                              all timers of this machine
     ///   timermeter probe --quick 'monotonic*' rdtsc   some of them, less precisely
     ///   timermeter probe monotonic -v                 one in detail
-    ///   timermeter probe --from a.json run.trace      stored ones; -o page.html makes a page of them
+    ///   timermeter probe --from a.json run.trace      stored ones; -o page.html: a page
     ///   timermeter probe --output all.json --output all.md
-    ///   timermeter probe --baseline before            stored for `timermeter compare before`
-    ///   timermeter probe --runtime java,python        with the clocks of Java and Python
+    ///   timermeter probe --baseline before            stored for `compare before`
+    ///   timermeter probe --runtime java,python        also clocks of Java, Python
     ///   timermeter probe --agent 'java -jar agent.jar' 'java:*'
     ///   timermeter probe --agent py='python3 agent.py' --cycles nominal
     #[command(verbatim_doc_comment)]
     Probe(ProbeArgs),
     /// Characterise sleep primitives and periodic timers: lateness, cost
     ///
-    /// Measures how late waits of a length end, 1 ms if none is given, and what they cost. A range
-    /// of lengths also shows how finely waits can be requested. With --every, measures timers that
-    /// wake a program every PERIOD: how late, how many due times they miss, and their drift.
+    /// Measures how late waits of a length end, 1 ms if none is given, and what they
+    /// cost. A range of lengths also shows how finely waits can be requested. With
+    /// --every, measures timers that wake a program every PERIOD: how late, how many
+    /// due times they miss, and their drift.
     ///
     /// Exit status 3: done, but a timer given by name could not be characterised.
     ///
@@ -253,7 +255,8 @@ pub enum Verb {
     Publish(PublishArgs),
     /// Print reports as a table: text, Markdown, CSV, LaTeX, HTML …
     ///
-    /// With `--columns all` it has all columns, as CSV for SQL, and may hold any number of reports.
+    /// With `--columns all` it has all columns, as CSV for SQL, and may hold any number
+    /// of reports.
     ///
     /// Exit status 3: done, but some of the reports could not be read.
     ///
@@ -264,12 +267,12 @@ pub enum Verb {
     Table(TableArgs),
     /// Print what changed between reports, beyond noise
     ///
-    /// Compares two reports, or several runs per side. Alternate the runs of the sides (old, new,
-    /// old, new …): a difference between two blocks of runs may be due to the time.
+    /// Compares two reports, or several runs per side. Alternate the runs of the sides
+    /// (old, new, old, new …): a difference between two blocks of runs may be due to
+    /// the time.
     ///
-    /// Exit status 3: done, and a condition of --fail-if holds. Exit status 4: undecided, because a
-    /// report could not be read, no timer is in both sides, or the figures are too imprecise to
-    /// decide a condition.
+    /// Exit status 3: a condition of --fail-if holds. 4: undecided, because a report
+    /// is unreadable, no timer is in both sides, or the figures are too imprecise.
     ///
     /// Examples:
     ///   timermeter compare old.json new.json
@@ -283,13 +286,13 @@ pub enum Verb {
     Compare(CompareArgs),
     /// Probe this machine, and decide whether its clocks got worse
     ///
-    /// Probes the native clocks of a baseline on this machine, again and again until each condition
-    /// is decided or 60 s are over, and prints one line. A condition that holds is confirmed by
-    /// further probes.
+    /// Probes the native clocks of a baseline on this machine, again and again until
+    /// each condition is decided or 60 s are over, and prints one line. A condition
+    /// that holds is confirmed by further probes.
     ///
-    /// Exit status 1: the baseline is unreadable, or the machine cannot be probed. Exit status 3: a
-    /// condition holds. Exit status 4: undecided, because the baseline is of another CPU model or of
-    /// an unknown one, or without native clocks, or because the time did not suffice.
+    /// Exit status 1: the baseline is unreadable, or the machine cannot be probed.
+    /// 3: a condition holds. 4: undecided, because the baseline is of another or an
+    /// unknown CPU model or without native clocks, or the time did not suffice.
     ///
     /// Examples:
     ///   timermeter gate before                      the recommended clock
@@ -299,10 +302,11 @@ pub enum Verb {
     Gate(GateArgs),
     /// List the timers of this system, and why some cannot be used
     ///
-    /// Lists clocks, sleep primitives and periodic timers; with --all also those of other systems
-    /// and processors.
+    /// Lists clocks, sleep primitives and periodic timers; with --all also those of
+    /// other systems and processors.
     ///
-    /// Exit status 3: done, but an agent or runtime given by name did not list its timers.
+    /// Exit status 3: done, but an agent or runtime given by name did not list its
+    /// timers.
     ///
     /// Examples:
     ///   timermeter list --all
@@ -313,20 +317,20 @@ pub enum Verb {
     ///
     /// Prints each finding with its cause and remedy. Changes nothing.
     ///
-    /// Exit status 3: a finding is a problem, or a clock is wrong; with --counter, programs must not
-    /// read the counter, or this could not be decided.
+    /// Exit status 3: a finding is a problem, or a clock is wrong; with --counter,
+    /// programs must not read the counter, or this could not be decided.
     ///
     /// Examples:
     ///   timermeter check                       what disturbs measurements here
     ///   timermeter check -v                    all findings, and the machine
     ///   timermeter check --counter             whether the raw counter is safe
-    ///   timermeter check --from report.json    the findings about the machine of a report
+    ///   timermeter check --from report.json    the machine of a report
     #[command(verbatim_doc_comment)]
     Check(CheckArgs),
     /// Watch the clocks for hours: pauses, steps, slews, suspends
     ///
-    /// Prints each event with its size and its cause, and at the end the stability of the clocks.
-    /// Takes about 0.1 % of a CPU.
+    /// Prints each event with its size and its cause, and at the end the stability of
+    /// the clocks. Takes about 0.1 % of a CPU.
     ///
     /// Examples:
     ///   timermeter watch 8h                       one line per event, for 8 hours
@@ -345,10 +349,11 @@ pub enum Verb {
     Agent(AgentArgs),
     /// Pick a clock, or a way to wait, for a purpose
     ///
-    /// Picks the clock with the simplest method whose error is small enough, and prints code that
-    /// measures with it; with --every, picks the sleep primitive to wait with.
+    /// Picks the clock with the simplest method whose error is small enough, and prints
+    /// code that measures with it; with --every, picks the sleep primitive to wait
+    /// with.
     ///
-    /// Exit status 3: none suffices, or it is wrong; the nearest is printed.
+    /// Exit status 3: no right clock, or way to wait, serves; the nearest is printed.
     ///
     /// Examples:
     ///   timermeter pick 250ns --for rust     a benchmark, or a library's shortest time

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
 
-use timermeter::findings::rules;
+use timermeter::findings::{in_words, rules};
 use timermeter::model::Severity;
 
 const HEAD: &str = "\
@@ -13,18 +13,14 @@ const HEAD: &str = "\
 
 What a report says besides figures. JSON carries the code, the severity and the values of each; message and advice follow
 from the table below, which is generated from `estimators/findings/` (`TIMERMETER_UPDATE=1 cargo test --test main
-findings::`). `{name}` stands for a value of that name; a part in `<…>` is left out where it has no value.
+findings::`). `…` stands for a value; a part without its value is left out.
 
 | code | severity | message | advice |
 |---|---|---|---|
 ";
 
 fn page() -> String {
-    let cell = |text: &str| {
-        text.replace('<', "&lt;")
-            .replace('>', "&gt;")
-            .replace('|', "\\|")
-    };
+    let cell = |text: &str| text.replace('|', "\\|");
     let mut page = HEAD.to_owned();
     for rule in rules() {
         writeln!(
@@ -32,8 +28,8 @@ fn page() -> String {
             "| `{}` | {} | {} | {} |",
             rule.code,
             rule.severity.name(),
-            cell(rule.message),
-            cell(rule.advice)
+            cell(&in_words(rule.message)),
+            cell(&in_words(rule.advice))
         )
         .unwrap();
     }

@@ -144,6 +144,16 @@ pub fn apply(rules: &[Rule], facts: &Facts) -> Vec<Finding> {
     codes.filter_map(of_code).collect()
 }
 
+/// Returns a template in words: `…` for each value, and with all optional parts.
+pub fn in_words(template: &str) -> String {
+    let text = template.replace(['<', '>'], "");
+    let values = text.split_inclusive('}').map(|part| {
+        part.split_once('{')
+            .map_or(part.to_owned(), |(before, _)| format!("{before}…"))
+    });
+    values.collect::<String>().replace("……", "…")
+}
+
 /// Returns all rules, table by table.
 pub fn rules() -> impl Iterator<Item = &'static Rule> {
     let machine = machine::MACHINE.into_iter();

@@ -52,7 +52,7 @@ const HEADINGS: [(&str, bool, &[&str]); 6] = [
     ("Output", true, &["format", "outputs", "verbose"]),
     ("Output", false, &["quiet", "node", "color"]),
     ("Agents and runtimes", false, &["agents", "runtimes"]),
-    ("Requirements", false, &["runtime", "rate"]),
+    ("Requirements", false, &["runtime"]),
     (
         "Conditions",
         false,
@@ -74,10 +74,6 @@ const PRINTING: [&str; 6] = ["from", "timers", "format", "outputs", "verbose", "
 /// The number of examples in `-h`.
 const SHORT_EXAMPLES: usize = 2;
 
-/// The last line of `-h` of the commands that judge clocks.
-const WRONG_CLOCK: &str =
-    "Exit status: 3 if a clock is wrong (check) or no right one serves (pick), else 0";
-
 /// The command line with its grouped help.
 pub fn command() -> Command {
     let mut command = with_formats(Cli::command().arg(node()), Format::ANSWER);
@@ -85,11 +81,11 @@ pub fn command() -> Command {
     let verbs = GROUPS.iter().flat_map(|(_, verbs)| verbs.iter());
     for &(name, formats) in verbs.chain(&[("answer", Format::ANSWER)]) {
         command = command.mut_subcommand(name, |verb| {
-            let examples = short_examples(&verb);
+            let end = short_end(&verb);
             with_formats(verb, formats)
                 .args(MEASURING.contains(&name).then(node))
                 .mut_args(with_heading)
-                .after_help(examples)
+                .after_help(end)
                 .after_long_help(EXIT_STATUS)
         });
     }
@@ -105,7 +101,7 @@ pub fn command() -> Command {
         "{{about-with-newline}}\n{{usage-heading}} {{usage}}\n{}\nOptions:\n{{options}}{{after-help}}",
         command_list(&command)
     );
-    let command = command.help_template(template).after_help(WRONG_CLOCK);
+    let command = command.help_template(template);
     command.after_long_help(EXIT_STATUS)
 }
 
@@ -120,13 +116,17 @@ fn with_heading(argument: Arg) -> Arg {
     }
 }
 
-/// The first examples in the description of a command.
-fn short_examples(verb: &Command) -> String {
+/// The end of `-h`: the first examples and the exit statuses in the description of a command.
+fn short_end(verb: &Command) -> String {
     let about = verb.get_long_about().map(ToString::to_string);
     let about = about.unwrap_or_default();
     let examples = about.split("Examples:\n").nth(1).unwrap_or_default();
     let first: Vec<&str> = examples.lines().take(SHORT_EXAMPLES).collect();
-    format!("Examples:\n{}\n{WRONG_CLOCK}", first.join("\n"))
+    let statuses = about
+        .split("\n\n")
+        .filter(|part| part.starts_with("Exit status"));
+    let statuses: String = statuses.map(|part| format!("\n{part}")).collect();
+    format!("Examples:\n{}{statuses}", first.join("\n"))
 }
 
 /// The list of the commands by group, each with its short description.

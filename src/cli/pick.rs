@@ -21,7 +21,9 @@ pub struct PickArgs {
     /// Largest error of 95 % of results, as in 1%
     #[arg(long, value_name = "SHARE", default_value = "1%", value_parser = parse_share, allow_hyphen_values = true)]
     pub error: f64,
-    /// Requests per second of a service, as in 800k/s: each is timed as it comes, none is repeated
+    /// Requests per second of a service, as in 800k/s
+    ///
+    /// Each is timed as it comes, none is repeated.
     #[arg(long, value_name = "RATE", value_parser = quantity::parse_rate, allow_hyphen_values = true)]
     pub rate: Option<f64>,
     /// Timers of this runtime instead of the native ones: java, dotnet, mono, python, node, or the

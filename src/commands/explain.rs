@@ -12,7 +12,7 @@ use super::{CommandError, CommandResult, emit, prepare_outputs, usage};
 use crate::cli::ExplainArgs;
 use crate::document::{Document, FindingText};
 use crate::fields::{Field, fields};
-use crate::findings::rules;
+use crate::findings::{in_words, rules};
 use crate::selection::nearest;
 use crate::text::without_unit;
 
@@ -54,6 +54,13 @@ pub fn run(args: &ExplainArgs, output: &mut dyn Write) -> CommandResult {
         let before = found.len();
         found.add(Some(word));
         if found.len() == before {
+            // A list of words, as in the column *trust*.
+            let words = word.replace("untested ", "untested,");
+            words
+                .split([',', ':'])
+                .for_each(|word| found.add(Some(word.trim())));
+        }
+        if found.len() == before {
             return Err(unknown(word));
         }
     }
@@ -81,8 +88,9 @@ fn columns() -> impl Iterator<Item = &'static Field> {
 }
 
 /// The names of a column: on the command line, in files, in tables.
-fn names(field: &Field) -> [&'static str; 3] {
-    [field.column, field.key, without_unit(field.heading)]
+fn names(field: &Field) -> [&'static str; 4] {
+    let name = without_unit(field.heading);
+    [field.column, field.key, name, field.heading]
 }
 
 impl Explanations {
@@ -98,13 +106,19 @@ impl Explanations {
         let is_wanted = |field: &&Field| {
             names(field).into_iter().any(is_meant) || field.description().contains(&value)
         };
-        self.columns
-            .extend(columns().filter(is_wanted).map(|field| Column {
-                column: field.column,
-                key: field.key,
-                heading: field.heading,
-                about: field.description(),
-            }));
+        let found: Vec<_> = self.columns.iter().map(|it| it.key).collect();
+        let is_new = |field: &&Field| !found.contains(&field.key);
+        self.columns.extend(
+            columns()
+                .filter(is_new)
+                .filter(is_wanted)
+                .map(|field| Column {
+                    column: field.column,
+                    key: field.key,
+                    heading: field.heading,
+                    about: field.description(),
+                }),
+        );
         let mut add = |term: &str, about: String| {
             let term = term.to_owned();
             self.terms.push(Term { term, about });
@@ -115,17 +129,31 @@ impl Explanations {
             }
         }
         let id = word.unwrap_or_default();
-        let clock = timers::find(id).map(|it| it.info.label);
-        let timer = clock.or(timers::waits::find(id).map(|it| it.info.label));
-        if let Some(label) = timer {
-            add(id, format!("the timer of {label}"));
+        if let Some(wait) = timers::waits::find(id) {
+            add(id, format!("the timer of {}", wait.info.label));
+        }
+        if let Some(clock) = timers::find(id) {
+            let is = clock.info.properties;
+            let counted = is.counts.map(|it| format!("counts {}", it.in_words()));
+            let claims = [
+                (is.settable, "can be set"),
+                (is.slewed, "is corrected by time services"),
+                (is.runs_in_suspend, "goes on while the machine is suspended"),
+                (is.needs_fence, "needs a fence"),
+            ];
+            let claims = claims.into_iter().filter(|(is_so, _)| *is_so == Some(true));
+            let all: Vec<_> = counted
+                .into_iter()
+                .chain(claims.map(|(_, claim)| claim.to_owned()))
+                .collect();
+            add(id, format!("{}: {}", clock.info.label, all.join(", ")));
         }
         let findings = rules().filter(|rule| is_meant(rule.code));
         self.findings.extend(findings.map(|rule| FindingText {
             severity: rule.severity,
             code: rule.code.to_owned(),
-            message: rule.message.to_owned(),
-            advice: Some(rule.advice.to_owned()),
+            message: in_words(rule.message),
+            advice: Some(in_words(rule.advice)),
         }));
     }
 }

@@ -30,7 +30,7 @@ const LISTED_OTHERS: usize = 2;
 /// The note on measuring in Java.
 const JMH: &str = "JMH repeats this in fresh virtual machines, between which results differ: prefer it where you can";
 /// The note on measuring a service for longer.
-const HISTOGRAM: &str = "for more requests use HdrHistogram, which all of these languages have";
+const HISTOGRAM: &str = "for more requests use HdrHistogram";
 /// What needs a duration, and an example.
 const NO_DURATION: &str = "how long does it take? As in `timermeter pick 250ns --for rust`; for a library give the shortest time that its users measure";
 

@@ -5,7 +5,7 @@ use assert_cmd::Command;
 use super::{printed, program};
 
 /// The largest number of lines of `-h` on a terminal of 80 columns.
-const MAX_LINES: usize = 26;
+const MAX_LINES: usize = 27;
 
 fn help(words: &[&str]) -> String {
     let shown = Command::new(program())

@@ -1,7 +1,7 @@
 //! Words that the program prints, and terms of the field, that are no columns.
 
 /// The names of a term, the usual one first, and its meaning.
-pub const TERMS: [(&str, &str); 31] = [
+pub const TERMS: [(&str, &str); 36] = [
     // Figures.
     (
         "step, accuracy, precision, tick, staircase",
@@ -22,6 +22,10 @@ pub const TERMS: [(&str, &str); 31] = [
     (
         "variance, noise, uncertainty, confidence, ±",
         "how far a figure would be off in another run: its 95 % interval, from processes that differ",
+    ),
+    (
+        "cycles",
+        "periods of the core's clock: times are converted with the column `frequency`",
     ),
     // Reading a clock.
     (
@@ -61,15 +65,31 @@ pub const TERMS: [(&str, &str); 31] = [
     ),
     (
         "steps back, order, CPUs differ, CPUs, offsets",
-        "a later reading is less than an earlier one, of one thread or of CPUs whose clocks differ by an offset",
+        "whether later readings are never less than earlier ones: in one thread (order), and across CPUs, whose clocks may differ by an offset",
     ),
     (
         "unit",
         "whether a clock counts what it declares: wall time or CPU time, in this unit",
     ),
     (
-        "wrong, because of, caution",
-        "a part of clocks that others show to be wrong, and the cause; or why a right clock may mislead",
+        "wrong",
+        "which clocks disagree with most others or with themselves, and by how much: take no durations with them",
+    ),
+    (
+        "because of",
+        "what a wrong clock is made of and other clocks show to be the culprit, as the counter",
+    ),
+    (
+        "caution",
+        "why a right clock may mislead: it can be set, stands still while the program sleeps, or needs a fence",
+    ),
+    (
+        "CPU time, CPU cycles",
+        "how long the CPU worked for a thread or process: such a clock stands still while they wait",
+    ),
+    (
+        "safe, until-moved, unsafe, not-proven",
+        "whether a program may read the counter itself, with a fence; until-moved: until a hypervisor moves this machine to another",
     ),
     (
         "suspend, sleep",
