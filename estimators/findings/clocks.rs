@@ -1,8 +1,9 @@
 //! The rules about a measured clock.
 
+use super::machine::slowing_library;
 use super::{ns, number, values};
 use crate::cost::edges;
-use crate::model::{Interval, Outcome, Question, Unit, Values, Verdicts};
+use crate::model::{Interval, Outcome, Path, Question, Unit, Values, Verdicts};
 use crate::profile::MIN_PROCESSES;
 
 /// The largest half width of the interval of the cost that is not reported, as a share of the cost. A
@@ -134,9 +135,14 @@ rules! {
             };
     }
     "read-path" {
-        Problem "it is read in a slower way than declared: {evidence}"
+        Problem "read in a slower way than declared<: {how}><. Cause: probably {cause}>"
             => "`timermeter check` names the clock source; in a guest, have the hypervisor pass the counters of the CPU through",
-            |row| failed(row.verdicts.as_ref()?, &[Question::ReadPath]);
+            |row, machine| {
+                let verdicts = row.verdicts.as_ref()?;
+                let is_call = verdicts.read_path.path == Some(Path::SystemCall);
+                let how = is_call.then_some("by system calls");
+                failed(verdicts, &[Question::ReadPath]).map(|_| values! { how, cause: slowing_library(machine) })
+            };
     }
 }
 

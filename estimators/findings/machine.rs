@@ -6,7 +6,7 @@ mod cpus;
 mod waiting;
 
 pub(super) use clocks::distrust;
-pub use clocks::library_defect;
+pub use clocks::{library_defect, slowing_library};
 
 use super::{Facts, RUN, Rule, apply};
 use crate::model::{Finding, Platform};

@@ -68,6 +68,12 @@ const EMULATORS: [&str; 7] = [
 ];
 
 impl Platform {
+    /// What may replace functions of the C library, or slow them; `None` if no library is preloaded.
+    pub fn preloads(&self) -> Option<String> {
+        let preloaded = &self.preloaded;
+        (!preloaded.is_empty()).then(|| format!("LD_PRELOAD={}", preloaded.join(":")))
+    }
+
     /// The emulator that executes the program, if any.
     pub fn emulator(&self) -> Option<&str> {
         self.hypervisor

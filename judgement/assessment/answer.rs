@@ -8,6 +8,7 @@ use super::recommendation::{faster_in_words, figures_in_words, usual};
 use crate::choice::clock_figures::{DRIFT, PORTABLE};
 use crate::choice::plan::{PlanMethod, plan_batch, plan_single};
 use crate::choice::{ClockFigures, RankedClock, Requirement, choose, clock_row};
+use crate::findings::machine::slowing_library;
 use crate::model::{Assessment, Finding, MAX_FINE_STEP_NS, Path, Report, TimerRow, WaitRow};
 use crate::numbers::{short_time, time};
 
@@ -122,7 +123,7 @@ impl ClockAnswer {
         let lines = [
             (
                 "clock source",
-                source.map(|source| source.clone() + self.path_remark()),
+                source.map(|source| source.clone() + &self.path_remark(report)),
             ),
             (
                 "to time things",
@@ -143,15 +144,21 @@ impl ClockAnswer {
     }
 
     /// A remark on the path by which the portable clock is read, to follow the clock source.
-    fn path_remark(&self) -> &'static str {
+    fn path_remark(&self, report: &Report) -> String {
+        let cause = slowing_library(&report.platform);
         match self.path {
             // It is the path of what a library does.
             _ if !self.assessment.wrong.is_empty() => "",
             Some(Path::UserMode) => ", read without a system call",
-            Some(Path::SystemCall) => ", and every read is a system call → timermeter check",
+            Some(Path::SystemCall) => {
+                let cause = cause.map(|cause| format!(", probably because of {cause}"));
+                let cause = cause.unwrap_or_else(|| " → timermeter check".to_owned());
+                return format!(", and every read is a system call{cause}");
+            }
             Some(Path::Trapped) => ", and every read asks the hypervisor → timermeter check",
             None => "",
         }
+        .to_owned()
     }
 
     /// The cost of two reads, and the durations that can be timed alone or in batches.

@@ -15,6 +15,13 @@ use crate::model::{Counted, Defect, DefectKind, Outcome, Question, Report, Timer
 
 /// The largest number of witnesses that are named.
 const MOST_WITNESSES: usize = 3;
+/// The ids of the strongest witnesses.
+const STRONGEST: [&str; 4] = [
+    "monotonic-syscall",
+    "monotonic-raw",
+    "monotonic-raw-syscall",
+    "rdtsc",
+];
 
 /// A part, and the agent in whose process it is: a function of the C library is another one in each
 /// process, unless a library is preloaded into all. `None` for this process, and for what all share.
@@ -54,8 +61,8 @@ impl Blamed {
     /// What is wrong, and who proves it.
     fn wrong(&self, report: &Report) -> Wrong {
         let parts: Vec<&Part> = self.suspects.iter().map(|(part, _)| part).collect();
-        let preloaded = &report.platform.preloaded;
-        let is_preloaded = matches!(parts[..], [Part::Call(_)]) && !preloaded.is_empty();
+        let cause = report.platform.preloads();
+        let cause = cause.filter(|_| matches!(parts[..], [Part::Call(_)]));
         Wrong {
             parts: match parts.is_empty() {
                 true => self.clocks[..1].to_vec(),
@@ -64,12 +71,13 @@ impl Blamed {
             defect: self.defect,
             clocks: self.clocks.clone(),
             witnesses: self.witnesses(report),
-            cause: is_preloaded.then(|| format!("LD_PRELOAD={}", preloaded.join(":"))),
+            cause,
         }
     }
 
-    /// Native clocks that count the same, pass and lack what is suspected, those most like the failing one
-    /// first. The first is its system call, if that shows the defect.
+    /// Native clocks that count the same, pass and lack what is suspected: its system call,
+    /// CLOCK_MONOTONIC_RAW, the counter, then those most like the failing one; of clocks that only differ
+    /// in the function that reads them, the first.
     fn witnesses(&self, report: &Report) -> Vec<String> {
         let failing = parts(&self.clocks[0], report);
         let counts = |row: &TimerRow| row.properties.as_ref()?.counts;
@@ -81,12 +89,21 @@ impl Blamed {
             let is_call = self.by_call && own == &failing - &self.suspects;
             let unlike = (&failing - &own).len();
             let is_one = is_like && lacks_it && passes(row, &self.defect) && !is_call;
-            is_one.then(|| (unlike, row.id.clone()))
+            let rank = STRONGEST.iter().position(|id| *id == row.id);
+            is_one.then(|| (rank.unwrap_or(STRONGEST.len()), unlike, row.id.clone()))
         };
-        let mut found: BTreeSet<(usize, String)> =
-            report.timers.iter().filter_map(witness).collect();
-        found.extend(self.by_call.then(|| (0, "its system call".to_owned())));
-        let names = found.into_iter().map(|(_, name)| name);
+        let found: BTreeSet<_> = report.timers.iter().filter_map(witness).collect();
+        let mut seen = BTreeSet::new();
+        let is_new = |id: &String| {
+            let mut own = parts(id, report);
+            own.retain(|(part, _)| !matches!(part, Part::Call(_) | Part::Own(_)));
+            seen.insert(own)
+        };
+        let call = self
+            .by_call
+            .then(|| "its system call".to_owned())
+            .into_iter();
+        let names = call.chain(found.into_iter().map(|(.., id)| id).filter(is_new));
         names.take(MOST_WITNESSES).collect()
     }
 }
@@ -125,7 +142,7 @@ fn shown(row: &TimerRow, defect: &Defect, report: &Report) -> Pieces {
 }
 
 /// Whether the measured rate of a clock may be that of a defect.
-fn has_rate(row: &TimerRow, defect: &Defect) -> bool {
+pub(super) fn has_rate(row: &TimerRow, defect: &Defect) -> bool {
     let stable = row.verdicts.as_ref().map(|all| &all.stable);
     let rate = stable.and_then(|it| it.offset_ppm.zip(it.offset_uncertainty_ppm));
     let rates = rate.zip(defect.size);

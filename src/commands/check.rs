@@ -116,19 +116,22 @@ fn measure_frequency(cpu: Option<u32>) -> CommandResult<Frequency> {
 
 /// The codes of the findings about the clocks themselves; the other findings are about the rest of
 /// the machine.
-const CLOCK_FINDINGS: [&str; 3] = ["clock-source", "libc-clock", "tsc"];
+const CLOCK_FINDINGS: [&str; 4] = ["clock-source", "libc-clock", "tsc", "read-cost"];
 
 /// A sentence that says whether the clock is good, unless others say what is wrong.
 fn clock_verdict(checked: &Checked) -> Option<String> {
     if !checked.assessment.wrong.is_empty() {
         return None;
     }
-    let about = checked.findings.iter();
-    let about = about.filter(|finding| CLOCK_FINDINGS.contains(&finding.code.as_str()));
+    let find = |code| checked.findings.iter().find(|it| it.code == code);
     // Without a problem, the clock source decides.
-    let worst = about.min_by_key(|it| (it.severity != Severity::Problem, &it.code))?;
+    let about = CLOCK_FINDINGS.into_iter().filter_map(find);
+    let worst = about.min_by_key(|it| it.severity != Severity::Problem)?;
     let source = checked.platform.clocksource.current.as_deref();
     Some(match worst.severity {
+        Severity::Problem if worst.code == "read-cost" => {
+            format!("The clock is right but slow: {}.", worst.message())
+        }
         Severity::Problem => format!("The clock is not good: {}.", worst.message()),
         Severity::Unknown => format!("The clock: {}.", worst.message()),
         _ => format!("The clock is good: its source is {}.", source?),

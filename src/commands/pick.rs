@@ -17,6 +17,7 @@ use crate::choice::waits::RankedWait;
 use crate::choice::{Choice, Language, RankedClock, Requirement, choose, clock_row};
 use crate::cli::PickArgs;
 use crate::document::{Document, Render};
+use crate::findings::machine::slowing_library;
 use crate::model::{Nanos, Path, Report, value_of};
 use crate::report::read;
 use crate::requests::{HostRequest, ProbeRequest, RunRequest, RuntimeName};
@@ -119,7 +120,7 @@ pub fn run(args: &PickArgs, output: &mut dyn Write) -> CommandResult<bool> {
             best.reason.clear();
             let mut others = choice.others.iter();
             let other = others.find(|other| other.suffices);
-            best.notes.extend(args.language.zip(other).map(instead));
+            best.notes.extend(other.map(instead));
         }
     }
     let best = choice.best();
@@ -143,15 +144,12 @@ fn single_wait(args: &PickArgs) -> CommandResult<Option<u64>> {
 }
 
 /// A clock that is right, where that of the standard library is wrong.
-fn instead((language, clock): (Language, &RankedClock)) -> String {
+fn instead(clock: &RankedClock) -> String {
     let call = match &*clock.id {
         "rdtsc-lfence" => "_mm_lfence(); __rdtsc() (as in --for c; Rust: core::arch::x86_64)",
         _ => &clock.label,
     };
-    format!(
-        "until then: the standard library of {} has no other clock that is right here, but {call} is",
-        language.name()
-    )
+    format!("until then, measure with {call}: it is right here")
 }
 
 /// What a counter of the CPU saves, why not to use it, and the library that may make each read of the
@@ -164,17 +162,11 @@ fn saved(report: &Report, clock: &RankedClock, language: Option<Language>) -> Op
     let (row, other) = (clock_row(report, &clock.id)?, clock_row(report, counter)?);
     let saves = row.cost_ns?.value - other.cost_ns?.value;
     let plan = clock.figures.plan?;
-    let (path, libraries) = (
-        row.verdicts.as_ref()?.read_path.path,
-        &report.platform.preloaded,
-    );
-    let because = match libraries.is_empty() || path != Some(Path::SystemCall) {
-        true => String::new(),
-        false => format!(
-            " (the cause is probably LD_PRELOAD={})",
-            libraries.join(":")
-        ),
-    };
+    let path = row.verdicts.as_ref()?.read_path.path;
+    let cause = slowing_library(&report.platform);
+    let cause = cause.filter(|_| path == Some(Path::SystemCall));
+    let because = cause.map(|cause| format!(" (the cause is probably {cause})"));
+    let because = because.unwrap_or_default();
     (saves > LEAST_GAIN * plan.error * plan.campaign_ns).then(|| {
         format!(
             "{counter} saves {} per read here{because}; other machines may lack it, and its rate must be measured on each at start",

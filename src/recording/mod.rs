@@ -168,7 +168,13 @@ impl Recording {
             let precision =
                 precision.map(|(points, hertz)| (points / 100.0, scatter(profile, hertz)));
             let syscall_ns = self.syscall_ns(observed, &profiles);
-            observed.conclude(row, profile, machine, syscall_ns, precision);
+            observed.conclude(
+                row,
+                profile,
+                (machine, &self.platform),
+                syscall_ns,
+                precision,
+            );
         }
         rows
     }
@@ -217,7 +223,7 @@ impl Observation {
     ) -> TimerRow {
         let (mut row, profile) = self.row(frequency, std::slice::from_ref(self));
         if let Some(profile) = &profile {
-            let machine = MachineCase::of_baselines(baselines);
+            let machine = (MachineCase::of_baselines(baselines), &Platform::default());
             self.conclude(&mut row, profile, machine, None, None);
         }
         row
@@ -235,7 +241,7 @@ impl Observation {
         &self,
         row: &mut TimerRow,
         profile: &Profile,
-        machine: MachineCase,
+        (machine, platform): (MachineCase, &Platform),
         syscall_ns: Option<f64>,
         precision: Option<(f64, Option<f64>)>,
     ) {
@@ -255,6 +261,7 @@ impl Observation {
                 trace: Some(&trace),
                 profile: Some(profile),
                 row: Some(row),
+                machine: Some(platform),
                 precision,
                 ..Facts::default()
             },

@@ -84,11 +84,11 @@ rules! {
             };
     }
     "read-cost" {
-        Problem "a read of CLOCK_MONOTONIC takes {read}, {ratio} times as long as a fenced read of the counter ({counter})"
+        Problem "a read of CLOCK_MONOTONIC takes {read}, {ratio} times as long as a fenced read of the counter ({counter})<. Cause: probably {cause}>"
             => "find what slows the vDSO: the clock source, a preloaded library, a sandbox, a tracer, an emulator",
-            |read_costs_ns| {
+            |read_costs_ns, machine| {
                 let ([read, counter], ratio) = (read_costs_ns.map(ns), read_costs_ns[0] / read_costs_ns[1]);
-                (ratio > MAX_READ_RATIO).then(|| values! { read, counter, ratio: number(ratio, Unit::Ratio) })
+                (ratio > MAX_READ_RATIO).then(|| values! { read, counter, ratio: number(ratio, Unit::Ratio), cause: slowing_library(machine) })
             };
     }
 }
@@ -143,6 +143,14 @@ pub fn library_defect(clock: &LibraryClock) -> Option<Defect> {
     };
     let rate = proven(DefectKind::Rate, clock.rate_ppm, 1.0);
     rate.or_else(|| proven(DefectKind::Offset, clock.offset_ns, 1e3))
+}
+
+/// The preloaded libraries, if they may be why reads are slow: the clock source is not.
+pub fn slowing_library(machine: &Platform) -> Option<String> {
+    let source = clock_sources::find(machine.clocksource.current.as_deref()?)?;
+    machine
+        .preloads()
+        .filter(|_| !matches!(source.reader, Reader::Kernel(_)))
 }
 
 /// A list in words; `None` if it is empty.
