@@ -146,6 +146,9 @@ use std::{hint::black_box, time::Instant};
 +    let kept = TOOK.iter().take(NEXT.load(Relaxed));
 +    let mut times: Vec<f64> = kept.map(|ns| ns.load(Relaxed) as f64).collect();
 +    times.sort_by(f64::total_cmp);
++    if times.is_empty() {
++        return;
++    }
 +    let (n, cost) = (times.len(), pairs.fold(times[0], f64::min));
 +    let mean = times.iter().sum::<f64>() / n as f64;
 +    RESULTS
@@ -299,6 +302,7 @@ from time import perf_counter_ns
 @KEEP
 +took = deque(maxlen=COUNT)  # the last COUNT: SPAN at this rate
 +def results():  # at the end
++    if not took: return
 +    pair = lambda: -perf_counter_ns() + perf_counter_ns()
 +    cost = min(sum(pair() for _ in range(100)) / 100 for _ in range(100))
 +    times, n = sorted(took), len(took)
@@ -351,6 +355,7 @@ const n = took.length;
 @SETUP
 const kept = [];  // keeps each result
 @WORDS
+any thread may call it → one array per worker
 double least[] = {1e18, 1e18} → const least = [1e18, 1e18]
 double times[COUNT] → const times = []
 double ns → ns
@@ -397,6 +402,9 @@ MAIN",
 +}
 +func results() { // at the end
 +\tn := int(math.Min(float64(count), COUNT))
++\tif n == 0 {
++\t\treturn
++\t}
 +\ttimes, cost, mean := make([]float64, n), 1e18, 0.0
 +\tfor i := 0; i < 100; i++ {
 +\t\tpairs := 0.0
@@ -481,6 +489,7 @@ __typeof__(operation) *volatile call = operation;  // <- your operation
 +static void keep(double ns) { took[SLOT] = ns; }  // any thread may call it
 +static void results() {  // at the end
 +    NUMBER
++    if (n == 0) return;
 +    double cost = 1e18, mean = 0;
 +    double times[COUNT];
 +    for (int i = 0; i < 100; i++) {  // the cost of reads

@@ -58,7 +58,7 @@ fn cost_fields() -> Vec<Field> {
         resolution: Nanoseconds = match row.resolution_at_most_ns {
                 Some(limit) => CellValue::bounded(Some(limit.value), true),
                 None => row.resolution_ns.into(),
-            }, "Step of its readings", more("`≤` marks an upper limit if no step could be determined"),
+            }, "Step by which its values move", more("`≤` marks an upper limit if no step could be determined"),
             interval(), range(Range::STEP), in_tables(Visibility::Always), metric("resolution"), compared("resolution");
         resolution: Cycles = step_or_limit(row, row.resolution?.cycles?), "This step in cycles",
             range(Range::STEP);
@@ -99,7 +99,7 @@ fn cost_fields() -> Vec<Field> {
 /// Quality and the number of observations.
 fn quality_fields() -> Vec<Field> {
     field_table! { Read::Row, CLOCKS, |row| row.clock()?;
-        quality: Percent = row.quality, "Figure of merit (ICPE 2011)", more("resolution^-0.1 · cost^-0.1 · spread^0.5, with resolution and cost in cycles; 100 % at best, and 0 for a clock that is wrong"),
+        quality: Percent = row.quality, "Figure of merit (ICPE 2011), more is better", more("resolution^-0.1 · cost^-0.1 · spread^0.5, with resolution and cost in cycles; 100 % at best, and 0 for a clock that is wrong"),
             column("quality", "Quality %"), interval(), in_tables(Visibility::Always), metric("quality"), compared("quality");
         quality_interval: Text = Some(plus_minus(row.quality?)).filter(|text| !text.is_empty()), "95 % interval of Quality", more("in points, rounded outwards; both ends if it would leave 0 to 100; absent if a single process measured it"),
             column("interval", "interval"), in_tables(Visibility::InFull), derived();
@@ -118,7 +118,7 @@ fn quality_fields() -> Vec<Field> {
 /// Verdicts on whether the clock can be trusted, with their numbers.
 fn trust_fields() -> Vec<Field> {
     let trust = field_table! { Read::Row, CLOCKS, |row| row.clock()?;
-        trust: Text = row.trust.as_ref()?.in_short(), "Whether durations can be taken with it", more("`yes`, with what to mind: `settable`: it jumps when the time of day is set; `CPU time`, `CPU cycles`: it stands still while the program sleeps; `fenced`: put a fence before each read; `untested`: what follows (the order of readings, whether CPUs agree, the rate, the unit); `no`: what is wrong"),
+        trust: Text = row.trust.as_ref()?.in_short(), "Whether durations can be taken with it", more("`yes`: no test failed; `settable`: it jumps when the time of day is set; `CPU time`, `CPU cycles`: it stands still while the program sleeps; `fenced`: put a fence before each read; `untested`: what follows (the order of readings, whether CPUs agree, the rate, the unit); `no`: what is wrong"),
             in_tables(Visibility::Always);
     };
     let verdicts = field_table! { Read::Row, CLOCKS, |verdicts| verdicts.clock()?.verdicts.as_ref()?;

@@ -328,6 +328,7 @@ impl Field {
             key: self.key,
             max_chars,
             about: if self.key == "timer" { "" } else { self.about },
+            words: self.more,
             ..column
         }
     }

@@ -63,6 +63,8 @@ pub struct TableColumn {
     pub omission_priority: u8,
     /// The meaning of the cells; empty if the heading says it.
     pub about: &'static str,
+    /// What words in the cells mean, as in "`a`, `b`: …; `c`: …".
+    pub words: &'static str,
 }
 
 /// A table.
@@ -99,6 +101,7 @@ impl TableColumn {
             folds: false,
             omission_priority: 0,
             about: "",
+            words: "",
         }
     }
 

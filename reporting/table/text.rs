@@ -4,6 +4,7 @@
 
 use std::collections::HashSet;
 use std::io::{self, Write};
+use std::iter;
 
 use comfy_table::presets::NOTHING as NO_BORDERS;
 use comfy_table::{CellAlignment, Table as Drawing};
@@ -24,7 +25,7 @@ const MIN_SHOWN_COLUMNS: usize = 3;
 /// The width of text if the output is not a terminal, in columns.
 const DEFAULT_WIDTH: u16 = 120;
 /// The largest number of lines that explain the columns of a table.
-const MAX_LEGEND_LINES: usize = 3;
+const MAX_LEGEND_LINES: usize = 6;
 /// The end of the lines that explain the columns of a table.
 const MORE: &str = "all: timermeter explain";
 
@@ -139,18 +140,25 @@ impl Table<'_> {
         text
     }
 
-    /// The lines that explain as many of the columns as fit into [`MAX_LEGEND_LINES`]; none without
+    /// The lines that explain as many of the columns, with the words in their cells, as fit into [`MAX_LEGEND_LINES`]; none without
     /// [`Style::legend`].
     fn legend(&self, style: Style) -> Vec<String> {
         let lines = |text: &str| wrap(&style.plain(text), style.columns());
         let mut legend = String::new();
         let mut names = HashSet::new();
-        for column in self.columns.iter().filter(|_| style.legend) {
+        for (index, column) in self.columns.iter().enumerate().filter(|_| style.legend) {
             let name = without_unit(column.heading);
             if column.about.is_empty() || !names.insert(name) {
                 continue;
             }
-            let longer = format!("{legend}{name}: {} · ", column.about);
+            let cells = self.rows.iter().filter_map(|row| row.get(index));
+            let cells: Vec<_> = cells.map(|cell| column.format_cell(cell)).collect();
+            let occurs = |word: &str| cells.iter().any(|cell| cell.contains(word));
+            let is_shown = |about: &&str| about.split('`').skip(1).step_by(2).any(occurs);
+            let words = column.words.split("; ").filter(is_shown);
+            let about: Vec<_> = iter::once(column.about).chain(words).collect();
+            let about = about.join("; ");
+            let longer = format!("{legend}{name}: {about} · ");
             if lines(&(longer.clone() + MORE)).len() <= MAX_LEGEND_LINES {
                 legend = longer;
             }
@@ -229,7 +237,7 @@ impl Table<'_> {
         if self.rows.len() > MAX_ALIGNED_ROWS {
             return None;
         }
-        let rows: Vec<Vec<String>> = std::iter::once(headings(self))
+        let rows: Vec<Vec<String>> = iter::once(headings(self))
             .chain(self.rows.iter().map(|row| format_cells(self, row)))
             .collect();
         // comfy-table draws no wider tables.

@@ -82,6 +82,23 @@ fn docs_have_the_same_texts() {
     );
 }
 
+/// Headings and cells are explained as they are printed.
+#[test]
+fn explains_headings_and_cells() {
+    let table = Command::new(program())
+        .args(["table", "reports", "--columns", "trust", "-f", "csv"])
+        .assert();
+    let table = printed(&table.success());
+    let cells: BTreeSet<&str> = table.lines().map(|line| line.trim_matches('"')).collect();
+    assert!(cells.len() > 4, "{cells:?}");
+    let headings = fields().iter().filter(|field| !field.is_end());
+    for word in headings.map(|field| field.heading).chain(cells) {
+        if !word.is_empty() {
+            explained(&[word]);
+        }
+    }
+}
+
 /// Each word of the column *trust*, and each label before a value, is explained.
 #[test]
 fn explains_what_is_printed() {
