@@ -145,16 +145,14 @@ impl ClockAnswer {
 
     /// A remark on the path by which the portable clock is read, to follow the clock source.
     fn path_remark(&self, report: &Report) -> String {
-        let cause = slowing_library(&report.platform);
         match self.path {
             // It is the path of what a library does.
             _ if !self.assessment.wrong.is_empty() => "",
             Some(Path::UserMode) => ", read without a system call",
-            Some(Path::SystemCall) => {
-                let cause = cause.map(|cause| format!(", probably because of {cause}"));
-                let cause = cause.unwrap_or_else(|| " → timermeter check".to_owned());
-                return format!(", and every read is a system call{cause}");
-            }
+            Some(Path::SystemCall) => match slowing_library(&report.platform) {
+                Some(cause) => return format!(", but slowed, probably by {cause}"),
+                None => ", and every read is a system call → timermeter check",
+            },
             Some(Path::Trapped) => ", and every read asks the hypervisor → timermeter check",
             None => "",
         }

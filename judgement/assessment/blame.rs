@@ -76,35 +76,33 @@ impl Blamed {
     }
 
     /// Native clocks that count the same, pass and lack what is suspected: its system call,
-    /// CLOCK_MONOTONIC_RAW, the counter, then those most like the failing one; of clocks that only differ
-    /// in the function that reads them, the first.
+    /// CLOCK_MONOTONIC_RAW, the counter, then the others; of clocks that only differ in the function that
+    /// reads them, the first.
     fn witnesses(&self, report: &Report) -> Vec<String> {
-        let failing = parts(&self.clocks[0], report);
         let counts = |row: &TimerRow| row.properties.as_ref()?.counts;
         let counted = clock_row(report, &self.clocks[0]).map_or(Some(Counted::Wall), counts);
         let witness = |row: &TimerRow| {
             let own = parts(&row.id, report);
             let is_like = row.agent().is_none() && counts(row) == counted;
             let lacks_it = !own.is_empty() && own.is_disjoint(&self.suspects);
-            let is_call = self.by_call && own == &failing - &self.suspects;
-            let unlike = (&failing - &own).len();
-            let is_one = is_like && lacks_it && passes(row, &self.defect) && !is_call;
+            let is_one = is_like && lacks_it && passes(row, &self.defect);
             let rank = STRONGEST.iter().position(|id| *id == row.id);
-            is_one.then(|| (rank.unwrap_or(STRONGEST.len()), unlike, row.id.clone()))
+            is_one.then(|| (rank.unwrap_or(STRONGEST.len()), row.id.clone()))
         };
         let found: BTreeSet<_> = report.timers.iter().filter_map(witness).collect();
         let mut seen = BTreeSet::new();
-        let is_new = |id: &String| {
+        let mut is_new = |id: &String| {
             let mut own = parts(id, report);
             own.retain(|(part, _)| !matches!(part, Part::Call(_) | Part::Own(_)));
             seen.insert(own)
         };
-        let call = self
-            .by_call
-            .then(|| "its system call".to_owned())
-            .into_iter();
-        let names = call.chain(found.into_iter().map(|(.., id)| id).filter(is_new));
-        names.take(MOST_WITNESSES).collect()
+        let by_call = self.by_call && is_new(&self.clocks[0]);
+        let call = by_call.then(|| "its system call".to_owned());
+        let others = found.into_iter().map(|(_, id)| id).filter(is_new);
+        call.into_iter()
+            .chain(others)
+            .take(MOST_WITNESSES)
+            .collect()
     }
 }
 

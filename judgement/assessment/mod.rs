@@ -51,10 +51,9 @@ fn trust(row: &TimerRow, report: &Report, blamed: &[(Wrong, Blamed)]) -> Option<
     let own = own_defect(row);
     let reached = blamed.iter().rev().filter_map(|(wrong, one)| {
         // Others may show the size, or the same one better.
-        let is_known = own.is_some_and(|defect| {
-            defect.size.is_some()
-                && !(defect.is_like(&wrong.defect) || blame::has_rate(row, &wrong.defect))
-        });
+        let is_rate = |defect: &Defect| defect.kind == DefectKind::Rate;
+        let is_same = is_rate(&wrong.defect) && blame::has_rate(row, &wrong.defect);
+        let is_known = own.is_some_and(|it| it.size.is_some() && !(is_same && is_rate(&it)));
         let is_certain = one.reach(row, report).filter(|_| !is_known)?;
         (is_certain || own.is_none()).then_some((is_certain, wrong))
     });
