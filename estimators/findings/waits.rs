@@ -87,18 +87,12 @@ rules! {
             };
     }
     "wakes-on-a-grid" {
-        Note "threads wake at points of time {step} apart<, and {grown} for longer waits>"
+        Note "threads wake at points of time {step} apart"
             in short "steps of {step}" => "expect waits to end up to a step late",
             |waits| {
-                let steps = waits.steps.iter();
-                let grids: Vec<f64> = steps
-                    .filter_map(|steps| steps.grid.and_then(Granularity::step))
-                    .map(|step| step.value)
-                    .collect();
-                let (first, rest) = grids.split_first()?;
-                let longest = rest.iter().copied().fold(*first, f64::max);
-                let grown = (longest > 1.5 * first).then(|| ns(longest));
-                Some(values! { step: ns(*first), grown })
+                let mut steps = waits.steps.iter();
+                let step = steps.find_map(|steps| steps.grid.and_then(Granularity::step))?;
+                Some(values! { step: ns(step.value) })
             };
     }
     "late-in-proportion" {

@@ -579,33 +579,28 @@ static double operation() {  // <- your operation
 +p50 times[n / 2] - cost
 +p99 times[n * 99 / 100] - cost";
 
-/// How people write each language, its runtime, what they call its clock.
-type Names = (&'static str, Option<&'static str>, Option<&'static str>);
+/// The runtime of each language, and what its users call its clock.
+type Names = (Option<&'static str>, Option<&'static str>);
 const NAMES: [Names; 8] = [
-    ("C", None, None),
-    ("C++", None, Some("std::chrono::steady_clock")),
-    ("Rust", None, None),
-    ("Java", Some("java"), None),
-    ("C#", Some("dotnet"), None),
-    ("Python", Some("python"), None),
-    ("JavaScript", Some("node"), None),
-    ("Go", None, None),
+    (None, None),
+    (None, Some("std::chrono::steady_clock")),
+    (None, None),
+    (Some("java"), None),
+    (Some("dotnet"), None),
+    (Some("python"), None),
+    (Some("node"), None),
+    (None, None),
 ];
 
 impl Language {
-    /// How people write the language.
-    pub fn name(self) -> &'static str {
-        NAMES[self as usize].0
-    }
-
     /// The runtime whose clocks the code calls; `None` for languages that call native clocks.
     pub fn runtime(self) -> Option<&'static str> {
-        NAMES[self as usize].1
+        NAMES[self as usize].0
     }
 
     /// What users of the language call its only clock; `None` if the label of each clock says it.
     pub fn clock(self) -> Option<&'static str> {
-        NAMES[self as usize].2
+        NAMES[self as usize].1
     }
 
     /// The runtime whose sleep primitives the code calls; `None` for native ones.

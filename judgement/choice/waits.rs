@@ -14,8 +14,8 @@ use super::plan::percent;
 use super::runtime::why_unavailable;
 use super::wait_snippet::{code_position, sets_slack};
 use crate::model::{
-    Interval, Lateness, PeriodRow, Platform, Report, RowHead, USUAL_WAIT_NS, WaitActivity,
-    WaitConditions, WaitRow, value_of,
+    Interval, Lateness, PeriodRow, Report, RowHead, USUAL_WAIT_NS, WaitActivity, WaitConditions,
+    WaitRow, value_of,
 };
 use crate::numbers::{short_time, significant, time};
 
@@ -377,7 +377,7 @@ impl WaitRecord {
 fn early_note(late: &Lateness) -> Option<String> {
     (late.early > 0.0).then(|| {
         format!(
-            "{} of waits return before their time, by up to {}: look at the clock and wait for the rest",
+            "{} of waits return before their time, by up to {}: wait for the rest",
             percent(late.early),
             time(late.earliest_ns)
         )
@@ -421,27 +421,11 @@ pub fn summarize_waits(report: &Report) -> Option<String> {
         .collect();
     (!parts.is_empty()).then(|| {
         format!(
-            "To {what} {} on this machine{}, {}.",
+            "To {what} {} on this machine, {}.",
             short_time(length_ns as f64),
-            load_in_words(&report.platform),
             parts.join(". ")
         )
     })
-}
-
-/// The load that the waits were measured under, in brackets.
-fn load_in_words(platform: &Platform) -> String {
-    let load = platform
-        .load
-        .map(|load| format!("load {:.2}", load.one_minute));
-    let others = platform
-        .cpus_of_others
-        .map(|cpus| format!("other programs used {cpus:.1} CPUs"));
-    let known: Vec<String> = load.into_iter().chain(others).collect();
-    match known.as_slice() {
-        [] => " (load unknown)".into(),
-        known => format!(" ({})", known.join(", ")),
-    }
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 
 use super::is_x86;
 use crate::findings::{ns, number, values};
-use crate::model::{CoreKind, Unit, Values};
+use crate::model::{Unit, Values};
 
 /// The largest harmless share of the time in which CPUs had work but the hypervisor ran other
 /// guests. A larger share affects the 99th percentile.
@@ -22,7 +22,7 @@ rules! {
             };
     }
     "turbo" about "turbo" {
-        Problem "turbo is on: above the nominal frequency a core runs as fast as its temperature and its neighbours let it, so costs change between runs"
+        Problem "turbo is on: above the nominal frequency a core runs as fast as its temperature and its neighbours let it"
             => "as root, `echo 1 > /sys/devices/system/cpu/intel_pstate/no_turbo`, or `echo 0 > /sys/devices/system/cpu/cpufreq/boost`",
             |machine| machine.cpu.turbo?.then(Values::new);
     }
@@ -35,31 +35,18 @@ rules! {
                 several.or(machine.cpu.smt)?.then(|| values! { list })
             };
     }
-    "isolated" about "isolated CPUs" {
-        Note "no CPU is isolated: other programs and the timer interrupt may stop the one that measures"
-            => "if results must be repeatable, start the kernel with isolcpus=N nohz_full=N and measure with --cpu N",
-            |machine| machine.cpu.isolated.as_deref()?.trim().is_empty().then(Values::new);
-    }
     "cpus-allowed" about "the CPUs that may be used" {
         Problem "only one CPU may be used: whatever else runs there interrupts the measurement, and clocks cannot be compared between CPUs"
             => "start it with a wider CPU set (taskset, --cpuset-cpus of the container), or on a machine of more CPUs",
             |machine| (machine.cpu.allowed.filter(|count| *count > 0)? == 1).then(Values::new);
     }
     "core-kinds" about "the kinds of cores" {
-        Note "cores are of {kinds} kinds ({all}): costs are valid for the kind that they were measured on<, here {measured}>"
+        Note "cores are of {kinds} kinds: costs are valid for the kind that they were measured on<, here {measured}>"
             => "measure on one CPU of each kind, with --cpu N, and compare the reports",
             |machine| {
-                let kinds = machine.cpu.core_kinds.as_ref()?;
-                let kind = |kind: &CoreKind| {
-                    let list = kind.list.as_ref().map(|list| format!(": {list}"));
-                    kind.name.clone() + &list.unwrap_or_default()
-                };
-                let all: Vec<String> = kinds.iter().map(kind).collect();
-                (all.len() > 1).then(|| values! {
-                    kinds: all.len(),
-                    all: all.join("; "),
-                    measured: machine.cpu.core_kind.as_deref(),
-                })
+                let kinds = machine.cpu.core_kinds.as_ref()?.len();
+                let measured = machine.cpu.core_kind.as_deref();
+                (kinds > 1).then(|| values! { kinds, measured })
             };
     }
     "load" about "the load" {
