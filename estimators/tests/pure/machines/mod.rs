@@ -370,7 +370,7 @@ fn what_containers_and_hypervisors_take() {
 fn worst_finding_comes_first() {
     let mut platform = ready();
     platform.cpu.turbo = Some(true);
-    platform.cpu.isolated = Some(String::new());
+    platform.cpu.threads_per_core = Some(2);
     platform.load = None;
     let findings = judge(&platform);
     let severities: Vec<Severity> = findings.iter().map(|finding| finding.severity).collect();
