@@ -2,7 +2,7 @@
 //! the text of each and the condition under which it is reported.
 
 use super::{ns, number, values};
-use crate::model::{Granularity, MAX_FINE_STEP_NS, MAX_RATE_PPM, Unit};
+use crate::model::{Granularity, MAX_FINE_STEP_NS, MAX_RATE_PPM, Steps, Unit, Value, WaitFigures};
 use crate::trace::WaitRun;
 
 rules! {
@@ -81,18 +81,14 @@ rules! {
         Note "requests are rounded to steps of {step}"
             in short "steps of {step}" => "for shorter waits, use a timer that rounds requests to shorter steps",
             |waits| {
-                let mut steps = waits.steps.iter();
-                let step = steps.find_map(|steps| steps.rounding.and_then(Granularity::step))?;
-                Some(values! { step: ns(step.value) })
+                Some(values! { step: first_step(waits, |steps| steps.rounding)? })
             };
     }
     "wakes-on-a-grid" {
         Note "threads wake at points of time {step} apart"
             in short "steps of {step}" => "expect waits to end up to a step late",
             |waits| {
-                let mut steps = waits.steps.iter();
-                let step = steps.find_map(|steps| steps.grid.and_then(Granularity::step))?;
-                Some(values! { step: ns(step.value) })
+                Some(values! { step: first_step(waits, |steps| steps.grid)? })
             };
     }
     "late-in-proportion" {
@@ -104,6 +100,12 @@ rules! {
                 (waits.other_clock_ppm().is_none() && ppm.low()? > MAX_RATE_PPM).then(|| values! { excess: number(ppm.value, Unit::Ppm) })
             };
     }
+}
+
+/// The step of one kind at the shortest lengths at which it is known.
+fn first_step(waits: &WaitFigures, kind: fn(&Steps) -> Option<Granularity>) -> Option<Value> {
+    let step = waits.steps.iter().find_map(|steps| kind(steps)?.step());
+    step.map(|step| ns(step.value))
 }
 
 /// The smallest share of expirations lost without a report that is worth a note.

@@ -11,7 +11,10 @@ use super::{late_ns, observed_ns, zero_if_not_finite};
 use crate::model::{Granularity, Interval, Steps};
 use crate::statistics::phasors::{Complex, Sweep};
 use crate::statistics::quantiles::MIN_MEDIAN_VALUES;
-use crate::statistics::{CONFIDENCE, Z, median, quantile, sorted, student_quantile};
+use crate::statistics::{
+    CONFIDENCE, DEVIATION_PER_MEDIAN, SIGNIFICANT_DEVIATIONS, Z, median, quantile, sorted,
+    student_quantile,
+};
 use crate::trace::{Reference, Wait, WaitRun};
 
 /// The ratio of the longest requests of scans that are analysed separately, because a timer may
@@ -83,10 +86,9 @@ impl Scale {
         };
         let late: Vec<Vec<f64>> = scans.iter().map(late).collect();
         let all = sorted(late.iter().flatten());
-        let [low, middle, latest] =
-            [0.05, 0.5, 1.0 - LATEST_SHARE].map(|share| quantile(&all, share).unwrap_or(0.0));
+        let latest = quantile(&all, 1.0 - LATEST_SHARE).unwrap_or(0.0);
         let mut scale = Self {
-            width: middle - low,
+            width: width(&all),
             waits: all.len() as f64,
             shortest: MIN_REFERENCE_STEPS * zero_if_not_finite(reference.uncertainty_ns()),
             rate_error: reference.rate_uncertainty,
@@ -127,13 +129,15 @@ impl Scale {
         let rounding = self.find(&self.observed, &self.requests, self.width);
         // Rounding hides a grid of shorter steps, except from lateness without rounding.
         let width = rounding.map_or(self.width, |found| {
-            let residuals = sorted(residuals(&self.observed, found.step).iter().flatten());
-            let [low, middle] = [0.05, 0.5].map(|share| quantile(&residuals, share).unwrap_or(0.0));
-            middle - low
+            width(&sorted(
+                residuals(&self.observed, found.step).iter().flatten(),
+            ))
         });
-        let pieces = self.pieces(STEP_WIDTHS[0] * width.max(self.shortest));
         let grid = self.find(&self.ends, &self.due, self.width);
-        let grid = grid.or_else(|| self.find(&pieces, &self.due, width));
+        let grid = grid.or_else(|| {
+            let pieces = self.pieces(STEP_WIDTHS[0] * width.max(self.shortest));
+            self.find(&pieces, &self.due, width)
+        });
         // If waits do not start at evenly distributed phases, a lattice looks like a grid too.
         if let (Some(lattice), Some(grid)) = (rounding, grid)
             && !are_even(&self.starts, lattice.step.max(grid.step))
@@ -215,6 +219,12 @@ impl Scale {
     }
 }
 
+/// Returns the distance from the 5th percentile of sorted values to their median.
+fn width(sorted: &[f64]) -> f64 {
+    let [low, middle] = [0.05, 0.5].map(|share| quantile(sorted, share).unwrap_or(0.0));
+    middle - low
+}
+
 /// A step with half the width of its 95 % interval.
 #[derive(Clone, Copy)]
 struct Lattice {
@@ -264,17 +274,12 @@ fn residuals(lists: &[Vec<f64>], step: f64) -> Vec<Vec<f64>> {
 /// Returns the largest step at which the phases are concentrated beyond chance. `None` if there is
 /// none, or if two or three times the step suits the values as well.
 fn largest_step(lists: &[Vec<f64>], steps: RangeInclusive<f64>) -> Option<f64> {
-    let ends = |values: &Vec<f64>| {
-        values
-            .iter()
-            .fold([f64::INFINITY, 0.0], |[low, high]: [f64; 2], value| {
-                [low.min(*value), high.max(*value)]
-            })
+    let range = |values: &Vec<f64>| {
+        let values = values.iter().copied();
+        let low = values.clone().fold(f64::INFINITY, f64::min);
+        values.fold(f64::NEG_INFINITY, f64::max) - low
     };
-    let span = lists
-        .iter()
-        .map(|values| ends(values)[1] - ends(values)[0])
-        .fold(0.0, f64::max);
+    let span = lists.iter().map(range).fold(0.0, f64::max);
     let (shortest, longest) = (*steps.start(), steps.end().min(span / 2.0));
     if !(longest > shortest && shortest > 0.0 && longest.is_finite()) {
         return None;
@@ -342,7 +347,10 @@ fn fit(lists: &[Vec<f64>], mut step: f64) -> Option<Lattice> {
     let mut half_width = f64::INFINITY;
     for _ in 0..3 {
         let residuals = residuals(lists, step);
-        let far = 4.4 * median(residuals.iter().flatten().map(|far| far.abs()))? + 1e-5 * step;
+        let far = SIGNIFICANT_DEVIATIONS
+            * DEVIATION_PER_MEDIAN
+            * median(residuals.iter().flatten().map(|far| far.abs()))?
+            + 1e-5 * step;
         let (mut square, mut product, mut rest, mut count) = (0.0, 0.0, 0.0, 0.0);
         for (values, residuals) in lists.iter().zip(&residuals) {
             let near = values

@@ -4,9 +4,7 @@
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
 
-use super::{
-    MAX_POINTS, MIN_REQUEST_NS, late_ns, observed_ns, timed_median, with_step, zero_if_not_finite,
-};
+use super::{MIN_REQUEST_NS, late_ns, observed_ns, timed_median, with_step, zero_if_not_finite};
 use crate::model::{Interval, Lateness};
 use crate::statistics::quantiles::{consistent_quantiles, quantile_over_processes};
 use crate::statistics::{mean_over_processes, median, sorted};
@@ -133,6 +131,9 @@ const SLOPE_LENGTHS_NS: RangeInclusive<u64> = 10_000_000..=1_000_000_000;
 /// The shortest length of waits that the slope of CPU time is computed from, in nanoseconds.
 /// *Judgement*: hybrid timers, which sleep first and spin at the end, spin for a shorter time.
 const MIN_CPU_SLOPE_NS: u64 = 100_000;
+/// The largest number of waits of a process that a slope is computed from; the number of
+/// pairs grows with its square. *Numerical*.
+const MAX_POINTS: usize = 400;
 /// The smallest ratio of the longest wait of a process to the longest wait of all processes at
 /// which the slope of the process is used. *Judgement*.
 const MIN_LONGEST_RATIO: f64 = 0.5;

@@ -12,10 +12,6 @@ use crate::trace::{Reference, Wait, WaitRun, WaitTrace};
 /// The shortest positive request, in nanoseconds. The median duration of such waits is the *floor*:
 /// the shortest possible wait. *Definition*.
 const MIN_REQUEST_NS: u64 = 1;
-/// The largest number of waits of a process that a slope is computed from; the number of pairs grows with its square.
-/// *Numerical*.
-const MAX_POINTS: usize = 400;
-
 /// The smallest distance between the quartiles of durations, in steps of the reference, at which
 /// their median is read from them. If they vary by less, the median of the readings is a whole
 /// number of steps, and their mean is closer to the truth. *Judgement*.

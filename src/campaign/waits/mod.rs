@@ -2,6 +2,7 @@
 
 mod possible;
 
+use std::collections::HashMap;
 use std::time::Duration;
 
 use rand::rngs::StdRng;
@@ -91,18 +92,24 @@ fn leading(subjects: &[WaitSubject], length_ns: u64) -> Vec<usize> {
         let early = quantile(&sorted(late), 0.25).map(f64::abs);
         early.filter(|_| subject.is_measurable())
     };
+    let late_ns: Vec<Option<f64>> = subjects.iter().map(late_ns).collect();
     let blocks = |subject: &WaitSubject| subject.timer.means == WaitActivity::Blocks;
+    let mut best = HashMap::new();
+    for (subject, late) in subjects.iter().zip(&late_ns) {
+        if let Some(late) = late.filter(|_| blocks(subject)) {
+            let best = best.entry(subject.conditions.cpu).or_insert(late);
+            *best = late.min(*best);
+        }
+    }
     let is_leading = |at: &usize| {
         let subject = &subjects[*at];
-        let same = |other: &&WaitSubject| other.conditions.cpu == subject.conditions.cpu;
-        let blocking = subjects.iter().filter(same).filter(|other| blocks(other));
-        let best = blocking.filter_map(late_ns).fold(f64::INFINITY, f64::min);
         let share = if blocks(subject) {
             MAX_EQUAL_RATIO
         } else {
             MAX_SPINNING_SHARE
         };
-        late_ns(subject).is_some_and(|late| late <= share * best)
+        let best = best.get(&subject.conditions.cpu);
+        late_ns[*at].is_some_and(|late| best.is_none_or(|best| late <= share * best))
     };
     (0..subjects.len()).filter(is_leading).collect()
 }
@@ -176,11 +183,8 @@ impl WaitBench {
 
     /// The median lateness of some waits, and the time over which it would be spread evenly, in
     /// nanoseconds: the step of a primitive with a step.
-    fn spread_ns(&self, waits: &[Wait]) -> [f64; 2] {
-        let late = waits
-            .iter()
-            .map(|wait| wait.late_ns(self.reference.ns_per_tick));
-        let late = sorted(late);
+    fn spread_ns<'a>(&self, waits: impl Iterator<Item = &'a Wait>) -> [f64; 2] {
+        let late = sorted(waits.map(|wait| wait.late_ns(self.reference.ns_per_tick)));
         let [low, middle, high] = [0.25, 0.5, 0.75].map(|at| quantile(&late, at).unwrap_or(0.0));
         [middle.max(0.0), 2.0 * (high - low)]
     }
@@ -212,13 +216,13 @@ pub fn explore(
         empty: bench.time_floor()?,
         ..WaitRun::default()
     };
-    let known: Vec<Wait> = before.iter().flat_map(|run| run.lengths.clone()).collect();
-    let mut spread = if known.is_empty() {
+    let known = before.iter().flat_map(|run| &run.lengths);
+    let mut spread = if known.clone().next().is_none() {
         let shortest = lengths_ns.iter().min().copied().unwrap_or(1);
         let tried = bench.wait(&[shortest; TRIED_WAITS], PAUSES_NS[0])?;
-        bench.spread_ns(&tried)
+        bench.spread_ns(tried.iter())
     } else {
-        bench.spread_ns(&known)
+        bench.spread_ns(known)
     };
     let [mut longest_ns, growth, most_ns] = SCANS_NS;
     let mut is_long_enough = plan.scan == 0;
@@ -230,7 +234,7 @@ pub fn explore(
             .map(|_| random.random_range(0.0..longest_ns) as u64)
             .collect();
         let scan = bench.wait(&lengths, longest_ns / 2.0)?;
-        spread = bench.spread_ns(&scan);
+        spread = bench.spread_ns(scan.iter());
         run.scans.push(scan);
         is_long_enough = STEPS_PER_SCAN * spread[1] <= longest_ns || longest_ns >= most_ns;
         longest_ns *= growth;
