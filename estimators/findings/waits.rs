@@ -80,16 +80,12 @@ rules! {
     "requests-rounded" {
         Note "requests are rounded to steps of {step}"
             in short "steps of {step}" => "for shorter waits, use a timer that rounds requests to shorter steps",
-            |waits| {
-                Some(values! { step: first_step(waits, |steps| steps.rounding)? })
-            };
+            |waits| Some(values! { step: first_step(waits, |steps| steps.rounding)? });
     }
     "wakes-on-a-grid" {
         Note "threads wake at points of time {step} apart"
             in short "steps of {step}" => "expect waits to end up to a step late",
-            |waits| {
-                Some(values! { step: first_step(waits, |steps| steps.grid)? })
-            };
+            |waits| Some(values! { step: first_step(waits, |steps| steps.grid)? });
     }
     "late-in-proportion" {
         Note "waits are longer than asked for by {excess} of their length: it is timed by another clock than it waits by, or \
@@ -104,8 +100,8 @@ rules! {
 
 /// The step of one kind at the shortest lengths at which it is known.
 fn first_step(waits: &WaitFigures, kind: fn(&Steps) -> Option<Granularity>) -> Option<Value> {
-    let step = waits.steps.iter().find_map(|steps| kind(steps)?.step());
-    step.map(|step| ns(step.value))
+    let step = waits.steps.iter().find_map(|steps| kind(steps)?.step())?;
+    Some(ns(step.value))
 }
 
 /// The smallest share of expirations lost without a report that is worth a note.

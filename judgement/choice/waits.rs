@@ -297,12 +297,10 @@ fn order(
 }
 
 /// Ids and timer slacks of the leading timers, which are measured for longer.
-pub fn list_promising(choice: &WaitChoice) -> Vec<(String, Option<u64>)> {
+pub fn list_promising(choice: &WaitChoice) -> impl Iterator<Item = (String, Option<u64>)> {
     let all = choice.picked.iter().chain(&choice.others);
-    let leading = all.filter(|one| one.figures.leads);
-    leading
+    all.filter(|one| one.figures.leads)
         .map(|one| (one.id.clone(), one.figures.slack_ns))
-        .collect()
 }
 
 impl WaitRecord {

@@ -60,8 +60,8 @@ fn measure_promising(args: &PickArgs, requested: &WaitRequirement) -> CommandRes
     let mut measured = Vec::new();
     loop {
         let choice = choose(&report, requested).map_err(failed)?;
-        let mut promising = list_promising(&choice).into_iter();
-        let Some(next) = promising.find(|one| !measured.contains(one)) else {
+        let next = list_promising(&choice).find(|one| !measured.contains(one));
+        let Some(next) = next else {
             return Ok(choice);
         };
         let later = record(Some(&next.0), CampaignPlan::QUICK, waits, next.1)?;
