@@ -318,7 +318,8 @@ static void reply(const std::string &line) {
     }
     std::string values;
     for (auto value : dispatch(op, words.at(3), amounts)) values += ',' + std::to_string(value);
-    std::cout << "{\"values\":[" << values.substr(!values.empty()) << "]}";
+    // All are loops of waits.
+    std::cout << (op == "periods" ? "{\"start\":null," : "{") << "\"values\":[" << values.substr(!values.empty()) << "]}";
 }
 
 int main() {

@@ -124,7 +124,9 @@ answer_in_new_process(Op, Id, Amounts) ->
             demonitor(Monitor, [flush]),
             Line = lists:join(",", [integer_to_list(Value) || Value <- Told]),
             Disturbed = case Collections of 0 -> ""; _ -> ",\"disturbed\":[\"gc\"]" end,
-            ["{\"values\":[", Line, "]", Disturbed, "}"];
+            %% All periods are those of loops of waits.
+            Start = case Op of "periods" -> "\"start\":null,"; _ -> "" end,
+            ["{", Start, "\"values\":[", Line, "]", Disturbed, "}"];
         {{failed, Why}, _} ->
             demonitor(Monitor, [flush]),
             refusal(Why);

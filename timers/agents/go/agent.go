@@ -296,11 +296,15 @@ func reply(line string) (text string) {
 	if why != nil {
 		return refuse(why)
 	}
+	start := ""
+	if words[1] == "periods" { // all are loops of waits
+		start = "\"start\":null,"
+	}
 	list := strings.Join(strings.Fields(strings.Trim(fmt.Sprint(values), "[]")), ",")
 	if after.NumGC != before.NumGC {
-		return fmt.Sprintf("{\"values\":[%s],\"disturbed\":[\"gc\"]}", list)
+		return fmt.Sprintf("{%s\"values\":[%s],\"disturbed\":[\"gc\"]}", start, list)
 	}
-	return fmt.Sprintf("{\"values\":[%s]}", list)
+	return fmt.Sprintf("{%s\"values\":[%s]}", start, list)
 }
 
 func main() {

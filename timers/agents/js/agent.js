@@ -174,7 +174,9 @@ async function reply(question) {
   const all = Object.values(amounts).flat();
   const answer = await values(op, timers[0], during ? [during === 'spin' ? 0 : 1, ...all] : all);
   // `JSON.stringify` refuses BigInts, which some clocks return.
-  return `{"values":[${answer.join(',')}]}`;
+  // All periods are those of loops of waits.
+  const start = op === 'periods' ? '"start":null,' : '';
+  return `{${start}"values":[${answer.join(',')}]}`;
 }
 
 globalThis.answer = async (line) => {

@@ -184,7 +184,8 @@ sub reply {
         die "this agent has no second thread\n" if $words{during} eq 'other-spin';
         unshift @amounts, $words{during} eq 'spin' ? 0 : 1;
     }
-    return '{"values":[' . join(',', answer($op, $id, @amounts)) . ']}';
+    my $start = $op eq 'periods' ? '"start":null,' : '';    # all are loops of waits
+    return "{$start\"values\":[" . join(',', answer($op, $id, @amounts)) . ']}';
 }
 
 $| = 1;

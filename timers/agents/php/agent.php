@@ -214,7 +214,8 @@ function reply(string $line): array
     gc_collect_cycles();
     $before = gc_status()['runs'];
     $values = answer($asked['op'], ((array) array_values($asked)[1])[0], $amounts);
-    return ['values' => $values] + (gc_status()['runs'] === $before ? [] : ['disturbed' => ['gc']]);
+    $start = $asked['op'] === 'periods' ? ['start' => null] : []; // all are loops of waits
+    return $start + ['values' => $values] + (gc_status()['runs'] === $before ? [] : ['disturbed' => ['gc']]);
 }
 
 while (($line = fgets(STDIN)) !== false) {

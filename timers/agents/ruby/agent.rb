@@ -188,7 +188,8 @@ def reply(line)
   GC.start(full_mark: false)
   before = GC.count
   values = answer(op, id, amounts)
-  %({"values":[#{values.join(",")}]#{',"disturbed":["gc"]' if GC.count != before}})
+  start = '"start":null,' if op == "periods" # all are loops of waits
+  %({#{start}"values":[#{values.join(",")}]#{',"disturbed":["gc"]' if GC.count != before}})
 end
 
 $stdout.sync = true
