@@ -10,7 +10,7 @@ use timers::{Fault, Subject};
 
 /// All documented ids, in the order of the catalogue.
 const DOCUMENTED_IDS: &str = "
-    nanosleep clock-nanosleep-monotonic clock-nanosleep-realtime
+    nanosleep nanosleep-slack-1ns clock-nanosleep-monotonic clock-nanosleep-realtime
     clock-nanosleep-monotonic-absolute clock-nanosleep-realtime-absolute
     poll ppoll select epoll-wait epoll-pwait2 futex pthread-cond-timedwait sigtimedwait timerfd timer-create
     std-sleep std-park-timeout std-condvar-wait-timeout std-recv-timeout spin yield hybrid spin-sleep";
@@ -90,6 +90,19 @@ fn timers_open_or_explain() {
             }
         }
     }
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn slack_of_thread_stays() {
+    use timers::os::scheduling::timer_slack;
+    let usual = timer_slack();
+    let mut sleep = find("nanosleep-slack-1ns").expect("known").open();
+    if let Ok(sleep) = &mut sleep {
+        let answer = sleep.waits(REFERENCE_ID, list(&[1_000]));
+        assert_eq!(answer.map(|waits| waits.len()), Ok(1));
+    }
+    assert_eq!(timer_slack(), usual);
 }
 
 #[test]

@@ -96,13 +96,14 @@ impl WaitEntry {
         (self.method)(self.info.label).map(drop)
     }
 
-    /// Opens the method for the calling thread.
+    /// Prepares measurements. Each opens the method again, so that what the method changes in the
+    /// calling thread lasts as long as the measurement.
     ///
     /// # Errors
     /// The reason why the method is unavailable.
     pub fn open(&self) -> Available<Box<dyn Subject>> {
-        let (entry, method) = (*self, (self.method)(self.info.label)?);
-        Ok(Box::new(observe::MeasuredMethod { entry, method }))
+        self.availability()?;
+        Ok(Box::new(*self))
     }
 }
 

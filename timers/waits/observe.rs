@@ -15,25 +15,19 @@ use crate::os::linux_waits::check_call;
 use crate::subject::{Answer, Fault};
 use crate::{ClockReader, Described, Subject, Timer, Visitor, reader};
 
-/// A wait method with its measuring loops.
-pub(crate) struct MeasuredMethod {
-    pub entry: WaitEntry,
-    pub method: Box<dyn WaitMethod>,
-}
-
-impl Subject for MeasuredMethod {
+impl Subject for WaitEntry {
     fn waits(&mut self, reference: &str, list: WaitList) -> Answer<Vec<Wait>> {
-        self.refuse_unless(self.entry.supports.waits, "is periodic only")?;
-        let method = &mut *self.method;
+        self.refuse_unless(self.supports.waits, "is periodic only")?;
+        let method = &mut *self.open_method()?;
         let waits = visit_reference(reference, Waits { method, list })?;
         unless_failed(&[reference, CommonClock::INFO.id], waits)
     }
 
     fn periods(&mut self, reference: &str, period_ns: u64, count: u32) -> Answer<Wakeups> {
         self.refuse_unless(period_ns > 0, "has no period of 0 ns; use at least 1 ns")?;
-        self.refuse_unless(self.entry.supports.periods, "is not periodic")?;
+        self.refuse_unless(self.supports.periods, "is not periodic")?;
         let periods = Periods {
-            method: &mut *self.method,
+            method: &mut *self.open_method()?,
             period_ns,
             count,
         };
@@ -42,9 +36,13 @@ impl Subject for MeasuredMethod {
     }
 }
 
-impl MeasuredMethod {
+impl WaitEntry {
+    fn open_method(&self) -> Answer<Box<dyn WaitMethod>> {
+        (self.method)(self.info.label).map_err(|why| Fault::Refused(why.reason))
+    }
+
     fn refuse_unless(&self, possible: bool, reason: &str) -> Answer<()> {
-        let refusal = || Fault::Refused(format!("{} {reason}", self.entry.info.id));
+        let refusal = || Fault::Refused(format!("{} {reason}", self.info.id));
         possible.then_some(()).ok_or_else(refusal)
     }
 }

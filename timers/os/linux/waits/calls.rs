@@ -16,12 +16,42 @@ use super::call::{
 use super::check_call;
 use super::kernel_timers::{no_signals, take_signal};
 use crate::Available;
+use crate::os::scheduling::{set_timer_slack, timer_slack};
 use crate::waits::method::WaitMethod;
 
 pub fn nanosleep(nanoseconds: u64) -> c_int {
     let time = timespec(nanoseconds);
     // SAFETY: the kernel reads one valid timespec; a null pointer for the rest is allowed.
     error_number(unsafe { libc::nanosleep(&raw const time, ptr::null_mut()) })
+}
+
+/// `nanosleep` in a thread whose timer slack is 1 ns as long as this exists.
+pub struct WithoutSlack {
+    /// The slack that the thread has otherwise.
+    usual_ns: u64,
+}
+
+impl WithoutSlack {
+    pub fn new() -> Available<Self> {
+        let usual_ns = timer_slack()?;
+        // A thread with a real-time policy has none.
+        if usual_ns > 0 {
+            set_timer_slack(1)?;
+        }
+        Ok(Self { usual_ns })
+    }
+}
+
+impl WaitMethod for WithoutSlack {
+    fn wait(&mut self, nanoseconds: u64) -> i32 {
+        nanosleep(nanoseconds)
+    }
+}
+
+impl Drop for WithoutSlack {
+    fn drop(&mut self) {
+        let _ = set_timer_slack(self.usual_ns);
+    }
 }
 
 #[inline(always)]

@@ -33,6 +33,7 @@ use crate::waits::method::methods;
 
 methods! { "Linux", target_os = "linux";
     "nanosleep", "nanosleep()", WAITS_AND_PERIODS, Ok(nanosleep);
+    "nanosleep-slack-1ns", "prctl(PR_SET_TIMERSLACK, 1), nanosleep()", WAITS_AND_PERIODS, WithoutSlack::new();
     "clock-nanosleep-monotonic", "clock_nanosleep(CLOCK_MONOTONIC, 0)", WAITS_AND_PERIODS, Ok(relative(CLOCK_MONOTONIC));
     "clock-nanosleep-realtime", "clock_nanosleep(CLOCK_REALTIME, 0)", WAITS, Ok(relative(CLOCK_REALTIME));
     "clock-nanosleep-monotonic-absolute", "clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME)", WAITS_AND_PERIODS, Absolute::new(CLOCK_MONOTONIC);
