@@ -236,9 +236,9 @@ pub enum Verb {
     ///   timermeter wait 100us                             all primitives
     ///   timermeter wait --every 1ms                       all periodic timers
     ///   timermeter wait 1us..50ms nanosleep timerfd
-    ///   timermeter wait nanosleep --slack default,1ns     the default slack, and 1 ns
-    ///   timermeter wait --every 250us timerfd hybrid --policy other,fifo:80
-    ///   timermeter wait 1ms nanosleep --budget 60s --cpu all -o waits.json
+    ///   timermeter wait 1ms 'std-*' --slack 1ns           with a timer slack of 1 ns
+    ///   timermeter wait --every 250us timerfd hybrid --policy fifo:80
+    ///   timermeter wait 1ms nanosleep --budget 60s --cpu 1 -o waits.json
     ///   timermeter wait --runtime java,python
     #[command(verbatim_doc_comment)]
     Wait(Box<WaitArgs>),

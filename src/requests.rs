@@ -4,9 +4,9 @@
 use std::time::Duration;
 
 use timers::agents::{RUNTIMES, Runtime};
-use timers::os::Policy;
 
 use crate::campaign::sampling::CampaignPlan;
+use crate::campaign::subject::Placement;
 use crate::campaign::waits::RequestedWaits;
 use crate::model::USUAL_WAIT_NS;
 use crate::platform::frequency::CyclesFrom;
@@ -142,33 +142,13 @@ impl ProbeRequest {
     }
 }
 
-/// The conditions under which a thread waits. Each timer is measured under all combinations.
-#[derive(Clone, Debug)]
-pub struct ConditionsRequest {
-    /// The CPUs to wait on; `None` for the quietest one.
-    pub cpus: Option<Cpus>,
-    /// The timer slacks in nanoseconds; `None` keeps the default of the system. Never empty.
-    pub slacks_ns: Vec<Option<u64>>,
-    /// The scheduling policies; `None` is the one that this program has. Never empty.
-    pub policies: Vec<Option<Policy>>,
-}
-
-/// The CPUs to wait on.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Cpus {
-    /// This CPU.
-    One(u32),
-    /// All allowed CPUs, in turn.
-    All,
-}
-
 /// What `wait` measures.
 #[derive(Clone, Debug)]
 pub struct WaitRequest {
     /// The timers, and what all runs have.
     pub run: RunRequest,
-    /// The conditions.
-    pub conditions: ConditionsRequest,
+    /// The conditions under which a thread waits; without a CPU the quietest one.
+    pub conditions: Placement,
     /// How many waits, of which lengths.
     pub plan: CampaignPlan,
     /// The waits.
@@ -196,11 +176,7 @@ impl WaitRequest {
         }
         Self {
             run,
-            conditions: ConditionsRequest {
-                cpus: None,
-                slacks_ns: vec![None],
-                policies: vec![None],
-            },
+            conditions: Placement::default(),
             plan,
             waits: RequestedWaits {
                 lengths_ns,

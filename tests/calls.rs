@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use timermeter::campaign::clocks::{MeasuredClock, run};
 use timermeter::campaign::sampling::{CampaignPlan, CampaignSettings};
-use timermeter::campaign::subject::{CampaignSubject, Conditions};
+use timermeter::campaign::subject::{CampaignSubject, Placement};
 use timermeter::hosts::connection::Connection;
 use timermeter::hosts::host::TimerHost;
 use timermeter::hosts::process::AgentCommand;
@@ -58,7 +58,7 @@ fn campaign_stays_within_plan() {
     };
     let mut subjects: Vec<CampaignSubject<MeasuredClock>> = TIMERS
         .iter()
-        .map(|id| CampaignSubject::new(0, timer(id), Conditions::default()))
+        .map(|id| CampaignSubject::new(0, timer(id), Placement::default()))
         .collect();
     let plan = CampaignPlan {
         budget_s: 1e6,

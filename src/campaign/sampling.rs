@@ -294,23 +294,4 @@ impl WaitPlan {
             ..*self
         }
     }
-
-    /// Returns the expected time of all answers of a process, in nanoseconds, for waits of these
-    /// lengths that take at most twice the requested time.
-    pub fn process_ns(&self, lengths_ns: &[u64]) -> f64 {
-        let planned_ns = self.length_ns.max(self.for_leading(1).length_ns);
-        let least = f64::from(2 * MIN_WAITS_PER_LENGTH);
-        let lengths = lengths_ns
-            .iter()
-            .map(|length| planned_ns.max(least * *length as f64));
-        2.0 * (lengths.sum::<f64>() + 8.0 * self.scan_ns)
-    }
-
-    /// Returns the expected time of a process that runs a periodic timer with this period, in
-    /// nanoseconds.
-    pub fn ticking_process_ns(&self, period_ns: u64) -> f64 {
-        2.0 * self
-            .ticking_ns
-            .max(2.0 * f64::from(MIN_WAKEUPS) * period_ns as f64)
-    }
 }

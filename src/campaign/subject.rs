@@ -1,24 +1,13 @@
 //! A timer of a campaign, the conditions that it is measured under, and its outcome.
 
-use timers::os::Policy;
 use timers::{Answer, Fault};
 
+pub use crate::hosts::children::Placement;
+
 use super::sampling::CampaignSettings;
-use crate::hosts::children::Placement;
 use crate::hosts::connection::SharedConnection;
 use crate::hosts::host::{TimerHost, connect};
 use crate::hosts::protocol::HostedTimer;
-
-/// The conditions under which a timer is measured. `None` for the default of the system.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Conditions {
-    /// The CPU that its process is pinned to.
-    pub cpu: Option<u32>,
-    /// The timer slack of its threads, in nanoseconds.
-    pub slack_ns: Option<u64>,
-    /// The scheduling policy of its threads.
-    pub policy: Option<Policy>,
-}
 
 /// A clock, sleep primitive or periodic timer under one set of conditions, and its outcome.
 #[derive(Clone)]
@@ -28,7 +17,7 @@ pub struct CampaignSubject<T> {
     /// The timer.
     pub timer: HostedTimer,
     /// The conditions that it is measured under.
-    pub conditions: Conditions,
+    pub conditions: Placement,
     /// The observations, or the reason why there are none.
     pub outcome: Answer<T>,
     /// The reason why it is not measured any further although earlier processes succeeded.
@@ -39,7 +28,7 @@ pub struct CampaignSubject<T> {
 
 impl<T> CampaignSubject<T> {
     /// Creates a subject for a timer that has not been measured.
-    pub fn new(host: usize, timer: HostedTimer, conditions: Conditions) -> Self {
+    pub fn new(host: usize, timer: HostedTimer, conditions: Placement) -> Self {
         Self {
             host,
             timer,
@@ -72,13 +61,8 @@ impl<T> CampaignSubject<T> {
         hosts: &[TimerHost],
         settings: &CampaignSettings,
     ) -> Answer<SharedConnection> {
-        let placement = Placement {
-            cpu: self.conditions.cpu,
-            slack_ns: self.conditions.slack_ns,
-            policy: self.conditions.policy,
-        };
         let host = &hosts[self.host];
-        connect(host, &[&self.timer.id], placement, settings.timeout)
+        connect(host, &[&self.timer.id], self.conditions, settings.timeout)
     }
 
     /// Ends the measurement of the timer. The observations of earlier processes stay valid.

@@ -9,9 +9,10 @@ use timers::os::Policy;
 
 use super::RunArgs;
 use super::values::{self, InvalidValue};
+use crate::campaign::subject::Placement;
 use crate::model::Nanos;
 use crate::quantity;
-use crate::requests::{Cpus, WaitRequest};
+use crate::requests::WaitRequest;
 
 /// Arguments of `wait`.
 #[derive(Clone, Debug, Args)]
@@ -36,24 +37,18 @@ pub struct WaitArgs {
     /// A number without a unit is in seconds.
     #[arg(long, value_name = "TIME", value_parser = values::parse_seconds, allow_hyphen_values = true, conflicts_with = "every")]
     pub budget: Option<f64>,
-    /// Delay that the kernel may add to a wake-up to combine it with others (timer slack): default,
-    /// or a time up to 4s as in 1ns
-    ///
-    /// Repeatable, or with commas.
-    #[arg(long, value_name = "TIME", value_delimiter = ',', value_parser = parse_slack, allow_hyphen_values = true)]
-    pub slack: Vec<Slack>,
+    /// Delay up to 4s that the kernel may add to a wake-up to combine it with others (timer slack)
+    #[arg(long, value_name = "TIME", value_parser = parse_slack, allow_hyphen_values = true)]
+    pub slack: Option<u64>,
     /// Scheduling policy of the waiting thread: other, fifo:PRIORITY or rr:PRIORITY
     ///
-    /// The default priority is 80 (repeatable, or with commas).
-    #[arg(long, value_name = "POLICY", value_delimiter = ',', value_parser = parse_policy)]
-    pub policy: Vec<Policy>,
-    /// Wait on this CPU, or on each CPU in turn (all) [default: the quietest]
-    #[arg(long, value_name = "N|all", value_parser = parse_cpus, allow_negative_numbers = true)]
-    pub cpu: Option<Cpus>,
+    /// The default priority is 80.
+    #[arg(long, value_name = "POLICY", value_parser = parse_policy)]
+    pub policy: Option<Policy>,
+    /// Wait on this CPU [default: the quietest]
+    #[arg(long, value_name = "N", value_parser = values::parse_cpu, allow_negative_numbers = true)]
+    pub cpu: Option<u32>,
 }
-
-/// The timer slack of a thread in nanoseconds; `None` keeps the default of the system.
-type Slack = Option<u64>;
 
 impl WaitArgs {
     /// The request of these flags.
@@ -63,13 +58,11 @@ impl WaitArgs {
         let mut request = WaitRequest::new(run, plan, self.lengths_ns.clone(), self.has_range);
         request.every_ns = self.every;
         request.waits.span = self.budget.map(Duration::from_secs_f64);
-        request.conditions.cpus = self.cpu;
-        if !self.slack.is_empty() {
-            request.conditions.slacks_ns = self.slack.clone();
-        }
-        if !self.policy.is_empty() {
-            request.conditions.policies = self.policy.iter().copied().map(Some).collect();
-        }
+        request.conditions = Placement {
+            cpu: self.cpu,
+            slack_ns: self.slack,
+            policy: self.policy,
+        };
         request
     }
 
@@ -114,14 +107,11 @@ fn parse_lengths(text: &str) -> Result<Vec<u64>, InvalidValue> {
     Ok(decades.chain([to]).collect())
 }
 
-/// Parses a timer slack: `default`, or a time up to 4 s.
-fn parse_slack(text: &str) -> Result<Slack, InvalidValue> {
-    match quantity::parse_time(text) {
-        _ if text.trim() == "default" => Ok(None),
-        Ok(Nanos(ns)) if ns <= 4e9 => Ok(Some(ns.ceil() as u64)),
-        _ => Err(InvalidValue::expected(
-            "default, or a time up to 4s, as in 1ns or 50us",
-        )),
+/// Parses a timer slack in nanoseconds.
+fn parse_slack(text: &str) -> Result<u64, InvalidValue> {
+    match quantity::parse_time(text)? {
+        Nanos(ns) if ns <= 4e9 => Ok(ns.ceil() as u64),
+        _ => Err(InvalidValue::expected("a time up to 4s")),
     }
 }
 
@@ -137,17 +127,6 @@ fn parse_policy(text: &str) -> Result<Policy, InvalidValue> {
         ("rr", Ok(priority @ 1..=99)) => Ok(Policy::RoundRobin(priority)),
         _ => Err(InvalidValue::expected(
             "other, fifo or rr, the latter two with a priority from 1 to 99, as in fifo:80",
-        )),
-    }
-}
-
-/// Parses the number of a CPU, or `all`.
-fn parse_cpus(text: &str) -> Result<Cpus, InvalidValue> {
-    match values::parse_cpu(text) {
-        _ if text.trim() == "all" => Ok(Cpus::All),
-        Ok(cpu) => Ok(Cpus::One(cpu)),
-        Err(_) => Err(InvalidValue::expected(
-            "the number of a CPU, as in 0, or all",
         )),
     }
 }
@@ -172,18 +151,11 @@ mod tests {
     }
 
     #[test]
-    fn reads_slack_policy_and_cpu() {
-        assert_eq!(
-            (parse_slack("default"), parse_slack("1ns")),
-            (Ok(None), Ok(Some(1)))
-        );
+    fn reads_slack_and_policy() {
+        assert_eq!(parse_slack("1ns"), Ok(1));
         assert_eq!(
             (parse_policy("fifo"), parse_policy("rr:5")),
             (Ok(Policy::Fifo(80)), Ok(Policy::RoundRobin(5)))
-        );
-        assert_eq!(
-            (parse_cpus("all"), parse_cpus("3")),
-            (Ok(Cpus::All), Ok(Cpus::One(3)))
         );
         assert!(
             ["5s", "x", "-1ns"]
@@ -197,7 +169,6 @@ mod tests {
             .iter()
             .all(|text| parse_policy(text).is_err())
         );
-        assert!(["-1", "every"].iter().all(|text| parse_cpus(text).is_err()));
         assert!(
             ["0s", "999ns", "61s", "1"]
                 .iter()

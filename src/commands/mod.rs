@@ -122,7 +122,7 @@ impl From<RunError> for CommandError {
         let kind = match error {
             RunError::Selection(error) => return error.into(),
             RunError::Fault(fault) => return fault.into(),
-            RunError::Untested(_) | RunError::AllCpus(_) => Self::Failed,
+            RunError::Untested(_) => Self::Failed,
             _ => Self::Usage,
         };
         kind(error.to_string())

@@ -63,10 +63,10 @@ pub struct Recording {
     #[serde(deserialize_with = "by_text")]
     #[serde(alias = "unasked")]
     pub unmeasured: Vec<TimerRow>,
-    /// The sleep primitives, each under each set of conditions.
+    /// The sleep primitives, under the conditions of the run.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub waits: Vec<Observation<WaitTrace, NotUsable>>,
-    /// The periodic timers, each under each set of conditions.
+    /// The periodic timers, under the conditions of the run.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub periods: Vec<Observation<PeriodTrace, NotUsable>>,
 }

@@ -10,6 +10,7 @@ pub use context::choose_cpu;
 pub use probe::probe;
 pub use waits::wait;
 
+use crate::hosts::children::StartError;
 use crate::model::Report;
 use crate::platform::frequency::NominalUnknown;
 use crate::recording::Recording;
@@ -51,22 +52,12 @@ pub enum RunError {
     /// No thread can be started that tests the requested CPU.
     #[error("--cpu {0}: the CPU could not be tested, because no thread can be started")]
     Untested(u32),
-    /// The system does not report the CPUs of this process.
-    #[error("--cpu all: {0}")]
-    AllCpus(AffinityError),
+    /// The system does not permit the requested timer slack or policy.
+    #[error("{0}")]
+    Conditions(StartError),
     /// Times should be converted to cycles at a frequency that is unknown.
     #[error(transparent)]
     Frequency(#[from] NominalUnknown),
-    /// The timers under all their conditions are more than a report can have.
-    #[error(
-        "{timers} timers under {conditions} conditions each give more rows than a report can have: give fewer timers, CPUs or conditions"
-    )]
-    TooManyRows {
-        /// Number of timers.
-        timers: usize,
-        /// Number of conditions of each.
-        conditions: usize,
-    },
     /// The campaign ended.
     #[error(transparent)]
     Fault(#[from] Fault),

@@ -4,7 +4,7 @@ use super::context::{RunContext, choose_cpu, measuring_cpus};
 use super::{FinishedRun, RunError};
 use crate::campaign::clocks::{self, ClockSubject};
 use crate::campaign::sampling::CampaignSettings;
-use crate::campaign::subject::Conditions;
+use crate::campaign::subject::Placement;
 use crate::hosts::host::TimerHost;
 use crate::messages::Progress;
 use crate::model::{self, Interval};
@@ -31,7 +31,7 @@ pub fn probe(request: &ProbeRequest) -> Result<FinishedRun, RunError> {
     let mut subjects: Vec<ClockSubject> = selection
         .usable
         .drain(..)
-        .map(|(host, timer)| ClockSubject::new(host, timer, Conditions::default()))
+        .map(|(host, timer)| ClockSubject::new(host, timer, Placement::default()))
         .collect();
     let cpus = measuring_cpus(request.cpu, cpu);
     let during = measure(&selection.hosts, &mut subjects, &settings, &cpus)?;

@@ -1,8 +1,5 @@
-//! Carries out requests of `wait`: combines the timers with the conditions (CPU, timer slack,
-//! scheduling policy).
+//! Carries out requests of `wait`.
 
-use std::collections::HashSet;
-use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
 use timers::Fault;
@@ -10,207 +7,137 @@ use timers::os::{Policy, scheduling};
 
 use super::context::{RunContext, choose_cpu};
 use super::{FinishedRun, RunError};
-use crate::campaign::sampling::CampaignSettings;
-use crate::campaign::subject::{CampaignSubject, Conditions};
+use crate::campaign::sampling::{CampaignSettings, MIN_WAITS_PER_LENGTH, MIN_WAKEUPS};
+use crate::campaign::subject::{CampaignSubject, Placement};
 use crate::campaign::waits::{measure_periods, measure_waits};
-use crate::hosts::host::TimerHost;
 use crate::hosts::protocol::Op;
-use crate::limits::MAX_TIMERS;
 use crate::messages::Progress;
 use crate::model::{self, Status, WaitConditions};
 use crate::recording::{NotUsable, Observation, Recording};
-use crate::requests::{ConditionsRequest, Cpus, WaitRequest};
+use crate::requests::WaitRequest;
 use crate::selection::Selection;
 
 /// Measures sleep primitives, or periodic timers if the request has a period.
 ///
 /// # Errors
-/// When the request is invalid, which is reported before anything is measured, or when the machine
-/// causes an error.
+/// When the request is invalid or the system does not permit its conditions, which is reported before
+/// anything is measured, or when the machine causes an error.
 pub fn wait(request: &WaitRequest) -> Result<FinishedRun, RunError> {
-    match request.every_ns {
-        None => run(
-            request,
-            |hosts, subjects, settings, progress| {
-                measure_waits(hosts, subjects, &request.waits, settings, progress)
-            },
-            |recording, waits| recording.waits = waits,
-        ),
-        Some(ns) => run(
-            request,
-            |hosts, subjects, settings, progress| {
-                measure_periods(hosts, subjects, ns, settings, progress)
-            },
-            |recording, periods| recording.periods = periods,
-        ),
-    }
-}
-
-/// Selects the timers, calls `measure` with each of them under all requested conditions, and `store`
-/// with what was observed.
-fn run<T>(
-    request: &WaitRequest,
-    measure: impl FnOnce(
-        &[TimerHost],
-        &mut [CampaignSubject<T>],
-        &CampaignSettings,
-        &dyn Fn(&str),
-    ) -> Result<(), Fault>,
-    store: impl FnOnce(&mut Recording, Vec<Observation<T, NotUsable>>),
-) -> Result<FinishedRun, RunError> {
     let WaitRequest { run, waits, .. } = request;
-    let cpus = usable_cpus(request.conditions.cpus)?;
-    let plan = request.plan.waits;
-    let (op, process_ns) = match request.every_ns {
-        None => (Op::Waits, plan.process_ns(&waits.lengths_ns)),
-        Some(period_ns) => (Op::Periods, plan.ticking_process_ns(period_ns)),
+    let conditions = Placement {
+        cpu: choose_cpu(request.conditions.cpu)?,
+        ..request.conditions
     };
-    let least = Duration::from_secs_f64(2.0 * process_ns / 1e9);
+    conditions.check().map_err(RunError::Conditions)?;
+    let (op, least_ns) = match request.every_ns {
+        None => {
+            let lengths_ns: u64 = waits.lengths_ns.iter().sum();
+            (Op::Waits, u64::from(2 * MIN_WAITS_PER_LENGTH) * lengths_ns)
+        }
+        Some(period_ns) => (Op::Periods, u64::from(3 * MIN_WAKEUPS) * period_ns),
+    };
+    let usual = run.time_limit() + Duration::from_nanos(least_ns);
     let settings = CampaignSettings {
-        plan: match waits.span {
-            None => request.plan,
-            Some(_) => request.plan.without_leading(),
-        },
+        plan: request.plan,
         seed: run.seed,
-        cpu: cpus[0],
-        timeout: run.timeout.unwrap_or(run.time_limit().max(least)),
+        cpu: conditions.cpu,
+        timeout: run.timeout.unwrap_or(usual),
     };
-    let selection = Selection::gather(run, cpus[0], Some(op))?;
-    let mut subjects = combine(&request.conditions, &selection, &cpus)?;
-    let context = RunContext::begin(cpus[0], run.cycles)?;
+    let processes = request.plan.waits.processes;
+    let selection = Selection::gather(run, conditions.cpu, Some(op))?;
+    let context = RunContext::begin(conditions.cpu, run.cycles)?;
     // Later rounds and those of a run of a given length exceed these steps.
-    let bar = Progress::new(subjects.len() * plan.processes as usize);
+    let bar = Progress::new(selection.usable.len() * processes as usize);
     let progress = |what: &str| {
         bar.show_step(what);
         if let (false, Some(span)) = (bar.finish_step(), waits.span) {
             bar.show_limit(span.as_secs_f64());
         }
     };
-    measure(&selection.hosts, &mut subjects, &settings, &progress)?;
+    let hosts = &selection.hosts;
+    let (waits, periods) = match request.every_ns {
+        None => {
+            let waits = observe(&selection, conditions, None, |subjects| {
+                measure_waits(hosts, subjects, waits, &settings, &progress)
+            })?;
+            (waits, Vec::new())
+        }
+        Some(period_ns) => {
+            let periods = observe(&selection, conditions, Some(period_ns), |subjects| {
+                measure_periods(hosts, subjects, period_ns, &settings, &progress)
+            })?;
+            (Vec::new(), periods)
+        }
+    };
     let described = model::Settings {
         plan: settings.plan.name.into(),
-        cpu: settings
-            .cpu
-            .filter(|_| request.conditions.cpus != Some(Cpus::All)),
+        cpu: settings.cpu,
         seed: settings.seed,
-        processes: plan.processes,
+        processes,
         precision_points: None,
-        budget_seconds: waits.span.map(|span| span.as_secs_f64()),
+        budget_seconds: request.waits.span.map(|span| span.as_secs_f64()),
         timeout_seconds: settings.timeout.as_secs(),
     };
-    let mut recording = context.end(None, described, Vec::new(), Vec::new());
-    store(
-        &mut recording,
-        observations(&selection, subjects, request.every_ns),
-    );
     Ok(FinishedRun {
-        recording,
+        recording: Recording {
+            waits,
+            periods,
+            ..context.end(None, described, Vec::new(), Vec::new())
+        },
         is_complete: !selection.failed_by_name(),
     })
 }
 
-/// Each usable timer under all combinations of CPU, policy and slack. Combinations that are the same in
-/// a report occur only once.
-fn combine<T>(
-    request: &ConditionsRequest,
+/// Calls `measure` with the selected timers. Returns the observations, with the reasons for the timers
+/// that cannot be used.
+fn observe<T>(
     selection: &Selection,
-    cpus: &[Option<u32>],
-) -> Result<Vec<CampaignSubject<T>>, RunError> {
-    let mut all = Vec::new();
-    for &cpu in cpus {
-        for &policy in &request.policies {
-            all.extend(request.slacks_ns.iter().map(|&slack_ns| Conditions {
-                cpu,
-                slack_ns,
-                policy,
-            }));
-        }
-    }
-    let mut seen = HashSet::new();
-    all.retain(|conditions| seen.insert(report_conditions(conditions)));
-    let (timers, conditions) = (selection.usable.len(), all.len());
-    if timers * conditions > MAX_TIMERS {
-        return Err(RunError::TooManyRows { timers, conditions });
-    }
-    let usable = selection.usable.iter().flat_map(|(host, timer)| {
-        let with = |&conditions| CampaignSubject::new(*host, timer.clone(), conditions);
-        all.iter().map(with)
-    });
-    Ok(usable.collect())
-}
-
-/// The observations of all timers, with the reasons for those that cannot be used.
-fn observations<T>(
-    selection: &Selection,
-    subjects: Vec<CampaignSubject<T>>,
+    conditions: Placement,
     period_ns: Option<u64>,
-) -> Vec<Observation<T, NotUsable>> {
-    let measured = subjects.into_iter().map(|subject| Observation {
-        timer: selection.names[subject.host].timer(subject.timer.clone()),
-        means: Some(subject.timer.means),
-        conditions: Some(report_conditions(&subject.conditions)),
+    measure: impl FnOnce(&mut [CampaignSubject<T>]) -> Result<(), Fault>,
+) -> Result<Vec<Observation<T, NotUsable>>, Fault> {
+    let usable = selection.usable.iter();
+    let mut subjects: Vec<CampaignSubject<T>> = usable
+        .map(|(host, timer)| CampaignSubject::new(*host, timer.clone(), conditions))
+        .collect();
+    measure(&mut subjects)?;
+    let row = |timer, means, outcome| Observation {
+        means: Some(means),
+        conditions: Some(report_conditions(conditions)),
         period_ns,
-        outcome: subject
-            .outcome
-            .map_err(|fault| not_usable(&fault, &subject.conditions)),
-        lost: subject.lost.map(|fault| fault.to_string()),
-    });
-    let missing = selection.missing.iter().map(|missing| Observation {
-        means: Some(missing.means),
-        conditions: Some(WaitConditions::default()),
-        period_ns,
-        ..Observation::new(missing.timer.clone(), Err(missing.why.clone()))
-    });
-    measured.chain(missing).collect()
-}
-
-/// The reason why a timer could not be measured. The conditions are set once more: if the system
-/// rejects them, its error is the reason; otherwise it is `fault`.
-fn not_usable(fault: &Fault, conditions: &Conditions) -> NotUsable {
-    let Conditions {
-        slack_ns, policy, ..
-    } = *conditions;
-    let set_conditions = move || {
-        slack_ns.map_or(Ok(()), scheduling::set_timer_slack)?;
-        policy.map_or(Ok(()), scheduling::set_policy)
+        ..Observation::new(timer, outcome)
     };
-    // The conditions are set in a separate thread, because they affect the thread that sets them.
-    let result = thread::Builder::new()
-        .spawn(set_conditions)
-        .map(JoinHandle::join);
-    let (status, reason, remedy) = match result {
-        Ok(Ok(Err(why))) => (Status::Unavailable, why.reason, why.remedy),
-        _ => (Status::Failed, fault.to_string(), None),
-    };
-    NotUsable {
-        status,
-        reason,
-        remedy,
-    }
-}
-
-/// The CPUs to wait on: at least one. `None` in the list is a thread that is not bound to a CPU.
-fn usable_cpus(requested: Option<Cpus>) -> Result<Vec<Option<u32>>, RunError> {
-    match requested {
-        None => choose_cpu(None).map(|cpu| vec![cpu]),
-        Some(Cpus::One(cpu)) => choose_cpu(Some(cpu)).map(|cpu| vec![cpu]),
-        Some(Cpus::All) => {
-            let all = timers::allowed_cpus().map_err(RunError::AllCpus)?;
-            Ok(all.into_iter().map(Some).collect())
+    let measured = subjects.into_iter().map(|subject| {
+        let timer = selection.names[subject.host].timer(subject.timer.clone());
+        let failed = |fault: Fault| NotUsable {
+            status: Status::Failed,
+            reason: fault.to_string(),
+            remedy: None,
+        };
+        Observation {
+            lost: subject.lost.map(|fault| fault.to_string()),
+            ..row(timer, subject.timer.means, subject.outcome.map_err(failed))
         }
-    }
+    });
+    let missing = selection.missing.iter();
+    let missing = missing.map(|missing| {
+        row(
+            missing.timer.clone(),
+            missing.means,
+            Err(missing.why.clone()),
+        )
+    });
+    Ok(measured.chain(missing).collect())
 }
 
 /// The conditions for the report; values that were not requested are read from the system.
-fn report_conditions(conditions: &Conditions) -> WaitConditions {
+fn report_conditions(conditions: Placement) -> WaitConditions {
     let policy = conditions.policy.or_else(scheduling::policy);
     let real_time = matches!(policy, Some(Policy::Fifo(_) | Policy::RoundRobin(_)));
-    let slack = conditions
-        .slack_ns
-        .or_else(|| scheduling::timer_slack().ok());
+    let slack_ns = (conditions.slack_ns).or_else(|| scheduling::timer_slack().ok());
     WaitConditions {
         // Threads with a real-time policy have no timer slack.
-        slack_ns: slack.filter(|_| !real_time),
+        slack_ns: slack_ns.filter(|_| !real_time),
         policy: match policy {
             Some(Policy::Other) => "other".into(),
             Some(Policy::Fifo(priority)) => format!("fifo:{priority}"),

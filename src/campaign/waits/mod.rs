@@ -65,7 +65,8 @@ pub fn measure_waits(
     rounds.repeat(plan.processes, waits.span, |rounds, _| {
         rounds.run_round(rounds.all(), &measure)
     })?;
-    for &length_ns in waits.lengths_ns.iter().filter(|_| plan.leading > 0) {
+    let has_leading = plan.leading > 0 && waits.span.is_none();
+    for &length_ns in waits.lengths_ns.iter().filter(|_| has_leading) {
         let leading = leading(rounds.subjects, length_ns);
         let measure = with_plan(plan.for_leading(leading.len()), vec![length_ns]);
         for _ in 0..plan.processes {

@@ -47,7 +47,7 @@ fn measure_promising(args: &PickArgs, requested: &WaitRequirement) -> CommandRes
         run.timers = id.map_or(run.timers, |id| vec![id.to_owned()]);
         let plan = plan.with_waits(waits as u32);
         let mut request = WaitRequest::new(run, plan, vec![every_ns as u64], false);
-        request.conditions.slacks_ns = vec![slack_ns];
+        request.conditions.slack_ns = slack_ns;
         wait::report(&request)
     };
     let mut report = record(None, CampaignPlan::GLANCE, first_waits, None)?;

@@ -28,10 +28,25 @@ impl From<Option<u32>> for Placement {
 }
 
 impl Placement {
-    /// Starts a process with this placement. A thread of its own takes the placement, because a
-    /// process inherits affinity, timer slack and policy from the thread that starts it.
+    /// Starts a process with this placement, which it inherits from the thread that starts it.
     pub(super) fn spawn(self, command: &mut Command) -> Result<Child, StartError> {
-        let start = || {
+        self.run(|| Ok(process::spawn(command)?))
+    }
+
+    /// Checks that the system permits this placement.
+    ///
+    /// # Errors
+    /// The reason why not.
+    pub fn check(self) -> Result<(), StartError> {
+        self.run(|| Ok(()))
+    }
+
+    /// Runs `start` in a thread of its own that has this placement.
+    fn run<T: Send>(
+        self,
+        start: impl FnOnce() -> Result<T, StartError> + Send,
+    ) -> Result<T, StartError> {
+        let placed = || {
             match self.cpu {
                 Some(cpu) => timers::pin_to(cpu)?,
                 None => timers::unpin(),
@@ -39,10 +54,10 @@ impl Placement {
             // The policy is set last, because a real-time thread has no timer slack.
             self.slack_ns.map_or(Ok(()), scheduling::set_timer_slack)?;
             self.policy.map_or(Ok(()), scheduling::set_policy)?;
-            Ok(process::spawn(command)?)
+            start()
         };
         thread::scope(|scope| {
-            let thread = thread::Builder::new().spawn_scoped(scope, start)?;
+            let thread = thread::Builder::new().spawn_scoped(scope, placed)?;
             thread
                 .join()
                 .unwrap_or_else(|panic| panic::resume_unwind(panic))
