@@ -3,9 +3,12 @@
 
 use std::process::{Command, Stdio};
 
+use assert_cmd::assert::OutputAssertExt;
+use predicates::prelude::*;
+use predicates::str::contains;
 use serde_json::Value;
 
-use super::program;
+use super::{json, program, words};
 use crate::skipping::{emulated, skipped};
 
 /// The requirements of the tests: they hide files from a program and limit its memory.
@@ -14,34 +17,22 @@ const REQUIREMENTS: &str = "it takes util-linux, and a kernel that lets users ma
 /// Runs the program with the command `wrapper` in front, whose status is 0, or 3 where the machine
 /// is busy or its clock is not good. It must print JSON and must not panic.
 #[track_caller]
-fn run_wrapped(wrapper: &[&str], line: &str) -> Value {
-    let mut command = Command::new(wrapper[0]);
-    command
-        .args(&wrapper[1..])
-        .arg(program())
-        .args(line.split(' '));
+fn run_wrapped(wrapper: &str, line: &str) -> Value {
+    let mut command = Command::new("env");
+    command.args(words(wrapper)).arg(program());
     let ended = command
+        .args(words(line))
         .args(["--format", "json"])
-        .output()
-        .expect("it starts");
-    assert!(
-        matches!(ended.status.code(), Some(0 | 3)),
-        "{line}: {ended:?}"
-    );
-    let reported = String::from_utf8_lossy(&ended.stderr);
-    assert!(!reported.contains("panicked"), "{line}: {reported}");
-    serde_json::from_slice(&ended.stdout)
-        .unwrap_or_else(|error| panic!("{line}: {error}: {ended:?}"))
+        .assert();
+    let ended = ended.code(predicate::in_iter([0, 3]));
+    json(&ended.stderr(contains("panicked").not()))
 }
 
 /// Whether this machine can run a program with a wrapper; if not, the test is reported as skipped.
-fn is_usable(wrapper: &[&str]) -> bool {
-    let mut command = Command::new(wrapper[0]);
-    let tried = command
-        .args(&wrapper[1..])
-        .arg("true")
-        .stdin(Stdio::null())
-        .output();
+fn is_usable(wrapper: &str) -> bool {
+    let mut command = Command::new("env");
+    command.args(words(wrapper)).arg("true");
+    let tried = command.stdin(Stdio::null()).output();
     let is_usable = tried.as_ref().is_ok_and(|ended| ended.status.success());
     if !is_usable {
         skipped(
@@ -70,12 +61,12 @@ fn runs_without_proc_and_sys() {
         return;
     }
     // Root needs no user namespace; in some containers the kernel lets other users cover nothing.
-    let user: &[&str] = match rustix::process::geteuid().is_root() {
-        true => &[],
-        false => &["--user", "--map-root-user"],
+    let user = match rustix::process::geteuid().is_root() {
+        true => "",
+        false => "--user --map-root-user",
     };
     let hide = "mount -t tmpfs none /sys && mount -t tmpfs none /proc && exec \"$0\" \"$@\"";
-    let wrapper = [&["unshare"], user, &["--mount", "sh", "-c", hide]].concat();
+    let wrapper = format!("unshare {user} --mount sh -c '{hide}'");
     if !is_usable(&wrapper) {
         return;
     }
@@ -101,14 +92,14 @@ fn runs_in_128_megabytes() {
         return;
     }
     // The limit is on address space, of which a program needs more than of memory.
-    let wrapper = ["prlimit", "--as=134217728"];
-    if !is_usable(&wrapper) {
+    let wrapper = "prlimit --as=134217728";
+    if !is_usable(wrapper) {
         return;
     }
-    run_wrapped(&wrapper, "check");
-    run_wrapped(&wrapper, "measure pow --samples 2");
+    run_wrapped(wrapper, "check");
+    run_wrapped(wrapper, "measure pow --samples 2");
     let timers = "monotonic realtime instant thread-cputime monotonic-syscall";
-    let probed = run_wrapped(&wrapper, &format!("probe --quick {timers}"));
+    let probed = run_wrapped(wrapper, &format!("probe --quick {timers}"));
     assert_measured(&probed);
     let reasons = probed["timers"].as_array().expect("timers").iter();
     let mut reasons = reasons.map(|row| row["reason"].to_string());

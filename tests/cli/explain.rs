@@ -6,22 +6,18 @@ use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
 
-use assert_cmd::Command;
 use timermeter::fields::{Kind, Visibility, default_columns, fields};
 use timermeter::findings::rules;
 use timermeter::model::{Answer, Caution, Defect, DefectKind, Question, Trust};
 
-use super::{json, printed, program, run};
+use super::{command, json, printed, run};
 
 /// The largest number of lines of an explanation on a terminal of 80 columns.
 const MAX_LINES: usize = 5;
 
-fn explained(words: &[&str]) -> String {
-    let shown = Command::new(program())
-        .arg("explain")
-        .args(words)
-        .env("COLUMNS", "80")
-        .assert();
+fn explained(word: &str) -> String {
+    let mut explain = command("explain");
+    let shown = explain.arg(word).env("COLUMNS", "80").assert();
     printed(&shown.success())
 }
 
@@ -30,10 +26,10 @@ fn explains_shown_columns_in_few_lines() {
     for kind in Kind::ALL {
         for field in default_columns(kind, Visibility::InFull) {
             for name in [field.column, field.key, field.title()] {
-                let text = explained(&[name]);
+                let text = explained(name);
                 assert!(text.contains(field.heading), "{name}: {text}");
             }
-            let text = explained(&[field.key]);
+            let text = explained(field.key);
             let lines = text.lines().count();
             assert!(
                 (1..=MAX_LINES).contains(&lines),
@@ -85,16 +81,13 @@ fn docs_have_the_same_texts() {
 /// Headings and cells are explained as they are printed.
 #[test]
 fn explains_headings_and_cells() {
-    let table = Command::new(program())
-        .args(["table", "reports", "--columns", "trust", "-f", "csv"])
-        .assert();
-    let table = printed(&table.success());
+    let table = printed(&run("table reports --columns trust -f csv").success());
     let cells: BTreeSet<&str> = table.lines().map(|line| line.trim_matches('"')).collect();
     assert!(cells.len() > 4, "{cells:?}");
     let headings = fields().iter().filter(|field| !field.is_end());
     for word in headings.map(|field| field.heading).chain(cells) {
         if !word.is_empty() {
-            explained(&[word]);
+            explained(word);
         }
     }
 }
@@ -145,11 +138,7 @@ fn explains_what_is_printed() {
         &format!("probe rdtsc times quanta --from {CLOCKS}"),
         &format!("probe nanosleep --from {WAITS}"),
     ] {
-        let shown = Command::new(program())
-            .args(line.split(' '))
-            .env("COLUMNS", "1000")
-            .assert();
-        let text = printed(&shown);
+        let text = printed(&command(line).env("COLUMNS", "1000").assert());
         let labels = text
             .lines()
             .filter(|line| !line.starts_with("    ") && !line.starts_with('#'));
@@ -161,6 +150,6 @@ fn explains_what_is_printed() {
     // An older version measured it.
     words.remove("rdpmc-cycles");
     for word in words {
-        explained(&[&word]);
+        explained(&word);
     }
 }

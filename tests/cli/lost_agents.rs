@@ -1,10 +1,9 @@
 //! Agents that are missing, exit, hang or send malformed replies: each is reported in a row, and
 //! all other timers are measured.
 
-use predicates::prelude::*;
-use serde_json::Value;
+use serde_json::{Value, json};
 
-use super::{json, row, slowdown, timermeter};
+use super::{json, row, run, slowdown};
 
 /// A valid introduction (reply to `hello`) of an agent with one timer.
 const HELLO: &str = r#"{"protocol":1,"runtime":{"name":"sh","version":"1"},"timers":[{"id":"a","label":"A","ns_per_tick":1,"reference":true}],"ops":["intervals","batches","readings"]}"#;
@@ -36,39 +35,19 @@ fn assert_native_measured(report: &Value) {
     );
 }
 
-/// The value `NAME=sh -c 'SCRIPT'` of `--agent`; the script must have no single quote.
+/// The flag `--agent` with `NAME=sh -c 'SCRIPT'`; the script must have no single quote.
 fn shell_agent(name: &str, script: &str) -> String {
-    format!("{name}=sh -c '{script}'")
-}
-
-/// A time limit in seconds in which the native timer answers, prolonged on a slow machine.
-fn timeout_seconds(seconds: u32) -> String {
-    (seconds * slowdown()).to_string()
+    let agent = format!("{name}=sh -c '{script}'");
+    format!("--agent {}", shell_words::quote(&agent))
 }
 
 #[test]
 fn reports_agents_without_introduction() {
     let prose = shell_agent("prose", "read -r line; echo good morning; sleep 1000");
     let dead = shell_agent("dead", "echo no licence >&2; exit 7");
-    let args = [
-        "probe",
-        "--quick",
-        "--format",
-        "json",
-        "--timeout",
-        "20",
-        "monotonic",
-    ];
-    let agents = [
-        "--agent",
-        "gone=/no/such/program -v",
-        "--agent",
-        &prose,
-        "--agent",
-        &dead,
-    ];
-    let args: Vec<&str> = args.into_iter().chain(agents).collect();
-    let report = json(&timermeter(&args).code(3).stderr(predicate::str::is_empty()));
+    let line = "probe --quick -f json --timeout 20 monotonic --agent 'gone=/no/such/program -v'";
+    let ended = run(&format!("{line} {prose} {dead}")).code(3);
+    let report = json(&ended.stderr(""));
     assert_failed(&report, "gone:*", &["cannot start", "/no/such/program"]);
     assert_failed(&report, "prose:*", &["good morning"]);
     assert_failed(&report, "dead:*", &["status 7", "no licence"]);
@@ -81,23 +60,9 @@ fn agent_fails_after_valid_introduction() {
     let greets = format!("read -r line; echo \"{hello}\"; read -r line");
     let dies = shell_agent("dies", &format!("{greets}; exit 4"));
     let hangs = shell_agent("hangs", &format!("{greets}; sleep 1000"));
-    let seconds = timeout_seconds(2);
-    let args = [
-        "probe",
-        "--quick",
-        "--format",
-        "json",
-        "--timeout",
-        &seconds,
-        "monotonic",
-        "hangs:a",
-        "dies:a",
-    ];
-    let args: Vec<&str> = args
-        .into_iter()
-        .chain(["--agent", &dies, "--agent", &hangs])
-        .collect();
-    let report = json(&timermeter(&args).code(3));
+    let seconds = 2 * slowdown();
+    let line = format!("probe --quick -f json --timeout {seconds} monotonic hangs:a dies:a");
+    let report = json(&run(&format!("{line} {dies} {hangs}")).code(3));
     assert_failed(&report, "dies:a", &["status 4"]);
     assert_failed(&report, "hangs:a", &[&format!("in time ({seconds} s")]);
     assert_native_measured(&report);
@@ -111,20 +76,19 @@ fn unreadable_agent_timers_keep_rows() {
         "other",
         &format!("read -r line; echo \"{hello}\"; read -r line"),
     );
-    let list = json(&timermeter(&["list", "-f", "json", "--agent", &agent, "other:*"]).success());
-    let reported: Vec<(&str, bool)> = list
+    let list = json(&run(&format!("list -f json {agent} other:*")).success());
+    let available = |timer: &Value| json!([timer["id"], timer["available"]]);
+    let reported: Vec<Value> = list
         .as_array()
         .expect("a list")
         .iter()
-        .map(|timer| {
-            (
-                timer["id"].as_str().unwrap_or_default(),
-                timer["available"] == true,
-            )
-        })
+        .map(available)
         .collect();
-    assert_eq!(reported, [("other:a", true), ("other:b", false)]);
-    let probe = json(&timermeter(&["probe", "-f", "json", "--agent", &agent, "other:b"]).code(3));
+    assert_eq!(
+        reported,
+        [json!(["other:a", true]), json!(["other:b", false])]
+    );
+    let probe = json(&run(&format!("probe -f json {agent} other:b")).code(3));
     let row = row(&probe, "other:b");
     assert_eq!(row["status"], "unavailable", "{row}");
     assert_eq!(

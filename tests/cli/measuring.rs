@@ -4,11 +4,12 @@ use std::fs;
 
 use assert_cmd::assert::Assert;
 use predicates::prelude::*;
-use predicates::str::contains;
+use predicates::str::{contains, starts_with};
 use serde_json::Value;
 
 use super::folder::Folder;
-use super::{json, printed, program, run, run_timeout, timermeter};
+use super::runtimes::without_path;
+use super::{json, program, run};
 use crate::stored::{MBP53, XEON};
 
 /// Checks that each command line ends with this status, prints nothing on standard output, and
@@ -73,32 +74,21 @@ fn rejects_impossible_measurements() {
 
 #[test]
 fn picks_clock_from_report() {
-    let kept = XEON;
-    let picked = |report: &str, more: &[&str]| {
-        let args = [
-            "pick", "250ns", "--error", "5%", "--format", "json", "--from", report,
-        ];
-        json(&timermeter(&[&args[..], more].concat()))
-    };
-    let wall = picked(kept, &[]);
+    let wall = json(&run(&format!(
+        "pick 250ns --error 5% -f json --from {XEON}"
+    )));
     assert_eq!(wall["schema"], "timermeter.pick.v1");
     assert!(
         ["instant", "monotonic"].contains(&wall["picked"]["id"].as_str().unwrap()),
         "{wall}"
     );
     assert!(wall["picked"]["plan"]["error"].as_f64().unwrap() <= 0.05);
-    assert!(
-        wall["others"]
-            .as_array()
-            .unwrap()
-            .iter()
-            .all(|other| !other["reason"].as_str().unwrap().is_empty())
-    );
-    let args = ["pick", "250ns", "--error", "5%", "--from", kept];
-    timermeter(&["pick", "250ns", "--error", "0.06%", "--from", kept])
+    let mut others = wall["others"].as_array().unwrap().iter();
+    assert!(others.all(|other| !other["reason"].as_str().unwrap().is_empty()));
+    run(&format!("pick 250ns --error 0.06% --from {XEON}"))
         .code(3)
         .stdout(contains("no clock is within 0.0600 %"));
-    timermeter(&[&args[..], &["--runtime", "perl"]].concat())
+    run(&format!("pick 250ns --runtime perl --from {XEON}"))
         .code(1)
         .stderr(contains("`perl`"));
 }
@@ -106,96 +96,57 @@ fn picks_clock_from_report() {
 #[test]
 fn picks_clock_of_other_runtime() {
     let agent = format!("other={} agent monotonic", program());
-    let args = [
-        "pick",
-        "10ms",
-        "--error",
-        "5%",
-        "--format",
-        "json",
-        "--runtime",
-        "other",
-        "--agent",
-    ];
-    let found = json(&timermeter(&[&args[..], &[&agent]].concat()).success());
+    let found = json(
+        &run(&format!(
+            "pick 10ms --error 5% -f json --runtime other --agent '{agent}'"
+        ))
+        .success(),
+    );
     let of_other = |candidate: &Value| candidate["id"].as_str().unwrap().starts_with("other:");
     assert!(of_other(&found["picked"]), "{found}");
     assert!(
         found["others"].as_array().unwrap().iter().all(of_other),
         "{found}"
     );
-    let mut without_java = assert_cmd::Command::new(program());
-    without_java.args(["pick", "1ms", "--error", "5%", "--runtime", "java"]);
-    let nothing = without_java
-        .env("PATH", "/nowhere")
-        .env_remove("JAVA_HOME")
-        .timeout(run_timeout())
-        .assert();
-    nothing
+    without_path("pick 1ms --error 5% --runtime java")
         .code(3)
         .stdout(contains("no clock is within").and(contains("install")));
 }
 
 #[test]
 fn picks_clock_from_published_report() {
-    let args = ["pick", "1ms", "--error", "5%", "--from", MBP53];
     for (runtime, id) in [("java", "NANO"), ("dotnet", ".STO")] {
-        let args = [&args[..], &["--format", "json", "--runtime", runtime]].concat();
-        assert_eq!(json(&timermeter(&args).success())["picked"]["id"], id);
+        let line = format!("pick 1ms --error 5% --from {MBP53} -f json --runtime {runtime}");
+        assert_eq!(json(&run(&line).success())["picked"]["id"], id);
     }
 }
 
 #[test]
 fn operations_are_measured_in_all_formats() {
-    let args = [
-        "measure",
-        "clone",
-        "sort",
-        "--sizes",
-        "10,100",
-        "--error",
-        "50%",
-        "--samples",
-        "3",
-        "--budget",
-        "60",
-    ];
-    let run = |more: &[&str]| {
-        timermeter(&[&args[..], &["--clock", "instant", "--from", XEON], more].concat())
+    let run = |format: &str| {
+        let flags = "--sizes 10,100 --error 50% --samples 3 --budget 60 --clock instant";
+        run(&format!(
+            "measure clone sort {flags} --from {XEON} -f {format}"
+        ))
+        .success()
     };
-    let found = json(&run(&["--format", "json"]).success());
+    let found = json(&run("json"));
     let rows = found["measurements"].as_array().unwrap();
     assert_eq!(rows.len(), 4);
-    assert!(
-        rows.iter()
-            .all(|row| row["mean_ns"]["value"].as_f64().unwrap() > 0.0),
-        "{found}"
-    );
-    let mean = |at: usize| rows[at]["mean_ns"]["value"].as_f64().unwrap();
-    assert!(mean(3) > mean(2), "a longer sort takes longer: {found}");
-    let table = printed(&run(&[]).success());
-    assert!(table.contains("sort"), "{table}");
-    let csv = printed(&run(&["--format", "csv"]).success());
-    assert!(
-        csv.starts_with("operation,size,calls,mean_ns,") && csv.contains("\nclone,10,"),
-        "{csv}"
-    );
+    let mean = |row: &Value| row["mean_ns"]["value"].as_f64().unwrap();
+    assert!(rows.iter().all(|row| mean(row) > 0.0), "{found}");
+    let takes_longer = mean(&rows[3]) > mean(&rows[2]);
+    assert!(takes_longer, "a longer sort takes longer: {found}");
+    run("table").stdout(contains("sort"));
+    let csv = starts_with("operation,size,calls,mean_ns,");
+    run("csv").stdout(csv.and(contains("\nclone,10,")));
 }
 
 #[test]
 fn counts_allocations() {
-    let args = [
-        "measure",
-        "clone",
-        "--sizes",
-        "1000",
-        "--instrument",
-        "allocations",
-        "--clock",
-        "instant",
-    ];
-    let found =
-        json(&timermeter(&[&args[..], &["--from", XEON, "--format", "json"]].concat()).success());
+    let flags = format!("--sizes 1000 --clock instant --from {XEON} -f json");
+    let line = format!("measure clone --instrument allocations {flags}");
+    let found = json(&run(&line).success());
     let row = &found["measurements"][0];
     assert_eq!(
         (row["instances"].as_f64(), row["bytes"].as_f64()),
@@ -204,21 +155,21 @@ fn counts_allocations() {
     );
 }
 
-/// Measures a command with a clock of the stored report.
-fn measure_command(more: &[&str]) -> Assert {
-    let line = ["measure", "--clock", "monotonic", "--from", XEON];
-    timermeter(&[&line[..], &["--error", "50%", "-f", "json"], more].concat())
+/// Measures a command three times with a clock of the stored report.
+fn measure_command(command: &str) -> Assert {
+    let flags = "--samples 3 --clock monotonic --error 50% -f json";
+    run(&format!("measure {flags} --from {XEON} -- {command}"))
 }
 
 #[test]
 fn each_command_run_is_a_sample() {
-    let found = json(&measure_command(&["--samples", "4", "--", "sleep", "0.002"]).success());
+    let found = json(&measure_command("sleep 0.002").success());
     assert_eq!(found["schema"], "timermeter.measure.v1");
     let one = &found["measurements"][0];
     let [min, median, max] = [&one["min_ns"], &one["median_ns"]["value"], &one["max_ns"]]
         .map(|figure| figure.as_f64().unwrap());
     assert!(2e6 <= min && min <= median && median <= max, "{one}");
-    assert_eq!(one["valid"], 4);
+    assert_eq!(one["valid"], 3);
     assert_eq!(
         (&one["operation"], &one["calls"]),
         (&"sleep 0.002".into(), &1.into())
@@ -227,22 +178,19 @@ fn each_command_run_is_a_sample() {
 
 #[test]
 fn cpu_time_belongs_to_the_command() {
-    let work = "i=0; while [ $i -lt 40000 ]; do i=$((i+1)); done";
-    let user_ns = |command: &[&str]| {
-        let found = json(&measure_command(
-            &[&["--samples", "3", "--"], command].concat(),
-        ));
+    let work = "sh -c 'i=0; while [ $i -lt 40000 ]; do i=$((i+1)); done'";
+    let user_ns = |command: &str| {
+        let found = json(&measure_command(command));
         found["measurements"][0]["user_ns"].as_f64().unwrap()
     };
-    assert!(user_ns(&["sh", "-c", work]) > user_ns(&["sleep", "0.05"]));
+    assert!(user_ns(work) > user_ns("sleep 0.05"));
 }
 
 #[test]
 fn first_run_is_not_timed() {
     let folder = Folder::new();
     let log = folder.arg("log");
-    let write = format!("echo run >> {log}");
-    let found = json(&measure_command(&["--samples", "3", "--", "sh", "-c", &write]).success());
+    let found = json(&measure_command(&format!("sh -c 'echo run >> {log}'")).success());
     assert_eq!(found["measurements"][0]["valid"], 3);
     assert_eq!(fs::read_to_string(&log).unwrap().lines().count(), 4);
 }
@@ -251,8 +199,7 @@ fn first_run_is_not_timed() {
 fn failing_run_ends_measurement() {
     // The second run fails, because the folder of the first run exists.
     let folder = Folder::new();
-    let made = folder.arg("made");
-    measure_command(&["--samples", "3", "--", "mkdir", &made])
+    measure_command(&format!("mkdir {}", folder.arg("made")))
         .code(1)
         .stdout("")
         .stderr(contains("failed"));

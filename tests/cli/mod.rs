@@ -8,7 +8,6 @@ mod baselines;
 mod counter;
 mod everywhere;
 mod explain;
-mod flags;
 pub mod folder;
 mod gate;
 mod help;
@@ -41,7 +40,7 @@ use assert_cmd::assert::Assert;
 use predicates::prelude::*;
 use serde_json::Value;
 
-use crate::program::{program, slowdown};
+use crate::program::{json, printed, program, slowdown, words};
 
 /// Time limit for a run of the program: much longer than a quick probe on a loaded machine, much
 /// shorter than an agent that hangs.
@@ -49,29 +48,25 @@ fn run_timeout() -> Duration {
     Duration::from_secs(120) * slowdown()
 }
 
+/// The program with the words of this line, and with a time limit.
+#[track_caller]
+fn command(line: &str) -> Command {
+    let mut command = Command::new(program());
+    command.args(words(line)).timeout(run_timeout());
+    command
+}
+
+/// Runs the program. It must not panic.
+#[track_caller]
+fn run(line: &str) -> Assert {
+    timermeter(&words(line).iter().map(String::as_str).collect::<Vec<_>>())
+}
+
 /// Runs the program with these arguments. It must not panic.
 #[track_caller]
 fn timermeter(args: &[&str]) -> Assert {
-    let mut command = Command::new(program());
-    let assert = command.args(args).timeout(run_timeout()).assert();
-    assert.stderr(predicate::str::contains("panicked").not())
-}
-
-/// Runs the program with the words of this line, none of which has a blank.
-#[track_caller]
-fn run(line: &str) -> Assert {
-    timermeter(&line.split(' ').collect::<Vec<_>>())
-}
-
-/// The standard output of a run as text.
-fn printed(assert: &Assert) -> String {
-    String::from_utf8(assert.get_output().stdout.clone()).expect("it prints UTF-8")
-}
-
-/// The standard output of a run as JSON.
-#[track_caller]
-fn json(assert: &Assert) -> Value {
-    serde_json::from_slice(&assert.get_output().stdout).expect("it prints JSON")
+    let ended = command("").args(args).assert();
+    ended.stderr(predicate::str::contains("panicked").not())
 }
 
 /// The rows of a report.

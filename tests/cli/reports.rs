@@ -1,14 +1,16 @@
 //! Output and files of `probe`, `list` and `report`, also if a timer is unavailable.
 
 use std::io::{BufRead, BufReader};
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 use std::{fs, io};
 
+use assert_cmd::assert::OutputAssertExt;
 use predicates::prelude::*;
 use predicates::str::contains;
 
 use super::folder::Folder;
-use super::{json, listed, printed, program, row, rows, run, timermeter};
+use super::{json, listed, printed, row, rows, run};
+use crate::program::command;
 use crate::skipping::skipped;
 #[cfg(unix)]
 use crate::steering::steers_nothing;
@@ -29,13 +31,6 @@ pub fn parse_valid_report(text: &str) -> serde_json::Value {
     report
 }
 
-/// A quick probe of two timers.
-const PROBE_TWO: [&str; 4] = ["probe", "--quick", "rdtsc", "monotonic"];
-
-/// The possible exit statuses of that probe: 3 if the processor lacks one of the timers, or a busy
-/// machine does not reveal its resolution.
-const STATUSES: [i32; 2] = [0, 3];
-
 /// A kept report with a rate of 82.43 ± 150.24 ppm.
 #[cfg(unix)]
 const KEPT: &str = include_str!("../fuzz/corpus/report/kept.json");
@@ -52,18 +47,16 @@ fn names_of_files_steer_nothing() {
     }
     let path = folder.arg("");
     let report = folder.arg("r\u{1b}[31m\u{202e}.json");
-    let site = folder.arg("site");
-    let all = [
-        vec!["probe", "--from", &path],
-        vec!["probe", "--from", &path, "--format", "html"],
-        vec!["table", &path, &path],
-        vec!["table", "--format", "html", &path],
-        vec!["compare", "--format", "html", &report, &report],
-        vec!["probe", "*", "--from", &report],
-        vec!["publish", &path, "--output", &site],
-    ];
-    for args in all {
-        let run = timermeter(&args);
+    for line in [
+        format!("probe --from {path}"),
+        format!("probe --from {path} --format html"),
+        format!("table {path} {path}"),
+        format!("table --format html {path}"),
+        format!("compare --format html {report} {report}"),
+        format!("probe * --from {report}"),
+        format!("publish {path} --output {path}/site"),
+    ] {
+        let run = run(&line);
         let output = run.get_output();
         for text in [&output.stdout, &output.stderr] {
             steers_nothing(&String::from_utf8_lossy(text));
@@ -76,18 +69,13 @@ fn probe_follows_schema_and_writes_files() {
     let folder = Folder::new();
     let (as_json, markdown) = (folder.arg("x.json"), folder.arg("x.md"));
     fs::write(&as_json, "an older report").expect("it can be written");
-    let more = [
-        "-f",
-        "json",
-        "--seed=7",
-        "--cycles=2.8GHz",
-        "-o",
-        &as_json,
-        "-o",
-        &markdown,
-    ];
-    let run = timermeter(&[&PROBE_TWO[..], &more].concat()).code(predicate::in_iter(STATUSES));
-    let printed = printed(&run.stderr(predicate::str::is_empty()));
+    // The status is 3 if the processor lacks one of the timers, or a busy machine does not reveal its
+    // resolution.
+    let run = run(&format!(
+        "probe --quick rdtsc monotonic -f json --seed=7 --cycles=2.8GHz -o {as_json} -o {markdown}"
+    ))
+    .code(predicate::in_iter([0, 3]));
+    let printed = printed(&run.stderr(""));
     assert_eq!(fs::read_to_string(&as_json).unwrap(), printed);
     let report = parse_valid_report(&printed);
     assert_eq!(report["settings"]["profile"], "quick");
@@ -111,35 +99,23 @@ fn probe_follows_schema_and_writes_files() {
 #[test]
 fn accepts_closed_output() {
     // A reader that takes one line, like `head -1`.
-    let mut list = Command::new(program());
-    let mut list = list
-        .arg("list")
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .expect("it starts");
+    let mut list = command("list");
+    list.stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut list = list.spawn().expect("it starts");
     let mut line = String::new();
     let mut reader = BufReader::with_capacity(1, list.stdout.take().expect("a pipe"));
     reader.read_line(&mut line).expect("a line");
     drop(reader);
     assert!(line.contains("timer"), "{line}");
     let ended = list.wait_with_output().expect("it ends");
-    assert!(
-        ended.status.success() && ended.stderr.is_empty(),
-        "{ended:?}"
-    );
+    ended.assert().success().stderr("");
     // An output that is closed from the beginning.
-    for args in [&["list"][..], &["table", "reports", "-f", "csv"]] {
+    for line in ["list", "table reports -f csv"] {
         let (reader, writer) = io::pipe().expect("a pipe");
         drop(reader);
-        let ended = Command::new(program())
-            .args(args)
-            .stdout(writer)
-            .stderr(Stdio::piped())
-            .output();
-        let ended = ended.expect("it starts");
-        let is_quiet = ended.status.success() && ended.stderr.is_empty();
-        assert!(is_quiet, "{args:?}: {ended:?}");
+        let mut command = command(line);
+        let ended = command.stdout(writer).stderr(Stdio::piped()).output();
+        ended.expect("it starts").assert().success().stderr("");
     }
 }
 
@@ -177,19 +153,14 @@ fn reports_unavailable_timer() {
 /// `report` prints a stored report in the formats of `probe`.
 #[test]
 fn stored_report_prints_in_all_formats() {
-    let kept = concat!(
-        env!("CARGO_MANIFEST_DIR"),
-        "/reports/amd-epyc-zen-5-kvm-debian-12/2026-11-23/report.json"
-    );
+    let kept = "reports/amd-epyc-zen-5-kvm-debian-12/2026-11-23/report.json";
     let print_as =
         |format: &str| printed(&run(&format!("probe --from {kept} --format {format}")).success());
     // The extension determines the format of the file, --format that of standard output.
     let folder = Folder::new();
     let page = folder.arg("page.html");
-    let both = [
-        "probe", "--from", kept, "--format", "csv", "--output", &page,
-    ];
-    assert_eq!(printed(&timermeter(&both).success()), print_as("csv"));
+    let both = run(&format!("probe --from {kept} -f csv -o {page}"));
+    assert_eq!(printed(&both.success()), print_as("csv"));
     assert_eq!(
         fs::read_to_string(&page).expect("it is written"),
         print_as("html")

@@ -1,130 +1,64 @@
 //! `--runtime` with installed and missing runtimes, and with an agent that breaks the protocol.
 
-use assert_cmd::Command;
+use assert_cmd::assert::Assert;
 use predicates::prelude::*;
-use serde_json::Value;
+use predicates::str::contains;
 
-use super::{json, program, row, rows, run_timeout, timermeter};
+use super::{command, json, row, rows, run, timermeter};
 use crate::skipping::skipped;
 
 /// Runs the program with a PATH that has no programs.
-fn run_without_path(args: &[&str]) -> assert_cmd::assert::Assert {
-    let mut command = Command::new(program());
-    command
-        .args(args)
-        .env("PATH", "/nowhere")
-        .env_remove("JAVA_HOME")
-        .timeout(run_timeout())
-        .assert()
+pub fn without_path(line: &str) -> Assert {
+    let mut command = command(line);
+    command.env("PATH", "/nowhere").env_remove("JAVA_HOME");
+    command.assert()
 }
 
 #[test]
 fn missing_runtime_message_names_package() {
-    let list = run_without_path(&["list", "--format", "json", "--runtime", "all"]).code(0);
-    let listed: Vec<Value> = serde_json::from_slice(&list.get_output().stdout).expect("JSON");
+    let listed = json(&without_path("list -f json --runtime all").code(0));
     for id in ["java:*", "dotnet:*", "python:*", "node:*"] {
-        let row = listed
-            .iter()
-            .find(|row| row["id"] == id)
-            .unwrap_or_else(|| panic!("no `{id}`"));
+        let mut rows = listed.as_array().expect("a list").iter();
+        let row = rows.find(|row| row["id"] == id).expect(id);
         assert_eq!(row["available"], false, "{row}");
-        assert!(
-            row["remedy"]
-                .as_str()
-                .is_some_and(|remedy| remedy.contains("install")),
-            "{row}"
-        );
+        assert!(row["remedy"].to_string().contains("install"), "{row}");
     }
-    // A missing runtime that was given by name sets status 3.
-    let probe = [
-        "probe",
-        "--quick",
-        "--format",
-        "json",
-        "--runtime",
-        "java,node",
-        "java:nanoTime",
-    ];
-    let report = run_without_path(&probe).code(3);
-    let report: Value = serde_json::from_slice(&report.get_output().stdout).expect("JSON");
-    assert_eq!(row(&report, "java:*")["status"], "unavailable");
-    assert_eq!(rows(&report).len(), 2, "{report}");
-    // The name of a clock asks for its runtime.
-    for name in ["java:nanoTime", "System.nanoTime"] {
-        let probe = ["probe", "--quick", "--format", "json", name];
-        let report = run_without_path(&probe).code(3);
-        let report: Value = serde_json::from_slice(&report.get_output().stdout).expect("JSON");
-        assert_eq!(row(&report, "java:*")["status"], "unavailable", "{name}");
-        assert_eq!(rows(&report).len(), 1, "{report}");
-    }
-}
-
-/// Probes the timers of a runtime, given by id and legend. Returns the report; `None` if the
-/// runtime is not installed.
-#[track_caller]
-fn probe_runtime(runtime: &str, timers: &[(&str, Option<&str>)]) -> Option<Value> {
-    let mut args = vec!["probe", "--quick", "--format", "json", "--runtime", runtime];
-    args.extend(timers.iter().map(|(id, _)| *id));
-    // The status is 3 if the machine is too busy, or the runtime is not installed.
-    let report = json(&timermeter(&args).code(predicate::in_iter([0, 3])));
-    let all = format!("{runtime}:*");
-    if let Some(missing) = rows(&report).iter().find(|row| row["id"] == *all) {
-        let text = |key: &str| {
-            missing[key]
-                .as_str()
-                .unwrap_or_else(|| panic!("no {key}: {missing}"))
-        };
-        skipped(format!("{runtime}: {}", text("reason")), text("remedy"));
-        return None;
-    }
-    assert_eq!(rows(&report).len(), timers.len(), "{report}");
-    for (id, legend) in timers {
-        let row = row(&report, id);
-        assert_eq!(row["legend"].as_str(), *legend, "{row}");
-        assert_consistent(row);
-    }
-    Some(report)
-}
-
-/// Checks that the row of a timer of a runtime is consistent: it names the runtime with its
-/// version, and has figures or a reason.
-#[track_caller]
-fn assert_consistent(row: &Value) {
-    let (name, version) = row["runtime"]
-        .as_str()
-        .and_then(|runtime| runtime.rsplit_once(' '))
-        .expect("both");
-    assert!(
-        !name.is_empty() && version.starts_with(|c: char| c.is_ascii_digit()),
-        "{row}"
-    );
-    let above_zero = |value: &Value| value.as_f64().is_some_and(|value| value > 0.0);
-    match row["status"].as_str() {
-        Some("ok") => {
-            assert!(
-                above_zero(&row["resolution_ns"]["value"]) && above_zero(&row["cost_ns"]["value"]),
-                "{row}"
-            );
-            assert!(
-                row["quality"]["value"]
-                    .as_f64()
-                    .is_some_and(|quality| (0.0..=1.0).contains(&quality)),
-                "{row}"
-            );
-        }
-        Some("unresolved" | "failed") => assert!(row["reason"].is_string(), "{row}"),
-        _ => panic!("{row}"),
+    // A missing runtime that was given by name sets status 3. The name of a clock asks for its
+    // runtime.
+    for (asked, count) in [
+        ("--runtime java,node java:nanoTime", 2),
+        ("java:nanoTime", 1),
+        ("System.nanoTime", 1),
+    ] {
+        let report = json(&without_path(&format!("probe --quick -f json {asked}")).code(3));
+        assert_eq!(row(&report, "java:*")["status"], "unavailable", "{asked}");
+        assert_eq!(rows(&report).len(), count, "{report}");
     }
 }
 
 #[test]
 fn python_is_probed() {
-    let Some(report) = probe_runtime(
-        "python",
-        &[("python:perf_counter_ns", None), ("python:time", None)],
-    ) else {
+    // The status is 3 if the machine is too busy, or the runtime is not installed.
+    let timers = "python:perf_counter_ns python:time";
+    let probe = run(&format!("probe --quick -f json --runtime python {timers}"));
+    let report = json(&probe.code(predicate::in_iter([0, 3])));
+    if rows(&report)[0]["id"] == "python:*" {
+        skipped(rows(&report)[0]["reason"].to_string(), "install Python");
         return;
-    };
+    }
+    assert_eq!(rows(&report).len(), 2, "{report}");
+    for row in rows(&report) {
+        let version = row["runtime"]
+            .as_str()
+            .and_then(|name| name.rsplit(' ').next());
+        assert!(version.is_some_and(|text| text.starts_with('3')), "{row}");
+        let quality = row["quality"]["value"].as_f64();
+        match row["status"].as_str() {
+            Some("ok") => assert!(quality.is_some_and(|it| (0.0..=1.0).contains(&it)), "{row}"),
+            Some("unresolved" | "failed") => assert!(row["reason"].is_string(), "{row}"),
+            _ => panic!("{row}"),
+        }
+    }
     let time = row(&report, "python:time");
     // `time` returns seconds since 1970 as a double, whose mantissa has steps of 2⁻²² s until 2038.
     // CPython divides nanoseconds as a double, whose mantissa has steps of 256 ns until 2043; on a
@@ -152,8 +86,5 @@ fn answer_that_breaks_protocol_is_named() {
     );
     timermeter(&["probe", "--quick", "--agent", &deaf, "sh:a"])
         .code(3)
-        .stdout(
-            predicate::str::contains("malformed reply to `")
-                .and(predicate::str::contains("got `{\"values\":[1,2]}`")),
-        );
+        .stdout(contains("malformed reply to `").and(contains("got `{\"values\":[1,2]}`")));
 }

@@ -1,155 +1,112 @@
 //! Standard input and output (`-`), and colours.
 
-use assert_cmd::Command;
+use predicates::str::contains;
 
-use super::{printed, program, run, timermeter};
+use super::{command, printed, program, run};
 
 const REPORT: &str = "tests/data/xeon-2026-11-21.json";
-
-#[test]
-fn page_alone_on_standard_output() {
-    let folder = tempfile::tempdir().unwrap();
-    let file = folder.path().join("page.html");
-    timermeter(&["probe", "--from", REPORT, "-o", file.to_str().unwrap()]).code(0);
-    let page = printed(&run(&format!("probe --from {REPORT} -f html")).code(0));
-    assert_eq!(page, std::fs::read_to_string(file).unwrap());
-}
 
 #[test]
 fn reads_report_from_standard_input() {
     let text = std::fs::read(REPORT).unwrap();
     let from_file = printed(&run(&format!("probe monotonic --from {REPORT}")).code(0));
-    let piped = Command::new(program())
-        .args(["probe", "monotonic", "--from", "-"])
-        .write_stdin(text)
-        .assert()
-        .code(0);
+    let mut probe = command("probe monotonic --from -");
+    let piped = probe.write_stdin(text).assert().code(0);
     assert_eq!(printed(&piped), from_file);
-    let nothing = Command::new(program())
-        .args(["probe", "monotonic", "--from", "-"])
-        .write_stdin("")
-        .assert();
-    let reported = String::from_utf8(nothing.code(1).get_output().stderr.clone()).unwrap();
-    assert!(reported.contains("'-'"), "{reported}");
+    let nothing = probe.write_stdin("").assert().code(1);
+    nothing.stderr(contains("'-'"));
 }
 
 #[test]
 fn colours_only_when_requested() {
-    let coloured = |more: &[&str], variables: &[(&str, &str)]| {
-        let mut command = Command::new(program());
-        command
-            .args(["probe", "monotonic", "--from", REPORT])
-            .args(more);
-        command
-            .env_remove("NO_COLOR")
-            .env_remove("CLICOLOR_FORCE")
-            .envs(variables.iter().copied());
-        printed(&command.assert().code(0)).contains('\x1b')
-    };
-    assert!(!coloured(&[], &[]), "this is no terminal");
-    assert!(
-        coloured(&["--color", "always"], &[("NO_COLOR", "1")]),
-        "who asks gets it"
-    );
-    assert!(coloured(&[], &[("CLICOLOR_FORCE", "1")]));
-    assert!(!coloured(&[], &[("CLICOLOR_FORCE", "0")]));
-    assert!(!coloured(
-        &[],
-        &[("CLICOLOR_FORCE", "1"), ("NO_COLOR", "1")]
-    ));
-    assert!(!coloured(&["--color", "never"], &[("CLICOLOR_FORCE", "1")]));
+    // The flag, NO_COLOR and CLICOLOR_FORCE. This is no terminal.
+    for (flag, off, on, expected) in [
+        ("auto", "", "", false),
+        ("always", "1", "", true),
+        ("auto", "", "1", true),
+        ("auto", "", "0", false),
+        ("auto", "1", "1", false),
+        ("never", "", "1", false),
+    ] {
+        let mut command = command(&format!("probe monotonic --from {REPORT} --color {flag}"));
+        for (name, value) in [("NO_COLOR", off), ("CLICOLOR_FORCE", on)] {
+            match value {
+                "" => command.env_remove(name),
+                _ => command.env(name, value),
+            };
+        }
+        let is_coloured = printed(&command.assert().code(0)).contains('\x1b');
+        assert_eq!(is_coloured, expected, "{command:?}");
+    }
 }
 
 /// Output that cannot be written is an error wherever something is printed.
 #[cfg(unix)]
 mod unusable {
-    use std::process::{Command, Output, Stdio};
+    use std::process::{Command, Stdio};
 
-    use super::{REPORT, program};
+    use assert_cmd::assert::{Assert, OutputAssertExt};
+    use predicates::str::contains;
+
+    use super::program;
 
     /// Runs the program with redirections of the shell, in which `$file` is a file with a word.
-    fn redirected(redirection: &str, args: &[&str]) -> Output {
+    #[track_caller]
+    fn redirected(redirection: &str, line: &str) -> Assert {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("file");
         std::fs::write(&file, "kept").unwrap();
-        let ended = Command::new("sh")
-            .args([
-                "-c",
-                &format!("exec \"$0\" \"$@\" {redirection}"),
-                program(),
-            ])
-            .args(args)
-            .env("file", &file)
-            .env("TIMERMETER_HOME", folder.path())
-            .stdin(Stdio::null())
-            .output()
-            .expect("the shell starts");
-        assert_eq!(std::fs::read(&file).unwrap(), b"kept", "{args:?}");
+        let script =
+            format!("REPORT=tests/data/xeon-2026-11-21.json; exec \"$0\" {line} {redirection}");
+        let mut shell = Command::new("sh");
+        shell.args(["-c", &script, program()]).stdin(Stdio::null());
+        shell.env("file", &file);
+        let ended = shell.env("TIMERMETER_HOME", folder.path()).assert();
+        assert_eq!(std::fs::read(&file).unwrap(), b"kept", "{line}");
         ended
     }
 
-    fn reported(ended: &Output) -> String {
-        String::from_utf8_lossy(&ended.stderr).into_owned()
-    }
-
     /// Checks that the program fails with a message.
-    fn assert_fails(redirection: &str, args: &[&str], message: &str) {
-        let ended = redirected(redirection, args);
-        let reported = reported(&ended);
-        let run = format!("{args:?} {redirection}: {reported}");
-        assert_eq!(ended.status.code(), Some(1), "{run}");
-        assert!(reported.contains(message), "{run}");
+    #[track_caller]
+    fn assert_fails(redirection: &str, line: &str, message: &str) {
+        redirected(redirection, line)
+            .code(1)
+            .stderr(contains(message));
     }
 
-    const PRINTING: &[&[&str]] = &[
-        &["--help"],
-        &["--version"],
-        &["help", "probe"],
-        &["list"],
-        &["list", "-f", "json"],
-        &["explain"],
-        &["completions", "bash"],
-        &["table", REPORT],
-        &["table", "--columns", "all", REPORT],
-        &["probe", "--from", REPORT, "-f", "html"],
-        &["probe", "monotonic", "--from", REPORT],
-        &["compare", REPORT, REPORT],
-        &["pick", "250ns", "--from", REPORT],
-        &["probe", "--quick", "monotonic"],
-        &["watch", "1s"],
+    const PRINTING: [&str; 15] = [
+        "--help",
+        "--version",
+        "help probe",
+        "list",
+        "list -f json",
+        "explain",
+        "completions bash",
+        "table $REPORT",
+        "table --columns all $REPORT",
+        "probe --from $REPORT -f html",
+        "probe monotonic --from $REPORT",
+        "compare $REPORT $REPORT",
+        "pick 250ns --from $REPORT",
+        "probe --quick monotonic",
+        "watch 1s",
     ];
 
     #[test]
     fn unwritable_output_is_error() {
-        for args in PRINTING {
+        for line in PRINTING {
             for redirection in ["1<\"$file\"", ">&-"] {
-                assert_fails(redirection, args, "standard output is not open for writing");
+                assert_fails(redirection, line, "standard output is not open for writing");
             }
             if cfg!(target_os = "linux") {
-                assert_fails(">/dev/full", args, "No space left");
+                assert_fails(">/dev/full", line, "No space left");
             }
-        }
-    }
-
-    #[test]
-    fn discarded_output_is_success() {
-        for args in PRINTING {
             for redirection in [">/dev/null", "1<>/dev/null"] {
-                let ended = redirected(redirection, args);
-                assert_eq!(
-                    ended.status.code(),
-                    Some(0),
-                    "{args:?} {redirection}: {ended:?}"
-                );
+                redirected(redirection, line).success();
             }
         }
-    }
-
-    #[test]
-    fn silence_needs_no_output() {
         // Wrong usage is reported as such.
-        let ended = redirected(">&-", &["table", "--no-such-flag"]);
-        assert_eq!(ended.status.code(), Some(2), "{ended:?}");
+        redirected(">&-", "table --no-such-flag").code(2);
     }
 
     #[test]
@@ -158,33 +115,25 @@ mod unusable {
         for (redirection, status) in [("1</dev/null", 1), (">&-", 1), (">/dev/null", 0)] {
             let mut shell = Command::new("sh");
             shell.args(["-c", &format!("{ask} {redirection}"), program()]);
-            let ended = shell.output().expect("the shell starts");
-            assert_eq!(
-                ended.status.code(),
-                Some(status),
-                "{redirection}: {ended:?}"
-            );
+            shell.assert().code(status);
         }
     }
 
     #[test]
     fn unreadable_input_is_error() {
-        for args in [
-            &["probe", "monotonic", "--from", "-"][..],
-            &["table", "-"],
-            &["probe", "--from", "-"],
-            &["watch", "--from", "-"],
+        let message = "'-': standard input is not open for reading";
+        for line in [
+            "probe monotonic --from -",
+            "table -",
+            "probe --from -",
+            "watch --from -",
         ] {
             for redirection in ["<&-", "0>/dev/null"] {
-                assert_fails(
-                    redirection,
-                    args,
-                    "'-': standard input is not open for reading",
-                );
+                assert_fails(redirection, line, message);
             }
         }
         // Without `-`, standard input does not matter.
-        assert!(redirected("<&-", &["table", REPORT]).status.success());
+        redirected("<&-", "table $REPORT").success();
     }
 
     /// Messages on a standard error that is full, closed or open for reading only are lost, and the
@@ -192,21 +141,14 @@ mod unusable {
     #[test]
     fn lost_messages_change_no_status() {
         let full = cfg!(target_os = "linux").then_some("2>/dev/full");
-        let folder = tempfile::tempdir().unwrap();
-        let save = format!("--save={}", folder.path().display());
         for redirection in ["2<\"$file\"", "2>&-"].into_iter().chain(full) {
-            for (args, status) in [
-                (&["probe", "--quick", "monotonic", "--baseline=mine"][..], 0),
-                (&["probe", "--quick", "monotonic", &save], 0),
-                (&["table", "no-such-report"], 1),
-                (&["no-such-command"], 2),
+            for (line, status) in [
+                ("probe --quick monotonic --baseline=mine", 0),
+                ("probe --quick monotonic --save=\"$TIMERMETER_HOME\"", 0),
+                ("table no-such-report", 1),
+                ("no-such-command", 2),
             ] {
-                let ended = redirected(redirection, args);
-                assert_eq!(
-                    ended.status.code(),
-                    Some(status),
-                    "{args:?} {redirection}: {ended:?}"
-                );
+                redirected(redirection, line).code(status);
             }
         }
     }

@@ -7,10 +7,11 @@ use std::os::unix::fs::PermissionsExt;
 
 use assert_cmd::Command;
 use predicates::prelude::*;
+use predicates::str::contains;
 use serde_json::Value;
 
+use super::command;
 use super::folder::Folder;
-use super::{program, run_timeout};
 use crate::skipping::skipped;
 
 /// Files that runtimes search for in the current folder or above their program. Each of them makes
@@ -35,12 +36,8 @@ const TRAPS: [(&str, &str); 12] = [
 
 /// Lists the timers of runtimes in the folder `here`, with temporary files in `temporary`.
 fn list(runtimes: &str, here: &Folder, temporary: impl AsRef<OsStr>) -> Command {
-    let mut command = Command::new(program());
-    command
-        .args(["list", "--format", "json", "--runtime", runtimes])
-        .current_dir(here.file(""))
-        .env("TMPDIR", temporary)
-        .timeout(run_timeout());
+    let mut command = command(&format!("list --format json --runtime {runtimes}"));
+    command.current_dir(here.file("")).env("TMPDIR", temporary);
     command
 }
 
@@ -98,10 +95,7 @@ fn agents_run_in_private_folder() {
         .env("LOG", log.file("log"))
         .env("PERL5OPT", "-w");
     let removed = "the agents of runtimes run without PERL5OPT";
-    lists
-        .assert()
-        .code(3)
-        .stderr(predicate::str::contains(removed));
+    lists.assert().code(3).stderr(contains(removed));
     let log = fs::read_to_string(log.file("log")).expect("the program has run");
     let begin = here.arg("temporary/.timermeter-");
     assert!(log.lines().all(|line| line.starts_with(&begin)), "{log}");
@@ -135,7 +129,7 @@ fn dotnet_reads_no_files_above() {
         .env("DOTNET_STARTUP_HOOKS", "/no/hook.dll")
         .assert()
         .code(3)
-        .stderr(predicate::str::contains("without DOTNET_STARTUP_HOOKS"));
+        .stderr(contains("without DOTNET_STARTUP_HOOKS"));
     let line = fs::read_to_string(programs.file("log")).expect("the program has run");
     for flag in [
         "-noAutoResponse",

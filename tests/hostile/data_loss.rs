@@ -2,34 +2,23 @@
 
 use std::fs;
 use std::os::unix::fs::symlink;
-use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::Command;
 
+use assert_cmd::assert::OutputAssertExt;
+use predicates::prelude::*;
+use predicates::str::contains;
 use rustix::process::Signal;
 
 use super::folder::Folder;
-use super::program::program;
+use super::program::{command, program};
 use super::run::{Run, waited_for};
 use crate::stored::MBP53;
 
-/// Checks that no temporary file of the program is left.
-#[track_caller]
-fn assert_no_temporary_files(folder: &Folder) {
-    let names = folder.names();
-    assert!(
-        !names
-            .iter()
-            .any(|name| name.to_string_lossy().starts_with(".timermeter-")),
-        "{names:?}"
-    );
-}
-
 fn has_temporary_files(folder: &Folder) -> bool {
-    folder
-        .names()
-        .iter()
-        .any(|name| name.to_string_lossy().starts_with(".timermeter-"))
+    let names = folder.names();
+    let mut names = names.iter().map(|name| name.to_string_lossy());
+    names.any(|name| name.starts_with(".timermeter-"))
 }
 
 #[test]
@@ -43,17 +32,13 @@ fn signal_leaves_no_temporary_files() {
     }
     let site = folder.arg("site");
     for signal in [Signal::INT, Signal::TERM] {
-        let run = Run::start(&["publish", many.to_str().unwrap(), "-o", &site]);
+        let run = Run::start(&format!("publish {} -o {site}", many.display()));
         waited_for(|| has_temporary_files(&folder).then_some(()))
             .expect("the program starts to write");
         run.signal(signal);
-        let (status, _) = run.end();
-        assert_eq!(
-            status.signal(),
-            Some(signal.as_raw()),
-            "a signal terminates a verb without children"
-        );
-        assert_no_temporary_files(&folder);
+        // A signal terminates a verb without children.
+        run.end_by(signal);
+        assert!(!has_temporary_files(&folder), "{:?}", folder.names());
         assert!(!Path::new(&site).exists());
     }
 }
@@ -61,12 +46,8 @@ fn signal_leaves_no_temporary_files() {
 #[test]
 fn removes_files_of_killed_process() {
     let folder = Folder::new();
-    let run = Run::start(&[
-        "probe",
-        "--output",
-        &folder.arg("report.json"),
-        &format!("--save={}", folder.arg(".")),
-    ]);
+    let all = folder.arg("");
+    let run = Run::start(&format!("probe -o {all}/report.json --save={all}"));
     run.until_it_runs("agent");
     assert!(has_temporary_files(&folder));
     run.signal(Signal::KILL);
@@ -75,27 +56,21 @@ fn removes_files_of_killed_process() {
         has_temporary_files(&folder),
         "a killed process cannot remove its files"
     );
-    let next = Command::new(program())
-        .args(["probe", "--from", MBP53, "-o", &folder.arg("page.html")])
-        .output()
-        .unwrap();
-    assert!(next.status.success(), "{next:?}");
+    let next = format!("probe --from {MBP53} -o {all}/page.html");
+    Run::start(&next).end().success();
     assert_eq!(folder.names(), ["page.html"]);
 }
 
 #[test]
 fn oversized_file_leaves_nothing() {
     let folder = Folder::new();
-    let mut limited = Command::new("sh");
-    limited.args(["-c", "ulimit -f 16; exec \"$0\" \"$@\"", program()]);
-    limited.args(["probe", "--from", MBP53, "-o", &folder.arg("page.html")]);
-    let ended = limited.output().unwrap();
-    let reported = String::from_utf8_lossy(&ended.stderr);
-    assert_eq!(ended.status.code(), Some(1), "{reported}");
-    assert!(
-        reported.contains("page.html") && reported.contains("File too large"),
-        "{reported}"
-    );
+    let page = folder.arg("page.html");
+    let limited = format!("ulimit -f 16; exec \"$0\" probe --from {MBP53} -o {page}");
+    let mut command = Command::new("sh");
+    let ended = command.args(["-c", &limited, program()]).assert();
+    ended
+        .code(1)
+        .stderr(contains("page.html").and(contains("File too large")));
     assert_eq!(folder.names(), [""; 0]);
 }
 
@@ -129,34 +104,19 @@ fn an_output_is_neither_an_input_nor_another_output() {
         probe --baseline before -o home/baselines/before.json
         table - -o x.json";
     for case in cases.lines().map(str::trim) {
-        let mut command = Command::new(program());
-        command.args(case.split(' ')).current_dir(folder.file(""));
+        let mut command = command(case);
         command.env("TIMERMETER_HOME", folder.file("home"));
         command.stdin(fs::File::open(folder.file("x.json")).unwrap());
-        let ended = command.output().unwrap();
-        let errors = String::from_utf8_lossy(&ended.stderr);
-        assert_eq!(ended.status.code(), Some(2), "{case}: {errors}");
+        command.current_dir(folder.file("")).assert().code(2);
         assert!(fs::read(folder.file("x.json")).unwrap() == before, "{case}");
     }
-    let to_itself = fs::OpenOptions::new()
-        .append(true)
-        .open(folder.file("x.json"));
-    let mut printed = Command::new(program());
-    printed
-        .arg("table")
-        .arg(folder.file("x.json"))
-        .stderr(Stdio::null());
-    let status = printed.stdout(to_itself.unwrap()).status();
-    assert_eq!(status.unwrap().code(), Some(2));
-    let mut twice = Command::new(program());
-    twice.stderr(Stdio::null());
-    twice
-        .arg("table")
-        .arg(MBP53)
-        .arg("-o")
-        .arg(folder.file("y.csv"));
-    let status = twice
-        .stdout(fs::File::create(folder.file("y.csv")).unwrap())
-        .status();
-    assert_eq!(status.unwrap().code(), Some(2));
+    // Standard output is an output, too.
+    for line in [
+        "table x.json >>x.json",
+        &format!("table {MBP53} -o y.csv >y.csv"),
+    ] {
+        let mut shell = Command::new("sh");
+        shell.args(["-c", &format!("\"$0\" {line}"), program()]);
+        shell.current_dir(folder.file("")).assert().code(2);
+    }
 }

@@ -5,17 +5,17 @@ use std::io::Write;
 use std::os::unix::fs::{PermissionsExt, lchown, symlink};
 use std::process::Command;
 
+use assert_cmd::assert::OutputAssertExt;
 use flate2::Compression;
 use flate2::write::GzEncoder;
+use predicates::prelude::*;
+use predicates::str::contains;
 
 use super::folder::Folder;
-use super::program::program;
+use super::program::command;
 use super::run::Run;
+use crate::steering::steers_nothing;
 use crate::stored::{MBP53, XEON};
-
-fn stderr(output: &std::process::Output) -> String {
-    String::from_utf8_lossy(&output.stderr).into_owned()
-}
 
 #[test]
 fn pipes_and_devices_are_rejected() {
@@ -29,29 +29,18 @@ fn pipes_and_devices_are_rejected() {
     assert!(made.success());
     symlink("/dev/zero", folder.file("reports/zero.json")).expect("the link is created");
     let (reports, site) = (folder.arg("reports"), folder.arg("site"));
-    for args in [
-        &["table", &reports][..],
-        &["publish", &reports, "-o", &site],
+    for line in [
+        format!("table {reports}"),
+        format!("publish {reports} -o {site}"),
     ] {
-        let (status, output) = Run::start(args).end();
-        let errors = stderr(&output);
-        assert_eq!(status.code(), Some(3), "{errors}");
-        assert!(
-            errors.contains("pipe.json': it is not a regular file"),
-            "{errors}"
-        );
-        assert!(
-            errors.contains("zero.json': it is not a regular file"),
-            "{errors}"
-        );
+        let refused = |file| contains(format!("{file}.json': it is not a regular file"));
+        let ended = Run::start(&line).end().code(3);
+        ended.stderr(refused("pipe").and(refused("zero")));
     }
-    for file in ["reports/pipe.json", "reports/zero.json"] {
-        for args in [
-            &["probe", "--from", &folder.arg(file)][..],
-            &["probe", "x", "--from", &folder.arg(file)],
-        ] {
-            let (status, output) = Run::start(args).end();
-            assert_eq!(status.code(), Some(1), "{args:?}: {}", stderr(&output));
+    for file in ["pipe", "zero"] {
+        for verb in ["probe", "probe x"] {
+            let line = format!("{verb} --from {reports}/{file}.json");
+            Run::start(&line).end().code(1);
         }
     }
 }
@@ -61,13 +50,8 @@ fn rejects_oversized_report() {
     let folder = Folder::new();
     let file = fs::File::create(folder.file("large.json")).expect("the file is written");
     file.set_len(1 << 40).expect("a sparse file takes no space");
-    let (status, output) = Run::start(&["table", &folder.arg("large.json")]).end();
-    assert_eq!(status.code(), Some(1));
-    assert!(
-        stderr(&output).contains("larger than 10 MiB"),
-        "{}",
-        stderr(&output)
-    );
+    let run = Run::start(&format!("table {}", folder.arg("large.json")));
+    run.end().code(1).stderr(contains("larger than 10 MiB"));
 }
 
 /// Control characters for terminals in values and in paths that messages quote.
@@ -84,17 +68,11 @@ fn messages_cannot_control_terminal() {
         assert_ne!(text, report);
         let path = folder.arg("evil\u{1b}[31m.json");
         fs::write(&path, text).expect("the file is written");
-        for args in [
-            &["table", &path][..],
-            &["compare", MBP53, &path],
-            &["probe", "x", "--from", &path],
-        ] {
-            let (_, output) = Run::start(args).end();
-            let errors = stderr(&output);
-            assert!(!errors.is_empty(), "{args:?}");
-            let is_control =
-                |c: char| (c.is_control() && c != '\n') || matches!(c, '\u{202a}'..='\u{202e}');
-            assert!(!errors.contains(is_control), "{args:?}: {errors:?}");
+        for verb in ["table", &format!("compare {MBP53}"), "probe x --from"] {
+            let ended = Run::start(&format!("{verb} {path}")).end();
+            let errors = String::from_utf8_lossy(&ended.get_output().stderr);
+            assert!(!errors.is_empty(), "{verb}");
+            steers_nothing(&errors);
         }
     }
 }
@@ -128,15 +106,10 @@ fn rejects_endless_packed_trace() {
     ] {
         assert!(bytes.len() < 8 << 20, "{}", bytes.len());
         fs::write(folder.file(name), bytes).expect("the file is written");
-        let mut run = Run::start(&["probe", "--from", &folder.arg(name)]);
+        let mut run = Run::start(&format!("probe --from {}", folder.arg(name)));
         let peak = run.peak();
-        let (status, output) = run.end();
-        assert_eq!(status.code(), Some(1), "{name}");
-        assert!(
-            stderr(&output).contains(name) && stderr(&output).len() < 600,
-            "{}",
-            stderr(&output)
-        );
+        let is_short = predicate::function(|errors: &str| errors.len() < 600);
+        run.end().code(1).stderr(contains(name).and(is_short));
         assert!(peak < 400_000, "{name}: {peak} kB");
     }
 }
@@ -168,22 +141,12 @@ fn links_of_others_lead_no_output_elsewhere() {
         watch 1s --save=shared/link/new/log
         probe --quick --baseline b";
     for case in cases.lines().map(str::trim) {
-        let mut command = Command::new(program());
-        command.args(case.split(' ')).current_dir(folder.file(""));
+        let mut command = command(case);
         command.env("TIMERMETER_HOME", shared.join("link"));
-        let ended = command.output().expect("the program runs");
-        assert_eq!(ended.status.code(), Some(1), "{case}: {}", stderr(&ended));
-        assert!(
-            stderr(&ended).contains("link of another user"),
-            "{case}: {}",
-            stderr(&ended)
-        );
-        let theirs = fs::read_dir(folder.file("theirs"))
-            .expect("it exists")
-            .count();
-        let stored = fs::read_dir(folder.file("theirs/baselines"))
-            .expect("it exists")
-            .count();
-        assert_eq!((theirs, stored), (1, 0), "{case}");
+        let ended = command.current_dir(folder.file("")).assert().code(1);
+        ended.stderr(contains("link of another user"));
+        let stored = ["theirs", "theirs/baselines"]
+            .map(|name| fs::read_dir(folder.file(name)).expect("it exists").count());
+        assert_eq!(stored, [1, 0], "{case}");
     }
 }

@@ -21,5 +21,7 @@ mod refused;
 mod run;
 #[path = "../skipping/mod.rs"]
 mod skipping;
+#[path = "../steering/mod.rs"]
+mod steering;
 #[path = "../stored.rs"]
 mod stored;

@@ -2,6 +2,10 @@
 
 use std::fs;
 
+use assert_cmd::assert::Assert;
+use predicates::prelude::*;
+use predicates::str::contains;
+
 use super::folder::Folder;
 use super::run::Run;
 
@@ -11,6 +15,15 @@ const MOST: u64 = 400_000;
 /// The largest number of values in a report, and of timers.
 const VALUES: usize = 1 << 20;
 const TIMERS: usize = 8_192;
+
+/// Runs the program, which takes at most this many kilobytes.
+#[track_caller]
+fn within(most: u64, line: &str) -> Assert {
+    let mut run = Run::start(line);
+    let peak = run.peak();
+    assert!(peak < most, "{line}: {peak} kB");
+    run.end()
+}
 
 /// A report with a number of timers, and a number of empty names of clock sources.
 fn report(timers: usize, words: usize) -> String {
@@ -31,34 +44,18 @@ fn report(timers: usize, words: usize) -> String {
 fn largest_reports_take_bounded_memory() {
     let folder = Folder::new();
     let path = folder.arg("large.json");
-    fs::write(
-        folder.file("large.json"),
-        report(TIMERS, VALUES - 6 * TIMERS),
-    )
-    .expect("the file is written");
-    let mut run = Run::start(&["table", &path]);
-    let peak = run.peak();
-    let (_, output) = run.end();
-    let reported = String::from_utf8_lossy(&output.stderr);
-    assert!(
-        !reported.contains("is not read") && !reported.contains("more than"),
-        "{reported}"
-    );
-    assert!(peak < MOST, "{peak} kB");
+    fs::write(&path, report(TIMERS, VALUES - 6 * TIMERS)).expect("the file is written");
+    let ended = within(MOST, &format!("table {path}"));
+    ended.stderr(contains("is not read").or(contains("more than")).not());
 }
 
 #[test]
 fn rejects_too_many_values() {
     let folder = Folder::new();
     let path = folder.arg("wordy.json");
-    fs::write(folder.file("wordy.json"), report(1, 2 * VALUES)).expect("the file is written");
-    let mut run = Run::start(&["table", &path]);
-    let peak = run.peak();
-    let (status, output) = run.end();
-    let reported = String::from_utf8_lossy(&output.stderr);
-    assert_eq!(status.code(), Some(1), "{reported}");
-    assert!(reported.contains("more than 1048576 values"), "{reported}");
-    assert!(peak < 100_000, "{peak} kB");
+    fs::write(&path, report(1, 2 * VALUES)).expect("the file is written");
+    let ended = within(100_000, &format!("table {path}"));
+    ended.code(1).stderr(contains("more than 1048576 values"));
 }
 
 #[test]
@@ -69,35 +66,18 @@ fn many_reports_take_bounded_memory() {
     let text = report(TIMERS, VALUES - 6 * TIMERS);
     let count = (64 << 20) / text.len();
     for number in 0..count {
-        fs::write(folder.file(&format!("reports/{number}.json")), &text)
-            .expect("the file is written");
+        let path = folder.file(&format!("reports/{number}.json"));
+        fs::write(path, &text).expect("the file is written");
     }
-    let (reports, site, page) = (
-        folder.arg("reports"),
-        folder.arg("site"),
-        folder.arg("page.html"),
-    );
-    let (first, second) = (folder.arg("reports/0.json"), folder.arg("reports/1.json"));
-    for args in [
-        &["table", &reports][..],
-        &["compare", &first, &second],
-        &["publish", &reports, "-o", &site],
-        &["probe", "--from", &reports, "-o", &page],
+    let (reports, site) = (folder.arg("reports"), folder.arg("site"));
+    for (line, refusals) in [
+        (format!("table {reports}"), 0),
+        (format!("compare {reports}/0.json {reports}/1.json"), 0),
+        (format!("publish {reports} -o {site}"), 0),
+        (format!("probe --from {reports} -o {site}.html"), 1),
     ] {
-        let mut run = Run::start(args);
-        let peak = run.peak();
-        let (status, output) = run.end();
-        let reported = String::from_utf8_lossy(&output.stderr);
-        assert!(!reported.contains("values"), "{args:?}: {reported}");
-        assert_eq!(
-            reported.contains("24 MiB together"),
-            args[1] == "--from",
-            "{args:?}: {reported}"
-        );
-        assert!(
-            matches!(status.code(), Some(0 | 1 | 4)),
-            "{args:?}: {reported}"
-        );
-        assert!(peak < MOST, "{args:?}: {peak} kB");
+        let ended = within(MOST, &line).code(predicate::in_iter([0, 1, 4]));
+        let too_large = contains("24 MiB together").count(refusals);
+        ended.stderr(contains("values").not().and(too_large));
     }
 }

@@ -6,21 +6,14 @@ use std::process::{Command, Stdio};
 use serde_json::Value;
 
 use super::folder::Folder;
-use super::program::program;
+use super::program::{program, words};
 use super::skipping::{emulated, skipped};
 
 /// Commands that create the outer namespace, with its own `/proc`. A fault can end only processes
 /// in it.
-const OUTER_COMMANDS: [&[&str]; 2] = [
-    &["unshare", "--pid", "--fork", "--mount-proc"],
-    &[
-        "unshare",
-        "--user",
-        "--map-root-user",
-        "--pid",
-        "--fork",
-        "--mount-proc",
-    ],
+const OUTER_COMMANDS: [&str; 2] = [
+    "unshare --pid --fork --mount-proc",
+    "unshare --user --map-root-user --pid --fork --mount-proc",
 ];
 /// The script of process 1 of the outer namespace. Its process 2 has the number that the program
 /// has in the inner namespace, and many children, which have the numbers of bystanders there.
@@ -42,19 +35,19 @@ done 2>/dev/null
 echo "alive $alive code $code" >&2"#;
 
 /// The command that creates the outer namespace; `None` if the test is skipped.
-fn outer_namespace() -> Option<&'static [&'static str]> {
+fn outer_namespace() -> Option<&'static str> {
     if emulated("namespaces are unavailable") {
         return None;
     }
-    let works = |words: &&&[&str]| {
-        let tried = Command::new(words[0])
-            .args(&words[1..])
-            .args(["sh", "-c", "unshare --pid --fork true"])
-            .stdin(Stdio::null())
-            .output();
+    let works = |outer: &&str| {
+        let mut command = Command::new("env");
+        command
+            .args(outer.split(' '))
+            .args(["sh", "-c", "unshare --pid --fork true"]);
+        let tried = command.stdin(Stdio::null()).output();
         tried.is_ok_and(|ended| ended.status.success())
     };
-    let found = OUTER_COMMANDS.iter().find(works).copied();
+    let found = OUTER_COMMANDS.into_iter().find(works);
     if found.is_none() {
         skipped(
             "namespaces are unavailable",
@@ -67,16 +60,15 @@ fn outer_namespace() -> Option<&'static [&'static str]> {
 /// Runs the program in the inner namespace. Returns standard output, standard error and the exit
 /// status, and checks that all bystanders are alive.
 #[track_caller]
-fn run_in_namespaces(outer: &[&str], inner: &[&str], args: &[&str]) -> (String, String, i32) {
+fn run_in_namespaces(outer: &str, inner: &str, line: &str) -> (String, String, i32) {
     let mut command = Command::new("timeout");
     command
         .args(["-k", "5", "240"])
-        .args(outer)
+        .args(outer.split(' '))
         .args(["sh", "-c", OUTER, "outer"])
-        .args(inner)
-        .args(["sh", "-c", INNER, "inner"])
-        .arg(program())
-        .args(args);
+        .args(inner.split(' '))
+        .args(["sh", "-c", INNER, "inner", program()])
+        .args(words(line));
     let output = command
         .stdin(Stdio::null())
         .output()
@@ -85,8 +77,7 @@ fn run_in_namespaces(outer: &[&str], inner: &[&str], args: &[&str]) -> (String, 
         [output.stdout, output.stderr].map(|text| String::from_utf8_lossy(&text).into_owned());
     let last = reported.lines().last().unwrap_or_default();
     let code = last.strip_prefix("alive 40 code ");
-    let code =
-        code.unwrap_or_else(|| panic!("{:?}: {inner:?} {args:?}: {reported}", output.status));
+    let code = code.unwrap_or_else(|| panic!("{:?}: {inner} {line}: {reported}", output.status));
     (
         shown,
         reported.clone(),
@@ -100,34 +91,27 @@ fn foreign_pid_namespace_gives_report() {
         return;
     };
     for inner in [
-        &["unshare", "--pid", "--fork"][..],
-        &[
-            "bwrap",
-            "--ro-bind",
-            "/",
-            "/",
-            "--dev",
-            "/dev",
-            "--unshare-pid",
-        ],
+        "unshare --pid --fork",
+        "bwrap --ro-bind / / --dev /dev --unshare-pid",
     ] {
-        if Command::new(inner[0]).arg("--version").output().is_err() {
-            skipped(format!("there is no {}", inner[0]), "install it");
+        let tool = inner.split(' ').next().unwrap_or_default();
+        if Command::new(tool).arg("--version").output().is_err() {
+            skipped(format!("there is no {tool}"), "install it");
             continue;
         }
-        let args = ["probe", "monotonic", "time", "--quick", "--format", "json"];
-        let (shown, reported, code) = run_in_namespaces(outer, inner, &args);
-        assert_eq!(code, 0, "{inner:?}: {reported}");
+        let line = "probe monotonic time --quick --format json";
+        let (shown, reported, code) = run_in_namespaces(outer, inner, line);
+        assert_eq!(code, 0, "{inner}: {reported}");
         assert!(
             reported.contains("/proc shows the processes of another PID namespace"),
-            "{inner:?}: {reported}"
+            "{inner}: {reported}"
         );
         let report: Value = serde_json::from_str(&shown)
-            .unwrap_or_else(|error| panic!("{inner:?}: {error}: {shown}: {reported}"));
+            .unwrap_or_else(|error| panic!("{inner}: {error}: {shown}: {reported}"));
         for row in report["timers"].as_array().expect("the report has timers") {
             assert!(
                 row["status"] == "ok" || row["status"] == "unresolved",
-                "{inner:?}: {row}"
+                "{inner}: {row}"
             );
         }
     }
@@ -140,12 +124,12 @@ fn agent_children_spare_bystanders() {
     let Some(outer) = outer_namespace() else {
         return;
     };
-    let inner = ["unshare", "--pid", "--fork"];
     let hello = r#"{"protocol":1,"runtime":{"name":"sh","version":"1"},"timers":[],"ops":[]}"#;
     let flee =
         format!("sleep 3101 & setsid sleep 3102 & read -r question; echo '{hello}'; read -r more");
     let flee = shell_words::join(["sh", "-c", &flee]);
-    let (_, reported, code) = run_in_namespaces(outer, &inner, &["list", "--agent", &flee]);
+    let line = shell_words::join(["list", "--agent", &flee]);
+    let (_, reported, code) = run_in_namespaces(outer, "unshare --pid --fork", &line);
     assert_eq!(code, 0, "{reported}");
 }
 
@@ -171,8 +155,8 @@ fn guard_spares_reused_group_number() {
         return;
     };
     let folder = Folder::new();
-    let mut command = Command::new(outer[0]);
-    command.args(&outer[1..]);
+    let mut command = Command::new("env");
+    command.args(outer.split(' '));
     command.args(["sh", "-c", REUSE, program(), &folder.arg("")]);
     let output = command
         .stdin(Stdio::null())

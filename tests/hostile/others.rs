@@ -3,13 +3,14 @@
 
 use std::fs::{self, Permissions};
 use std::os::unix::fs::{PermissionsExt, chown};
-use std::process::{Command, Stdio};
+use std::process::Command;
 
+use predicates::str::contains;
 use rustix::process::{Pid, Signal, getuid, kill_process};
 use serde_json::Value;
 
 use super::folder::Folder;
-use super::program::{BUILT, program};
+use super::program::{BUILT, json, program};
 use super::run::{Run, waited_for};
 use super::skipping::{emulated, lacks, not_installed, skipped};
 
@@ -24,17 +25,15 @@ fn kill(folder: &Folder, file: &str) {
 
 /// Runs the program in place of a shell that has started a process. When the agent signals it, that
 /// process creates an orphan.
-fn run_with_bystanders(folder: &Folder, shell: &str, agent: &str) -> Run {
+fn run_with_bystanders(folder: &Folder, agent: &str) -> Run {
     let script = r#"
 cd "$1"; mkfifo go gone
 sh -c 'read -r go <go; (sleep 3201 & echo $! >orphan); echo >gone; echo $$ >bystander; exec sleep 3202' &
 exec "$0" list --agent "sh $1/agent""#;
     fs::write(folder.file("agent"), agent).expect("the file is written");
-    let mut command = Command::new(shell);
-    command
-        .args(["-c", script, program(), &folder.arg("")])
-        .stdin(Stdio::null());
-    Run::spawn(command)
+    let mut shell = Command::new("sh");
+    shell.args(["-c", script, program(), &folder.arg("")]);
+    Run::spawn(shell)
 }
 
 /// The program ends both descendants of its agent: the one in a new session, and the orphan.
@@ -52,7 +51,7 @@ fn inherited_children_survive() {
         ("touch ready; exec sleep 3205".into(), Some(Signal::TERM)),
     ] {
         let folder = Folder::new();
-        let mut run = run_with_bystanders(&folder, "sh", &format!("{own}\n{rest}\n"));
+        let mut run = run_with_bystanders(&folder, &format!("{own}\n{rest}\n"));
         if let Some(signal) = signal {
             waited_for(|| folder.file("ready").exists().then_some(())).expect("the agent starts");
             run.signal(signal);
@@ -62,16 +61,9 @@ fn inherited_children_survive() {
         alive.sort();
         kill(&folder, "bystander");
         kill(&folder, "orphan");
-        let (status, output) = run.end();
-        assert_eq!(
-            alive,
-            ["sleep 3201 ", "sleep 3202 "],
-            "{signal:?}: {output:?}"
-        );
-        assert_eq!(
-            status.code(),
-            Some(signal.map_or(0, |signal| 128 + signal.as_raw()))
-        );
+        run.end()
+            .code(signal.map_or(0, |signal| 128 + signal.as_raw()));
+        assert_eq!(alive, ["sleep 3201 ", "sleep 3202 "], "{signal:?}");
     }
 }
 
@@ -85,10 +77,9 @@ fn reader_of_output_survives() {
     if Command::new("bash").arg("--version").output().is_err() {
         return not_installed("there is no bash", "install it");
     }
-    let (status, output) = Run::spawn(command).end();
+    Run::spawn(command).end().success();
     let report = fs::read(folder.file("report")).expect("the report is readable");
-    let report: Result<Value, _> = serde_json::from_slice(&report);
-    assert!(status.success() && report.is_ok(), "{report:?}: {output:?}");
+    serde_json::from_slice::<Value>(&report).expect("a report");
 }
 
 /// If a process inherits an ignored SIGCHLD, its children vanish before it can ask for their
@@ -98,12 +89,11 @@ fn ignored_sigchld_loses_no_child() {
     let mut command = Command::new("env");
     command.args(["--ignore-signal=CHLD", program(), "list"]);
     command.args(["--agent", "sh -c 'exit 7'"]);
-    let (_, output) = Run::spawn(command).end();
-    if output.stderr.starts_with(b"env:") {
+    let ended = Run::spawn(command).end();
+    if ended.get_output().stderr.starts_with(b"env:") {
         return not_installed("env cannot ignore signals", "install GNU coreutils");
     }
-    let shown = String::from_utf8_lossy(&output.stdout);
-    assert!(shown.contains("exited with status 7"), "{output:?}");
+    ended.stdout(contains("exited with status 7"));
 }
 
 /// The user id of the program, which may not signal processes of root.
@@ -177,23 +167,14 @@ fn unkillable_agent_does_not_hang() {
         run.until_it_runs("sleep 3206");
         kill(&folder, "agent.id");
         fs::remove_file(folder.file("agent.id")).expect("the file is removed");
-        let (status, output) = run.end();
-        let reported = String::from_utf8_lossy(&output.stderr).into_owned();
-        assert!(
-            reported.contains("which this program started, cannot be ended"),
-            "{reported}"
-        );
+        let reason = "which this program started, cannot be ended";
+        let ended = run.end().stderr(contains(reason));
         if signal.is_some() {
-            assert_eq!(status.code(), Some(130), "{reported}");
+            ended.code(130);
             continue;
         }
-        let shown = String::from_utf8_lossy(&output.stdout);
-        assert_eq!(status.code(), Some(3), "{shown}: {reported}");
-        assert!(shown.contains(said), "{shown}: {reported}");
-        let report: Value = serde_json::from_str(&shown).expect("the output is a report");
-        assert!(
-            report["timers"].to_string().contains(r#""status":"ok""#),
-            "{shown}"
-        );
+        let ended = ended.code(3).stdout(contains(said));
+        let timers = json(&ended)["timers"].to_string();
+        assert!(timers.contains(r#""status":"ok""#), "{timers}");
     }
 }

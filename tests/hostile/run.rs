@@ -1,15 +1,19 @@
 //! Runs the program and finds all of its descendants, also those that leave its session or lose
 //! their parent, because they inherit an environment variable.
 
+use std::os::unix::process::ExitStatusExt;
 use std::path::PathBuf;
-use std::process::{Child, Command, ExitStatus, Output, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 use std::{fs, thread};
 
+use assert_cmd::assert::{Assert, OutputAssertExt};
+use predicates::prelude::*;
+use predicates::str::contains;
 use rustix::process::{Pid, Signal, kill_process};
 
-use super::program::program;
+use super::program::command;
 
 /// The time between two attempts to observe an event.
 const STEP: Duration = Duration::from_millis(20);
@@ -23,6 +27,8 @@ static RUNS: AtomicU32 = AtomicU32::new(0);
 /// A run of the program.
 pub struct Run {
     child: Child,
+    /// The command, for messages.
+    asked: String,
     /// The value of the environment variable in this run.
     mark: String,
 }
@@ -38,10 +44,9 @@ pub fn waited_for<T>(mut look: impl FnMut() -> Option<T>) -> Option<T> {
 }
 
 impl Run {
-    pub fn start(args: &[&str]) -> Self {
-        let mut command = Command::new(program());
-        command.args(args);
-        Self::spawn(command)
+    /// Starts the program with the words of this line.
+    pub fn start(line: &str) -> Self {
+        Self::spawn(command(line))
     }
 
     pub fn spawn(mut command: Command) -> Self {
@@ -57,6 +62,7 @@ impl Run {
             .stderr(Stdio::piped());
         Self {
             child: command.spawn().expect("the program starts"),
+            asked: format!("{command:?}"),
             mark,
         }
     }
@@ -103,12 +109,8 @@ impl Run {
     /// Waits until a descendant runs with a command line that contains `words`.
     #[track_caller]
     pub fn until_it_runs(&self, words: &str) {
-        let found = waited_for(|| {
-            self.alive()
-                .iter()
-                .any(|line| line.contains(words))
-                .then_some(())
-        });
+        let runs = || self.alive().iter().any(|line| line.contains(words));
+        let found = waited_for(|| runs().then_some(()));
         assert!(found.is_some(), "`{words}` never ran: {:?}", self.alive());
     }
 
@@ -144,23 +146,29 @@ impl Run {
         );
     }
 
-    /// Waits for the end of the program and of all descendants. Returns the status and the output
-    /// of the program, and panics if a process remains after [`PATIENCE`].
+    /// Waits for the end of the program and of all descendants. Panics if the program panicked or a
+    /// process remains after [`PATIENCE`].
     #[track_caller]
-    pub fn end(mut self) -> (ExitStatus, Output) {
+    pub fn end(mut self) -> Assert {
         let ended = waited_for(|| self.child.try_wait().expect("wait succeeds"));
         let left = waited_for(|| self.alive().is_empty().then_some(()));
         let alive = self.alive();
-        let Some(status) = ended else {
+        if ended.is_none() {
             self.child.kill().expect("the program runs");
             panic!("the program does not end: {alive:?}");
-        };
+        }
         assert!(left.is_some(), "descendants remain: {alive:?}");
-        (
-            status,
-            self.child
-                .wait_with_output()
-                .expect("the output is readable"),
-        )
+        let output = self.child.wait_with_output();
+        let ended = output.expect("the output is readable").assert();
+        let ended = ended.append_context("command", self.asked);
+        ended.stderr(contains("panicked").not())
+    }
+
+    /// The same, of a run that this signal terminates.
+    #[track_caller]
+    pub fn end_by(self, signal: Signal) {
+        let ended = self.end();
+        let by = ended.get_output().status.signal();
+        assert_eq!(by, Some(signal.as_raw()), "{ended}");
     }
 }

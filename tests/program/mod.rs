@@ -1,6 +1,9 @@
 //! Starts the program under test, also by an emulator.
 
+use std::process::Command;
 use std::sync::OnceLock;
+
+use assert_cmd::assert::Assert;
 
 /// The executable file.
 pub const BUILT: &str = env!("CARGO_BIN_EXE_timermeter");
@@ -17,6 +20,41 @@ pub fn program() -> &'static str {
             script(&runner)
         }
     })
+}
+
+/// The words of a line, as a shell splits it.
+#[track_caller]
+pub fn words(line: &str) -> Vec<String> {
+    // A shell would remove the backslashes in paths of Windows, which knows slashes, too.
+    let line = match cfg!(windows) {
+        true => &line.replace('\\', "/"),
+        false => line,
+    };
+    shell_words::split(line).expect("the quotation marks are closed")
+}
+
+/// The program with the words of this line.
+#[allow(dead_code, reason = "not all test programs use it")]
+#[track_caller]
+pub fn command(line: &str) -> Command {
+    let mut command = Command::new(program());
+    command.args(words(line));
+    command
+}
+
+/// The standard output of a run as text.
+#[allow(dead_code, reason = "not all test programs use it")]
+#[track_caller]
+pub fn printed(ended: &Assert) -> String {
+    String::from_utf8(ended.get_output().stdout.clone()).expect("it prints UTF-8")
+}
+
+/// The standard output of a run as JSON.
+#[allow(dead_code, reason = "not all test programs use it")]
+#[track_caller]
+pub fn json(ended: &Assert) -> serde_json::Value {
+    serde_json::from_slice(&ended.get_output().stdout)
+        .unwrap_or_else(|error| panic!("it prints no JSON: {error}: {ended}"))
 }
 
 /// The factor by which time limits grow, because an emulator is slow.
