@@ -6,9 +6,11 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::process::Command;
 
+use assert_cmd::assert::OutputAssertExt;
+use serde_json::Value;
 use timermeter::hosts::tool;
 
-use crate::program;
+use crate::program::{command, json, printed};
 use crate::skipping::skipped;
 
 /// The runtime, the program that it needs, and the command that starts the
@@ -173,13 +175,9 @@ fn steps_agree_with_independent_loops() {
     }
     println!("compared: {compared}");
     assert!(apart.is_empty(), "{apart:#?}");
-    assert!(
-        compared > 0
-            || LOOPS
-                .iter()
-                .all(|(_, needs, _)| tool::find(&[needs]).is_none()),
-        "nothing was compared"
-    );
+    let is_installed = |(_, needs, _): &(&str, &str, &str)| tool::find(&[needs]).is_some();
+    let none = !LOOPS.iter().any(is_installed);
+    assert!(compared > 0 || none, "nothing was compared");
 }
 
 /// The steps that the independent loop shows, in nanoseconds.
@@ -189,26 +187,14 @@ fn by_loops(prefix: &str, line: &str) -> BTreeMap<String, f64> {
     let line = line
         .replace("{}", folder.to_str().expect("the path is text"))
         .replace("{out}", out.path().to_str().expect("the path is text"));
-    let shown = Command::new("sh")
-        .args(["-c", &line])
-        .output()
-        .expect("a shell starts");
-    assert!(
-        shown.status.success(),
-        "{prefix}: {}",
-        String::from_utf8_lossy(&shown.stderr)
-    );
-    let shown = String::from_utf8_lossy(&shown.stdout).into_owned();
+    let mut shell = Command::new("sh");
+    let shown = printed(&shell.args(["-c", &line]).assert().success());
     let of_a_line = |line: &str| {
         let mut words = line.split_whitespace();
-        let (id, unit) = (
-            words.next().expect("the line has an id"),
-            words.next().expect("the line has a unit"),
-        );
+        let (id, unit) = (words.next()?, words.next()?);
         let unit: f64 = unit.parse().expect("the unit is a number");
-        let readings: Vec<i64> = words
-            .map(|word| word.parse().expect("a reading is an integer"))
-            .collect();
+        let readings = words.map(|word| word.parse().expect("a reading is an integer"));
+        let readings: Vec<i64> = readings.collect();
         Some((format!("{prefix}:{id}"), common_step(&readings)? * unit))
     };
     shown.lines().filter_map(of_a_line).collect()
@@ -219,34 +205,13 @@ fn by_the_prober(runtime: &str, wanted: &BTreeMap<String, f64>) -> BTreeMap<Stri
     if wanted.is_empty() {
         return BTreeMap::new();
     }
-    let probed = Command::new(program::program())
-        .args([
-            "probe",
-            "--quick",
-            "--budget",
-            "2s",
-            "--quiet",
-            "--format",
-            "json",
-            "--runtime",
-            runtime,
-        ])
-        .args(wanted.keys())
-        .output()
-        .expect("the program starts");
-    let said = String::from_utf8_lossy(&probed.stderr);
-    let report: serde_json::Value = serde_json::from_slice(&probed.stdout)
-        .unwrap_or_else(|error| panic!("{runtime}: {error}: {said}"));
+    let line = format!("probe --quick --budget 2s --quiet -f json --runtime {runtime}");
+    let report = json(&command(&line).args(wanted.keys()).assert());
     let rows = report["timers"].as_array().expect("the report has timers");
-    let found = rows
-        .iter()
-        .filter(|row| row["resolution"]["kind"] == "resolved");
-    found
-        .filter_map(|row| {
-            Some((
-                row["id"].as_str()?.to_owned(),
-                row["resolution_ns"]["value"].as_f64()?,
-            ))
-        })
-        .collect()
+    let step = |row: &Value| {
+        let step = row["resolution_ns"]["value"].as_f64();
+        let step = step.filter(|_| row["resolution"]["kind"] == "resolved");
+        Some((row["id"].as_str()?.to_owned(), step?))
+    };
+    rows.iter().filter_map(step).collect()
 }

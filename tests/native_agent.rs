@@ -5,12 +5,14 @@ use std::process::{Command, Stdio};
 use std::rc::Rc;
 use std::time::Duration;
 
+use assert_cmd::assert::OutputAssertExt;
+use predicates::str::contains;
 use timermeter::hosts::connection::Connection;
 use timermeter::hosts::hosted::subject;
 use timermeter::hosts::process::AgentCommand;
 use timers::{Activity, Fault};
 
-use crate::program::program;
+use crate::program::{command, program};
 use crate::runtimes::assert_protocol;
 
 fn start(args: &[&str]) -> Rc<RefCell<Connection>> {
@@ -27,15 +29,10 @@ fn serves_whole_catalogue() {
     let connection = start(&[]);
     let hello = connection.borrow().hello().clone();
     assert_eq!(hello.runtime.name, "native");
-    let missing_clocks = hello
-        .unavailable
-        .iter()
-        .filter(|missing| missing.timer.ops.is_empty())
-        .count();
-    assert_eq!(
-        hello.timers.len() + missing_clocks,
-        timers::catalogue().len() + 1
-    );
+    let missing = hello.unavailable.iter();
+    let missing = missing.filter(|missing| missing.timer.ops.is_empty());
+    let clocks = hello.timers.len() + missing.count();
+    assert_eq!(clocks, timers::catalogue().len() + 1);
     let mut monotonic = subject(&connection, "monotonic");
     for during in [Activity::Spin, Activity::Sleep, Activity::OtherSpin] {
         let moved = monotonic
@@ -54,43 +51,23 @@ fn serves_whole_catalogue() {
 
 #[test]
 fn follows_agent_protocol() {
-    assert_protocol(&AgentCommand::new(
-        "native",
-        program(),
-        vec!["agent".into()],
-    ));
+    let agent = AgentCommand::new("native", program(), vec!["agent".into()]);
+    assert_protocol(&agent);
 }
 
 #[test]
 fn serves_named_timers_on_cpu() {
     let cpu = timers::allowed_cpus().expect("a CPU is allowed")[0];
     let connection = start(&["--cpu", &cpu.to_string(), "real*", "instant"]);
-    let ids: Vec<String> = connection
-        .borrow()
-        .hello()
-        .timers
-        .iter()
-        .map(|timer| timer.id.clone())
-        .collect();
-    assert!(
-        ids.contains(&"realtime".into())
-            && ids.contains(&"instant".into())
-            && ids.contains(&"null".into())
-    );
-    assert!(!ids.contains(&"boottime".into()));
+    let hello = connection.borrow().hello().clone();
+    let serves = |id: &str| hello.timers.iter().any(|timer| timer.id == id);
+    let asked = ["realtime", "instant", "null", "boottime"];
+    assert_eq!(asked.map(serves), [true, true, true, false]);
     let refused = subject(&connection, "boottime").readings(1);
-    assert_eq!(
-        refused,
-        Err(Fault::Refused(
-            "the timer `boottime` is not served here".into()
-        ))
-    );
-    assert_eq!(
-        subject(&connection, "instant")
-            .readings(2)
-            .map(|readings| readings.len()),
-        Ok(2)
-    );
+    let why = "the timer `boottime` is not served here";
+    assert_eq!(refused, Err(Fault::Refused(why.into())));
+    let readings = subject(&connection, "instant").readings(2);
+    assert_eq!(readings.map(|readings| readings.len()), Ok(2));
 }
 
 #[test]
@@ -99,33 +76,21 @@ fn exits_with_0_on_closed_pipe() {
     let pipeline = format!(
         "{{ while echo '{hello}'; do :; done; }} 2>&- | {{ \"$0\" agent null; echo $? >&2; }} | head -1"
     );
-    let output = Command::new("sh")
+    let mut shell = Command::new("sh");
+    shell
         .args(["-c", &pipeline, program()])
-        .output()
-        .expect("a shell starts");
-    assert_eq!(String::from_utf8_lossy(&output.stderr), "0\n");
+        .assert()
+        .stderr("0\n");
 }
 
 #[test]
 fn reports_wrong_arguments() {
-    let run = |args: &[&str]| {
-        let output = Command::new(program())
-            .args(args)
-            .stdin(Stdio::null())
-            .output()
-            .expect("the agent starts");
-        (
-            output.status.code(),
-            String::from_utf8_lossy(&output.stderr).into_owned(),
-        )
-    };
-    let (status, text) = run(&["agent", "monotonc"]);
-    assert_eq!(status, Some(2), "{text}");
-    assert!(
-        text.contains("no timer is called `monotonc`; did you mean `monotonic`"),
-        "{text}"
-    );
-    let (status, text) = run(&["agent", "--cpu", "999999"]);
-    assert_eq!(status, Some(1), "{text}");
-    assert!(text.contains("this machine has no CPU 999999"), "{text}");
+    for (line, status, words) in [
+        ("agent monotonc", 2, "`monotonc`; did you mean `monotonic`"),
+        ("agent --cpu 999999", 1, "this machine has no CPU 999999"),
+    ] {
+        let mut agent = command(line);
+        let ended = agent.stdin(Stdio::null()).assert();
+        ended.code(status).stderr(contains(words));
+    }
 }

@@ -3,12 +3,13 @@
 use std::path::Path;
 use std::process::{Child, Command};
 
+use assert_cmd::assert::OutputAssertExt;
 use clap::ValueEnum as _;
 use timermeter::choice::snippet::{Wanted, snippet};
 use timermeter::choice::{Language, Requirement, choose};
 use timermeter::model::Nanos;
 
-use super::program::program;
+use super::program::{self, command};
 use super::skipping::{is_installed, skipped};
 
 #[cfg(target_os = "linux")]
@@ -465,20 +466,15 @@ fn language_gets_its_own_clocks() {
             .expect("the language has a name");
         for name in value.get_name_and_aliases() {
             let name = name.to_uppercase();
-            let words = ["pick", "250ns", "--whole", "--for", &name, "--from", REPORT];
-            let ended = Command::new(program())
-                .args(words)
-                .output()
-                .expect("the program starts");
-            let text = String::from_utf8(ended.stdout).expect("the output is text");
-            assert_eq!(ended.status.code(), Some(0), "{words:?}: {text}");
+            let line = format!("pick 250ns --whole --for {name} --from {REPORT}");
+            let text = program::printed(&command(&line).assert().success());
             let id = text
                 .split_once("measure with ")
                 .and_then(|(_, id)| id.split(' ').next());
             let id = id.and_then(|id| id.rsplit(':').next());
             let is_own = id.is_some_and(|id| language.clocks().iter().any(|clock| clock == id));
             let is_whole = text.ends_with(&printed(*language, false, true));
-            assert!(is_own && is_whole, "{words:?}: {text}");
+            assert!(is_own && is_whole, "{name}: {text}");
         }
     }
 }

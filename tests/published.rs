@@ -4,11 +4,13 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use assert_cmd::assert::OutputAssertExt;
 use timermeter::model::{ProvenanceKind, Report, value_of};
 use timermeter::report::{Collection, render};
 use timermeter::table::{Format, Style};
 
 use super::paper;
+use super::program::{command, json};
 
 /// All stored reports with their paths.
 fn kept() -> Vec<(PathBuf, Report)> {
@@ -91,11 +93,7 @@ fn reports_hold_figures_of_the_paper() {
 /// Figures from issues are means of many reads, without an isolated cost and without an interval.
 #[test]
 fn issue_figures_have_platform_rows() {
-    let output = std::process::Command::new(super::program::program())
-        .args(["table", "reports", "--by", "platform", "--format", "json"])
-        .output()
-        .unwrap();
-    let rows: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    let rows = json(&command("table reports --by platform -f json").assert());
     let rows = rows.as_array().unwrap();
     let of_issues = rows
         .iter()

@@ -1,13 +1,13 @@
 //! Tests what reports and `timermeter` without arguments recommend.
 
 use std::path::PathBuf;
-use std::process::Command;
 
+use assert_cmd::assert::OutputAssertExt;
 use timermeter::assessment::plan_alone;
 use timermeter::choice::{PlanMethod, Requirement, choose};
 use timermeter::model::{Interval, Nanos, Report};
 
-use super::program::program;
+use super::program::{command, json, printed};
 
 fn kept() -> Vec<(PathBuf, Report)> {
     let within = |folder: PathBuf| {
@@ -115,22 +115,12 @@ fn summary_and_pick_agree_on_wait() {
 /// The figures differ from run to run, so the test checks only the form of the answer.
 #[test]
 fn program_without_arguments_recommends_clock() {
-    let answered = Command::new(program())
-        .env("COLUMNS", "80")
-        .output()
-        .expect("the program starts");
-    assert!(answered.status.success(), "{answered:?}");
-    let text = String::from_utf8(answered.stdout).expect("the output is text");
+    let answered = command("").env("COLUMNS", "80").assert();
+    let text = printed(&answered.success());
     assert!((3..=14).contains(&text.lines().count()), "{text}");
-    assert!(
-        text.lines().all(|line| line.chars().count() <= 80),
-        "{text}"
-    );
-    let json = Command::new(program())
-        .args(["--format", "json"])
-        .output()
-        .expect("the program starts");
-    let answer: serde_json::Value = serde_json::from_slice(&json.stdout).expect("the text is JSON");
+    let mut lines = text.lines();
+    assert!(lines.all(|line| line.chars().count() <= 80), "{text}");
+    let answer = json(&command("--format json").assert());
     assert_eq!(answer["schema"], "timermeter.answer.v2");
     if let Some(clock) = answer["to_time"].as_object() {
         assert!(
@@ -138,13 +128,4 @@ fn program_without_arguments_recommends_clock() {
             "{answer}"
         );
     }
-    let wrong = Command::new(program())
-        .arg("--jsn")
-        .output()
-        .expect("the program starts");
-    assert_eq!(
-        wrong.status.code(),
-        Some(2),
-        "an unknown flag is a usage error"
-    );
 }

@@ -4,9 +4,10 @@
 mod forged;
 
 use std::collections::BTreeSet;
-use std::process::Command;
 
+use assert_cmd::assert::{Assert, OutputAssertExt};
 use forged::{Machine, draw};
+use predicates::prelude::*;
 use rand::SeedableRng;
 use rand::rngs::StdRng;
 use serde_json::Value;
@@ -14,20 +15,14 @@ use timermeter::assessment::assess;
 use timermeter::model::{Answer, Report};
 use timermeter::text::numbers::time;
 
-use crate::program::program;
+use crate::program::{command, json, printed};
 
 /// Reports of machines whose kernels take the time from the counter.
 const BASES: [&str; 4] = [
     crate::stored::XEON,
     crate::stored::EPYC,
-    concat!(
-        env!("CARGO_MANIFEST_DIR"),
-        "/reports/amd-epyc-zen-4-kvm-debian-12/2026-11-28/report.json"
-    ),
-    concat!(
-        env!("CARGO_MANIFEST_DIR"),
-        "/reports/amd-epyc-zen-5-kvm-debian-12/2026-11-23-2/report.json"
-    ),
+    "reports/amd-epyc-zen-4-kvm-debian-12/2026-11-28/report.json",
+    "reports/amd-epyc-zen-5-kvm-debian-12/2026-11-23-2/report.json",
 ];
 
 /// The seed: another one in each run.
@@ -116,20 +111,10 @@ fn blames_what_is_wrong() {
     });
 }
 
-/// What the program prints; its exit status must be one of those of an answer.
-fn ask(args: &[&str]) -> String {
-    let mut command = Command::new(program());
-    let output = command.args(args).env("COLUMNS", "1000").output();
-    let output = output.expect("the program starts");
-    let is_answer = matches!(output.status.code(), Some(0 | 3));
-    assert!(is_answer, "{args:?}: {output:?}");
-    let printed = String::from_utf8(output.stdout).expect("it prints UTF-8");
-    printed.split_whitespace().collect::<Vec<_>>().join(" ")
-}
-
-fn ask_json(args: &[&str]) -> Value {
-    let printed = ask(&[args, &["--format", "json"]].concat());
-    serde_json::from_str(&printed).unwrap_or_else(|error| panic!("{args:?}: {error}"))
+/// Runs the program, whose exit status must be one of those of an answer.
+fn ask(line: &str) -> Assert {
+    let ended = command(line).env("COLUMNS", "1000").assert();
+    ended.code(predicate::in_iter([0, 3]))
 }
 
 /// The languages that `pick` knows, except C, which it prints by default.
@@ -153,133 +138,83 @@ fn verbs_agree() {
         let text = serde_json::to_string(&report).expect("a report is JSON");
         std::fs::write(&path, text).expect("the file is written");
         let found = &report.assessment;
-        let asked = |args: &[&str]| ask(&[args, &["--from", &path]].concat());
-        let asked_json = |args: &[&str]| ask_json(&[args, &["--from", &path]].concat());
+        let asked = |line: &str| {
+            let text = printed(&ask(&format!("{line} --from {path}")));
+            text.split_whitespace().collect::<Vec<_>>().join(" ")
+        };
+        let asked_json = |line: &str| json(&ask(&format!("{line} -f json --from {path}")));
         let first = found.to_time.as_deref();
         let some_id = report.timers[0].id.as_str();
         // The words.
-        for verb in [
-            &[][..],
-            &["probe"],
-            &["probe", some_id],
-            &["check"],
-            &["pick", "250ns"],
-        ] {
+        let busy: Vec<String> = found.busy.iter().map(|busy| busy.message()).collect();
+        let probe = format!("probe {some_id}");
+        for verb in ["", "probe", &probe, "check", "pick 250ns"] {
             let printed = asked(verb);
+            let context = format!("{verb}: {printed}\n{truth}");
             for sentence in found.wrong_in_words() {
-                let at = printed
-                    .find(&sentence)
-                    .unwrap_or_else(|| panic!("{verb:?}: no {sentence}\n{printed}\n{truth}"));
-                assert!(at < 1_500, "{verb:?}: {printed}");
+                let at = printed.find(&sentence);
+                assert!(at.is_some_and(|at| at < 1_500), "{sentence}: {context}");
             }
-            for busy in &found.busy {
-                assert!(
-                    printed.contains(&busy.message()),
-                    "{verb:?}: {printed}\n{truth}"
-                );
-            }
-            assert!(
-                found.wrong.is_empty()
-                    || !(printed.contains(": good") || printed.contains("is good")),
-                "{verb:?}: {printed}\n{truth}"
-            );
+            assert!(busy.iter().all(|it| printed.contains(it)), "{context}");
+            let is_good = printed.contains(": good") || printed.contains("is good");
+            assert!(found.wrong.is_empty() || !is_good, "{context}");
         }
-        let page = asked(&["probe", "--format", "html"]);
-        let is_escaped =
-            |text: &str| page.contains(&text.replace('&', "&amp;").replace('\'', "&#39;"));
-        assert!(
-            found.wrong_in_words().iter().all(|one| is_escaped(one)),
-            "{truth}"
-        );
-        assert!(
-            found.busy.iter().all(|one| is_escaped(&one.message())),
-            "{truth}"
-        );
+        let page = asked("probe --format html");
+        for sentence in found.wrong_in_words().iter().chain(&busy) {
+            let escaped = sentence.replace('&', "&amp;").replace('\'', "&#39;");
+            assert!(page.contains(&escaped), "{sentence}: {truth}");
+        }
         // The recommended clock, and its figures.
-        let answer = asked_json(&[]);
-        let picked = asked_json(&["pick", "250ns"]);
+        let answer = asked_json("");
+        let picked = asked_json("pick 250ns");
         assert_eq!(answer["to_time"]["id"].as_str(), first, "{truth}");
         assert_eq!(picked["picked"]["id"].as_str(), first, "{truth}");
-        assert_eq!(
-            asked_json(&["check"])["fit"],
-            found.wrong.is_empty() && found.busy.is_empty(),
-            "{truth}"
-        );
+        let is_fit = found.wrong.is_empty() && found.busy.is_empty();
+        assert_eq!(asked_json("check")["fit"], is_fit, "{truth}");
         if let Some(row) = report.timers.iter().find(|row| Some(&*row.id) == first) {
             let [cost, step] =
                 [row.cost_ns, row.step_or_limit_ns()].map(|it| time(it.map(|it| it.value)));
             let figures = format!("{step} steps, {cost} a read");
-            let (short, table) = (asked(&[]), asked(&["probe"]));
+            let (short, table) = (asked(""), asked("probe"));
             let use_it = format!("To time things, use {} ({figures}", row.id);
             assert!(
                 short.contains(&figures) && table.contains(&use_it),
                 "{figures}: {short}\n{table}\n{truth}"
             );
-            let measured = asked(&["measure", "multiply", "--time", "10ms"]);
-            assert!(
-                measured.contains(&format!("clock {}: ", row.id)),
-                "{measured}\n{truth}"
-            );
-            assert!(
-                found.warnings().iter().all(|one| measured.contains(one)),
-                "{measured}\n{truth}"
-            );
+            let measured = asked("measure multiply --time 10ms");
+            for words in [vec![format!("clock {}: ", row.id)], found.warnings()].concat() {
+                assert!(measured.contains(&words), "{measured}\n{truth}");
+            }
         }
         // The clocks that cannot be trusted.
-        for verb in [
-            &["probe", "--from", &path][..],
-            &["table", "--columns", "all", &path],
-        ] {
-            let output = Command::new(program())
-                .args(verb)
-                .args(["--format", "csv"])
-                .output();
-            let csv = output.expect("it starts").stdout;
-            let mut table = csv::Reader::from_reader(&csv[..]);
+        for verb in ["probe --from", "table --columns all"] {
+            let csv = printed(&ask(&format!("{verb} {path} -f csv")));
+            let mut table = csv::Reader::from_reader(csv.as_bytes());
             let names = table.headers().expect("it has names").clone();
             let [id, trust] =
                 ["timer", "trust"].map(|name| names.iter().position(|one| one == name));
             for line in table.records() {
                 let line = line.expect("a row");
                 let [id, trust] = [id, trust].map(|at| &line[at.expect("the column")]);
-                let row = report
-                    .timers
-                    .iter()
-                    .find(|row| row.id == id)
-                    .expect("a row");
-                let expected = row
-                    .trust
-                    .as_ref()
-                    .map_or_else(String::new, |it| it.in_short());
-                assert_eq!(trust, expected, "{verb:?} {id}: {truth}");
+                let mut rows = report.timers.iter();
+                let row = rows.find(|row| row.id == id).expect("a row");
+                let expected = row.trust.as_ref().map(|it| it.in_short());
+                assert_eq!(trust, expected.unwrap_or_default(), "{verb} {id}: {truth}");
             }
         }
         // What was not tested in one of two runs is no change; what is wrong in the second is one.
         before.created = "2026-01-01T00:00:00Z".to_owned();
         std::fs::write(&other, serde_json::to_string(&before).expect("JSON")).expect("written");
-        let compared = ask_json(&["compare", &other, &path]);
-        let changed: BTreeSet<&str> = compared["answers"]
-            .as_array()
-            .into_iter()
-            .flatten()
-            .filter_map(|one| one["timer"].as_str())
-            .collect();
-        assert_eq!(
-            changed,
-            distrusted.iter().map(String::as_str).collect(),
-            "{truth}"
-        );
+        let compared = json(&ask(&format!("compare {other} {path} -f json")));
+        let answers = compared["answers"].as_array().into_iter().flatten();
+        let changed = answers.filter_map(|one| Some(one["timer"].as_str()?.to_owned()));
+        assert_eq!(changed.collect::<BTreeSet<_>>(), distrusted, "{truth}");
         for language in LANGUAGES {
-            let args = [
-                "pick", "250ns", "--for", language, "--from", &path, "--format", "json",
-            ];
-            let output = Command::new(program())
-                .args(args)
-                .output()
-                .expect("it starts");
-            let Ok(choice) = serde_json::from_slice::<Value>(&output.stdout) else {
+            let line = format!("pick 250ns --for {language} --from {path} -f json");
+            let ended = command(&line).assert();
+            let Ok(choice) = serde_json::from_slice::<Value>(&ended.get_output().stdout) else {
                 // The report has no clock of this language.
-                assert_eq!(output.status.code(), Some(1), "{output:?}");
+                ended.code(1);
                 continue;
             };
             let picked = choice["picked"]["id"].as_str();
@@ -287,19 +222,11 @@ fn verbs_agree() {
                 picked.is_none_or(|id| !distrusted.contains(id)),
                 "{language}: {choice}\n{truth}"
             );
-            assert_eq!(
-                output.status.code(),
-                Some(if picked.is_some() { 0 } else { 3 }),
-                "{truth}"
-            );
+            ended.code(if picked.is_some() { 0 } else { 3 });
         }
         if let Some(id) = distrusted.iter().find(|id| timers::find(id).is_some()) {
-            let args = ["measure", "multiply", "--clock", id, "--from", &path];
-            let output = Command::new(program())
-                .args(args)
-                .output()
-                .expect("it starts");
-            assert_eq!(output.status.code(), Some(1), "{id}: {output:?}\n{truth}");
+            let line = format!("measure multiply --clock {id} --from {path}");
+            command(&line).assert().code(1);
         }
     });
 }

@@ -1,44 +1,27 @@
 //! Tests that reports do not speak of the CPU where the processor of a device reads the clocks
 //! (`gpu.py`).
 
-use std::path::Path;
-
 use serde_json::Value;
 
-use super::{agent_folder, lock_machine, outcome, probe, program, row};
+use super::{FOLDER, lock_machine, outcome, probe, row};
 use crate::skipping::lacks;
 
-/// Probes clocks of the agent, whose device makes these declarations, and stores a trace. `None` if the
+/// Probes clocks of the agent, whose device makes these declarations. `None` if the
 /// test is skipped.
-fn probe_device(declared: &str, timers: &[&str], trace: &Path) -> Option<Value> {
+fn probe_device(declared: &str, line: &str) -> Option<Value> {
     let _lock = lock_machine();
     if lacks("python3", "python3") {
         return None;
     }
-    let script = agent_folder().join("gpu.py");
-    let agent = format!("gpu=python3 '{}' '{declared}'", script.display());
-    let trace = trace.to_str().expect("a path in UTF-8");
-    let args = [
-        &[
-            "--quick", "--budget", "2s", "--agent", &agent, "--trace", trace,
-        ],
-        timers,
-    ];
-    Some(probe(&[], &args.concat(), &[]).0)
-}
-
-fn run(args: &[&str]) -> String {
-    let output = std::process::Command::new(program()).args(args).output();
-    let output = output.expect("the program starts");
-    assert!(output.status.code() < Some(2), "{output:?}");
-    String::from_utf8(output.stdout).expect("text")
+    let agent = format!("--agent \"gpu=python3 '{FOLDER}/gpu.py' '{declared}'\"");
+    Some(probe(&format!("--quick --budget 2s {agent} {line}"), &[]))
 }
 
 #[test]
 fn cycles_are_those_of_the_device() {
     let folder = tempfile::tempdir().expect("the folder is created");
-    let trace = folder.path().join("trace");
-    let Some(report) = probe_device("cycles,places", &["gpu:*"], &trace) else {
+    let trace = folder.path().join("trace").display().to_string();
+    let Some(report) = probe_device("cycles,places", &format!("gpu:* --trace {trace}")) else {
         return;
     };
     for id in ["gpu:global", "gpu:cycles"] {
@@ -74,21 +57,13 @@ fn cycles_are_those_of_the_device() {
         event["device"].is_null() && event["cost"]["reference"] == "global",
         "{event}"
     );
-    let again: Value = serde_json::from_str(&run(&[
-        "probe",
-        "--from",
-        trace.to_str().expect("a path in UTF-8"),
-        "--format",
-        "json",
-    ]))
-    .expect("a report");
+    let again = probe(&format!("--from {trace}"), &[]);
     assert_eq!(again["timers"], report["timers"]);
 }
 
 #[test]
 fn undeclared_cycles_are_unknown() {
-    let folder = tempfile::tempdir().expect("the folder is created");
-    let Some(report) = probe_device("", &["gpu:global"], &folder.path().join("trace")) else {
+    let Some(report) = probe_device("", "gpu:global") else {
         return;
     };
     let row = row(&report, "gpu:global");

@@ -2,16 +2,13 @@
 //! wrong, by how much and why, recommends none of the wrong ones, and spares the others.
 //! `TIMERMETER_DRAW_SEED=7` draws the same libraries again.
 
-use std::process::Command;
-
 use rand::SeedableRng;
 use rand::prelude::IndexedRandom;
 use rand::rngs::StdRng;
 use serde_json::Value;
 use timers::parts::{Part, made_of};
 
-use super::program::program;
-use super::wrapped_clock::build_wrapper;
+use super::wrapped_clock::{build_wrapper, wrapped};
 
 /// The clocks that are changed, as `wrapper.c` numbers them, and the functions that read them.
 const FAULTY: [(&str, &[&str]); 6] = [
@@ -48,15 +45,14 @@ const FAULTS: [(&str, f64); 8] = [
     ("offset", 5e9),
 ];
 
-/// A verb, and whether it measures the clocks of the catalogue.
-const VERBS: [&[&str]; 7] = [
-    &[],
-    &["probe", "--quick"],
-    &["check"],
-    &["check", "--counter"],
-    &["pick", "250ns"],
-    &["pick", "250ns", "--for", "cpp"],
-    &["measure", "multiply", "--time", "10ms"],
+const VERBS: [&str; 7] = [
+    "",
+    "probe --quick",
+    "check",
+    "check --counter",
+    "pick 250ns",
+    "pick 250ns --for cpp",
+    "measure multiply --time 10ms",
 ];
 
 fn is_changed(id: &str, calls: &[&str]) -> bool {
@@ -82,17 +78,10 @@ fn verbs_find_what_a_library_changes() {
         println!("{truth}");
         for verb in VERBS {
             let ask = |format: &str| {
-                let output = Command::new(program())
-                    .args(verb)
-                    .args(["--format", format])
-                    .envs([
-                        ("LD_PRELOAD", &*library),
-                        ("CLOCK", clock),
-                        ("FAULT", fault),
-                    ])
-                    .envs([("BY", by.to_string()), ("COLUMNS", "1000".to_owned())])
-                    .output()
-                    .expect("the program starts");
+                let fault = [clock, fault, &by.to_string()];
+                let mut command = wrapped(&library, fault, &format!("{verb} --format {format}"));
+                let output = command.env("COLUMNS", "1000").output();
+                let output = output.expect("the program starts");
                 String::from_utf8(output.stdout).expect("it prints UTF-8")
             };
             let printed = ask("table");
@@ -101,10 +90,10 @@ fn verbs_find_what_a_library_changes() {
             let at_start = cause.is_some_and(|at| at < 500);
             // In a second, so small a rate may remain unknown.
             let is_small = fault == "slew" && by.abs() <= 20.0;
-            assert!(at_start || is_small, "{verb:?}: {printed}\n{truth}");
+            assert!(at_start || is_small, "{verb}: {printed}\n{truth}");
             assert!(
                 !words.contains(": good") && !words.contains("is good") || is_small,
-                "{verb:?}: {printed}\n{truth}"
+                "{verb}: {printed}\n{truth}"
             );
             check_document(verb, &ask("json"), calls, (fault, by), &truth);
         }
@@ -112,15 +101,9 @@ fn verbs_find_what_a_library_changes() {
 }
 
 /// Checks what a verb says in its document.
-fn check_document(
-    verb: &[&str],
-    text: &str,
-    calls: &[&str],
-    (fault, by): (&str, f64),
-    truth: &str,
-) {
+fn check_document(verb: &str, text: &str, calls: &[&str], (fault, by): (&str, f64), truth: &str) {
     let document: Value = serde_json::from_str(text)
-        .unwrap_or_else(|error| panic!("{verb:?}: {error}: {text}\n{truth}"));
+        .unwrap_or_else(|error| panic!("{verb}: {error}: {text}\n{truth}"));
     for one in document["assessment"]["wrong"]
         .as_array()
         .into_iter()
@@ -138,14 +121,14 @@ fn check_document(
             !by_library
                 || one["defect"]["kind"] == kind
                     && size.is_some_and(|size| (size - by).abs() <= tolerance),
-            "{verb:?}: {one}\n{truth}"
+            "{verb}: {one}\n{truth}"
         );
     }
     for id in [&document["to_time"]["id"], &document["picked"]["id"]] {
         let unfit = id.as_str().filter(|id| is_changed(id, calls));
         assert!(
             unfit.is_none() || by.abs() <= 20.0,
-            "{verb:?}: {unfit:?}\n{truth}"
+            "{verb}: {unfit:?}\n{truth}"
         );
     }
     for row in document["timers"].as_array().into_iter().flatten() {

@@ -1,14 +1,16 @@
 //! Tests on restricted machines: a forbidden counter, one CPU, busy CPUs, and a library that
 //! distorts the clocks (libfaketime).
 
+use std::process::Command;
 use std::sync::PoisonError;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
 use serde_json::Value;
 
+use super::program::program;
 use super::skipping::{emulated, lacks, not_installed};
-use super::{MACHINE, lock_machine, outcome, probe_quickly, row};
+use super::{FOLDER, MACHINE, lock_machine, outcome, probe, report, row};
 
 /// Asserts that each row has a known status, that each row with a Quality has a cost and a
 /// resolution, and that each failed row has a reason.
@@ -46,15 +48,11 @@ fn host_killed_by_forbidden_tsc() {
     {
         return;
     }
-    let agent = format!(
-        "forbidden=python3 '{}'",
-        super::agent_folder().join("forbidden.py").display()
-    );
-    let (report, output) = probe_quickly(&[], &["--agent", &agent, "forbidden:clock"], &[]);
+    let agent = format!("--agent \"forbidden=python3 '{FOLDER}/forbidden.py'\"");
+    let report = probe(&format!("--quick {agent} forbidden:clock"), &[]);
     let failed = row(&report, "forbidden:clock");
     assert_eq!(failed["status"], "failed", "{failed}");
     assert!(failed["reason"].to_string().contains("SIGSEGV"), "{failed}");
-    assert!(output.status.code().is_some(), "{output:?}");
 }
 
 #[test]
@@ -64,12 +62,10 @@ fn probe_works_on_one_cpu() {
         return;
     }
     let cpu = timers::allowed_cpus().expect("a CPU is allowed")[0].to_string();
-    let (report, output) = probe_quickly(
-        &["taskset", "-c", &cpu],
-        &["monotonic", "monotonic-coarse"],
-        &[],
-    );
-    assert!(matches!(output.status.code(), Some(0 | 3)), "{output:?}");
+    let mut taskset = Command::new("taskset");
+    taskset.args(["-c", &cpu, program(), "probe", "--quick"]);
+    let timers = ["monotonic", "monotonic-coarse"];
+    let report = report(taskset.args(["--format", "json"]).args(timers));
     assert_consistent(&report);
     let clock = row(&report, "monotonic");
     if clock["status"] != "failed" {
@@ -90,16 +86,9 @@ fn busy_machine_fails_no_verdict() {
                 }
             });
         }
-        let timers = [
-            "monotonic",
-            "rdtsc",
-            "gettimeofday",
-            "thread-cputime",
-            "process-cputime",
-        ];
-        let (report, output) = probe_quickly(&[], &timers, &[]);
+        let timers = "monotonic rdtsc gettimeofday thread-cputime process-cputime";
+        let report = probe(&format!("--quick {timers}"), &[]);
         is_done.store(true, Ordering::Relaxed);
-        assert!(matches!(output.status.code(), Some(0 | 3)), "{output:?}");
         assert_consistent(&report);
         for row in report["timers"].as_array().expect("the report has timers") {
             let reason = row["reason"].as_str().unwrap_or_default();
@@ -121,15 +110,8 @@ fn find_faketime() -> Option<String> {
     if emulated("a library of this machine cannot be preloaded") {
         return None;
     }
-    let folders = [
-        "/usr/lib/x86_64-linux-gnu/faketime",
-        "/usr/lib/aarch64-linux-gnu/faketime",
-        "/usr/lib/faketime",
-    ];
-    let found = folders
-        .iter()
-        .map(|folder| format!("{folder}/libfaketime.so.1"));
-    let library = found
+    let library = ["x86_64-linux-gnu/", "aarch64-linux-gnu/", ""]
+        .map(|folder| format!("/usr/lib/{folder}faketime/libfaketime.so.1"))
         .into_iter()
         .find(|path| std::path::Path::new(path).exists());
     if library.is_none() {
@@ -148,20 +130,14 @@ fn detects_libc_clock_too_fast() {
         return;
     };
     let variables = [("LD_PRELOAD", library.as_str()), ("FAKETIME", "+0 x1.05")];
-    let (report, _) = probe_quickly(&[], &["monotonic", "monotonic-syscall"], &variables);
+    let report = probe("--quick monotonic monotonic-syscall", &variables);
     assert_consistent(&report);
     let distorted = row(&report, "monotonic");
     assert_eq!(outcome(distorted, "stable"), "fail", "{distorted}");
-    assert!(
-        distorted["quality"].is_null() || distorted["quality"]["value"] == 0.0,
-        "{distorted}"
-    );
+    assert_without_quality(distorted);
     // The same clock read by a system call is not distorted.
-    assert_eq!(
-        outcome(row(&report, "monotonic-syscall"), "stable"),
-        "pass",
-        "{report}"
-    );
+    let call = row(&report, "monotonic-syscall");
+    assert_eq!(outcome(call, "stable"), "pass", "{call}");
 }
 
 #[test]
@@ -170,12 +146,11 @@ fn detects_libc_clock_stepping_back() {
     let Some(library) = find_faketime() else {
         return;
     };
-    let folder = std::env::temp_dir().join(format!("timermeter-steps-{}", std::process::id()));
-    std::fs::create_dir_all(&folder).expect("the folder is created");
-    let file = folder.join("offset");
+    let folder = tempfile::tempdir().expect("the folder is created");
+    let file = folder.path().join("offset");
     // The file is replaced by renaming, because libfaketime must not read an incomplete file.
     let write_offset = |seconds: u32| {
-        let next = folder.join("next");
+        let next = folder.path().join("next");
         std::fs::write(&next, format!("+{seconds}s\n")).expect("the file is written");
         std::fs::rename(&next, &file).expect("the file is renamed");
     };
@@ -196,11 +171,10 @@ fn detects_libc_clock_stepping_back() {
                 write_offset(seconds);
             }
         });
-        let (report, _) = probe_quickly(&[], &["realtime"], &variables);
+        let report = probe("--quick realtime", &variables);
         is_done.store(true, Ordering::Relaxed);
         report
     });
-    std::fs::remove_dir_all(&folder).expect("the folder is removed");
     assert_consistent(&report);
     let distorted = row(&report, "realtime");
     // The clock steps every 20 ms. Which verdict detects the steps depends on whether one falls
@@ -209,8 +183,12 @@ fn detects_libc_clock_stepping_back() {
         .iter()
         .any(|verdict| outcome(distorted, verdict) == "fail");
     assert!(is_detected, "{distorted}");
-    assert!(
-        distorted["quality"].is_null() || distorted["quality"]["value"] == 0.0,
-        "{distorted}"
-    );
+    assert_without_quality(distorted);
+}
+
+/// A clock that is wrong has a Quality of 0, and a clock without a resolution has none.
+#[track_caller]
+pub(super) fn assert_without_quality(row: &Value) {
+    let quality = &row["quality"];
+    assert!(quality.is_null() || quality["value"] == 0.0, "{row}");
 }

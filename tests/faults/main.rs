@@ -18,13 +18,14 @@ mod skipping;
 mod stored;
 mod wrapped_clock;
 
-use std::path::Path;
-use std::process::{Command, Output};
+use std::process::Command;
 use std::sync::{PoisonError, RwLock, RwLockReadGuard};
 
+use assert_cmd::assert::OutputAssertExt;
+use predicates::prelude::*;
 use serde_json::Value;
 
-use program::program;
+use program::{command, json};
 
 /// Held for writing by a test that keeps all CPUs busy, and for reading by the others.
 static MACHINE: RwLock<()> = RwLock::new(());
@@ -34,35 +35,18 @@ fn lock_machine() -> RwLockReadGuard<'static, ()> {
     MACHINE.read().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Runs a quick probe of `timers` with these environment variables, started by the command
-/// `launcher` unless that is empty. Returns the report and the output of the process.
-fn probe_quickly(
-    launcher: &[&str],
-    timers: &[&str],
-    variables: &[(&str, &str)],
-) -> (Value, Output) {
-    let timers: Vec<&str> = ["--quick"].iter().chain(timers).copied().collect();
-    probe(launcher, &timers, variables)
+/// The report of a probe with these flags and timers, and with these environment variables. Its
+/// status is 3 if a timer has no figures.
+#[track_caller]
+fn probe(line: &str, variables: &[(&str, &str)]) -> Value {
+    let mut command = command(&format!("probe --quiet --format json {line}"));
+    report(command.envs(variables.iter().copied()))
 }
 
-/// Runs a probe with these arguments, which are timers and flags; otherwise like [`probe_quickly`].
-fn probe(launcher: &[&str], args: &[&str], variables: &[(&str, &str)]) -> (Value, Output) {
-    let mut words: Vec<&str> = launcher.to_vec();
-    words.extend([program(), "probe", "--quiet", "--format", "json"]);
-    words.extend(args);
-    let mut command = Command::new(words[0]);
-    command.args(&words[1..]).envs(variables.iter().copied());
-    let output = command
-        .output()
-        .unwrap_or_else(|error| panic!("{}: {error}", words[0]));
-    let report = serde_json::from_slice(&output.stdout).unwrap_or_else(|error| {
-        panic!(
-            "{error}: {} {}",
-            String::from_utf8_lossy(&output.stdout),
-            String::from_utf8_lossy(&output.stderr)
-        )
-    });
-    (report, output)
+/// The report that a command prints.
+#[track_caller]
+fn report(command: &mut Command) -> Value {
+    json(&command.assert().code(predicate::in_iter([0, 3])))
 }
 
 /// The row of a timer in a report.
@@ -81,6 +65,4 @@ fn outcome<'a>(row: &'a Value, verdict: &str) -> &'a str {
 }
 
 /// The folder with the agents of these tests.
-fn agent_folder() -> &'static Path {
-    Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/faults"))
-}
+const FOLDER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/faults");

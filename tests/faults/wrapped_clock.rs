@@ -4,13 +4,16 @@
 use std::process::Command;
 use std::sync::RwLockReadGuard;
 
+use assert_cmd::assert::{Assert, OutputAssertExt};
+use predicates::prelude::*;
+use predicates::str::contains;
 use serde_json::Value;
 use tempfile::TempDir;
 
 use super::c_compiler::{LIBRARY, compile};
-use super::program::program;
+use super::program::{command, json, printed};
 use super::skipping::emulated;
-use super::{agent_folder, lock_machine, outcome, probe_quickly, row};
+use super::{FOLDER, lock_machine, outcome, probe, row};
 use crate::stored::EPYC;
 
 /// The library in a new folder, while no other test has the machine for itself. `None` if the test is
@@ -22,30 +25,36 @@ pub(super) fn build_wrapper() -> Option<(TempDir, String, RwLockReadGuard<'stati
     let lock = lock_machine();
     let folder = tempfile::tempdir().expect("the folder is created");
     let library = folder.path().join("wrapper.so").display().to_string();
-    let library = compile(&agent_folder().join("wrapper.c"), library, LIBRARY)?;
+    let library = compile(format!("{FOLDER}/wrapper.c").as_ref(), library, LIBRARY)?;
     Some((folder, library, lock))
 }
 
 /// The rows of `monotonic` and of its system call with this fault; `None` if the test is skipped.
 fn probe_wrapped(fault: &str, by: &str) -> Option<[Value; 2]> {
     let (_folder, library, _lock) = build_wrapper()?;
-    let (report, _) = probe_quickly(
-        &[],
-        &["monotonic", "monotonic-syscall"],
+    let report = probe(
+        "--quick monotonic monotonic-syscall",
         &[("LD_PRELOAD", &library), ("FAULT", fault), ("BY", by)],
     );
     Some(["monotonic", "monotonic-syscall"].map(|id| row(&report, id).clone()))
 }
 
-/// The document of `check` with a fault of a clock of the C library.
-fn check_wrapped(library: &str, clock: &str, fault: &str, by: &str) -> Value {
-    let output = Command::new(program())
-        .args(["check", "--format", "json"])
-        .envs([("LD_PRELOAD", library), ("CLOCK", clock)])
-        .envs([("FAULT", fault), ("BY", by)])
-        .output()
-        .expect("the program starts");
-    serde_json::from_slice(&output.stdout).expect(fault)
+/// A fault of a clock of the C library: the clock, the fault and its size.
+pub(super) type ClockFault<'a> = [&'a str; 3];
+
+/// The program with such a fault.
+pub(super) fn wrapped(library: &str, [clock, fault, by]: ClockFault, line: &str) -> Command {
+    let mut command = command(line);
+    command.envs([("LD_PRELOAD", library), ("CLOCK", clock)]);
+    command.envs([("FAULT", fault), ("BY", by)]);
+    command
+}
+
+/// Runs the program with such a fault. It must not panic.
+#[track_caller]
+fn run_wrapped(library: &str, fault: ClockFault, line: &str) -> Assert {
+    let ended = wrapped(library, fault, line).assert();
+    ended.stderr(contains("panicked").not())
 }
 
 #[test]
@@ -63,7 +72,8 @@ fn library_clock_differs_in_rate_or_offset() {
         ("4", "offset", "1000000", "offset_ns"),
         ("99", "offset", "-5000000000", "offset_ns"),
     ] {
-        let checked = check_wrapped(&library, clock, fault, by);
+        let checked = run_wrapped(&library, [clock, fault, by], "check -f json");
+        let checked = json(&checked);
         let clocks = &checked["platform"]["library_clocks"];
         let ids: &[&str] = match clock {
             "-1" => &[
@@ -116,32 +126,14 @@ fn check_compares_library_with_kernel() {
         // Before the zero of the clock.
         ("offset", "-100000000000000000", "problem", " s behind"),
     ] {
-        let checked = check_wrapped(&library, "1", fault, by);
-        let mut findings = checked["findings"]
-            .as_array()
-            .expect("the output has findings")
-            .iter();
+        let checked = json(&run_wrapped(&library, ["1", fault, by], "check -f json"));
+        let mut findings = checked["findings"].as_array().expect("findings").iter();
         let found = findings.find(|finding| finding["code"] == "libc-clock");
         let found = found.expect(fault);
         assert_eq!(found["severity"], severity, "{fault} {by}: {checked}");
         let values = found["values"].to_string();
         assert!(values.contains(reported), "{fault} {by}: {values}");
     }
-}
-
-/// Runs the program with a fault of the C library's clock. `None` if the test is skipped.
-fn run_wrapped(library: &str, fault: &[(&str, &str)], args: &[&str]) -> (Option<i32>, String) {
-    let output = Command::new(program())
-        .args(args)
-        .env("LD_PRELOAD", library)
-        .envs(fault.iter().copied())
-        .output()
-        .expect("the program starts");
-    let printed = [output.stdout, output.stderr].concat();
-    let printed = String::from_utf8_lossy(&printed).into_owned();
-    assert_ne!(output.status.code(), Some(101), "{args:?}: {printed}");
-    assert!(!printed.contains("panicked"), "{args:?}: {printed}");
-    (output.status.code(), printed)
 }
 
 /// Times of day, in seconds since 1970, that are before this program or have no year of four digits.
@@ -161,23 +153,14 @@ fn implausible_date_changes_nothing_else() {
     };
     let file = folder.path().join("timers.json").display().to_string();
     for by in IMPLAUSIBLE_DATES {
-        let fault = [("CLOCK", "0"), ("FAULT", "date"), ("BY", by)];
-        run_wrapped(&library, &fault, &["check", "-v"]);
-        for args in [
-            &["list", "-o", &file][..],
-            &["watch", "200ms"],
-            &[
-                "measure",
-                "--from",
-                EPYC,
-                "--clock",
-                "monotonic",
-                "--",
-                "true",
-            ],
+        let fault = ["0", "date", by];
+        run_wrapped(&library, fault, "check -v");
+        for line in [
+            &format!("list -o {file}"),
+            "watch 200ms",
+            &format!("measure --from {EPYC} --clock monotonic -- true"),
         ] {
-            let (code, printed) = run_wrapped(&library, &fault, args);
-            assert_eq!(code, Some(0), "{by} {args:?}: {printed}");
+            run_wrapped(&library, fault, line).success();
         }
     }
 }
@@ -188,22 +171,16 @@ fn deadlines_by_clock_ahead_are_unavailable() {
     let Some((_folder, library, _lock)) = build_wrapper() else {
         return;
     };
-    let output = Command::new(program())
-        .arg("list")
-        .envs([("LD_PRELOAD", &*library), ("FAULT", "offset")])
-        .env("BY", "86400000000000")
-        .output()
-        .expect("the program starts");
-    let screen = String::from_utf8(output.stdout).expect("the output is text");
+    let day = ["1", "offset", "86400000000000"];
+    let screen = printed(&run_wrapped(&library, day, "list").success());
     let screen = screen.split_whitespace().collect::<Vec<_>>().join(" ");
     let expected = "clock-nanosleep-monotonic-absolute, pthread-cond-timedwait, std-park-timeout, \
                     std-condvar-wait-timeout, std-recv-timeout: it may last 86400 s longer: ";
     assert!(screen.contains(expected), "{screen}");
     // A clock before its zero is not ahead.
-    let fault = [("FAULT", "offset"), ("BY", "-100000000000000000")];
-    let (code, printed) = run_wrapped(&library, &fault, &["list"]);
-    assert_eq!(code, Some(0), "{printed}");
-    assert!(!printed.contains(" s longer"), "{printed}");
+    let fault = ["1", "offset", "-100000000000000000"];
+    let listed = run_wrapped(&library, fault, "list").success();
+    listed.stdout(contains(" s longer").not());
 }
 
 /// The library ends each wait several times by a signal, as profilers do.
@@ -212,19 +189,9 @@ fn signals_during_waits_are_reported() {
     let Some((_folder, library, _lock)) = build_wrapper() else {
         return;
     };
-    let alarm = [("FAULT", "alarm"), ("BY", "2000")];
-    let args = [
-        "wait",
-        "5ms",
-        "--quick",
-        "nanosleep",
-        "timerfd",
-        "std-sleep",
-    ];
-    let (status, printed) = run_wrapped(&library, &alarm, &args);
-    assert_eq!(status, Some(0), "{printed}");
-    let words = printed.split_whitespace().collect::<Vec<_>>().join(" ");
-    assert!(words.contains("interrupted"), "{printed}");
+    let line = "wait 5ms --quick nanosleep timerfd std-sleep";
+    let ended = run_wrapped(&library, ["1", "alarm", "2000"], line).success();
+    ended.stdout(contains("interrupted"));
 }
 
 #[test]

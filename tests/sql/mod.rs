@@ -5,11 +5,12 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::io::Write;
 use std::path::Path;
-use std::process::{Command, Output, Stdio};
+use std::process::{Command, Stdio};
 
+use assert_cmd::assert::OutputAssertExt;
 use serde_json::{Value, json};
 
-use crate::program::program;
+use crate::program::command;
 use crate::skipping;
 
 const ROOT: &str = env!("CARGO_MANIFEST_DIR");
@@ -38,15 +39,6 @@ fn kept() -> Value {
     let path = Path::new(ROOT).join("tests/data/xeon-2026-11-21.json");
     serde_json::from_str(&fs::read_to_string(path).expect("the stored report is readable"))
         .expect("the text is JSON")
-}
-
-fn timermeter(folder: &Path, args: &[&str]) -> Output {
-    Command::new(program())
-        .args(args)
-        .current_dir(folder)
-        .stdin(Stdio::null())
-        .output()
-        .expect("the program starts")
 }
 
 /// The report of a node on a day. Costs of nodes differ by up to 1 %; all other differences are
@@ -182,9 +174,9 @@ fn queries_find_planted_outliers() {
         return;
     }
     let folder = nodes();
-    let args = ["table", "run", "-o", "clocks.csv", "--columns", "all"];
-    let done = timermeter(folder.path(), &args);
-    assert!(done.status.success() && done.stdout.is_empty(), "{done:?}");
+    let mut table = command("table run -o clocks.csv --columns all");
+    let done = table.current_dir(folder.path()).assert();
+    done.success().stdout("");
     let found = answers(folder.path(), &QUERIES.map(query));
     let found: BTreeMap<&str, &Vec<Value>> = QUERIES.into_iter().zip(&found).collect();
     let beginnings = |name: &str, cells: usize| -> Vec<Value> {
