@@ -81,6 +81,15 @@ fn verdicts_on(trace: &Trace, profile: &Profile) -> Verdicts {
     judge(&case(trace, profile, &ReadPathBaselines::default()))
 }
 
+/// Checks the outcome of a verdict, and that its evidence contains these words.
+#[track_caller]
+fn assert_judged(found: &Verdicts, question: Question, outcome: Outcome, words: &str) {
+    let answer = found.answers().find(|answer| answer.question == question);
+    let answer = answer.expect("every question has an answer");
+    assert_eq!(answer.outcome, outcome, "{}", answer.evidence);
+    assert!(answer.evidence.contains(words), "{}", answer.evidence);
+}
+
 fn claiming(counts: Counted) -> Claims {
     Claims {
         counts: Some(counts),
@@ -102,6 +111,23 @@ fn advances(spin: f64, sleep: f64, with_busy: f64) -> Vec<Advance> {
     .into()
 }
 
+/// Checks what a clock counts by these advances, which claims to count this.
+#[track_caller]
+fn assert_counts(
+    claimed: Counted,
+    advances: Vec<Advance>,
+    expected: (Outcome, Option<Counted>),
+) -> String {
+    let found = verdicts(Evidence {
+        claims: claiming(claimed),
+        advances,
+        ..Evidence::default()
+    });
+    let found = found.counts;
+    assert_eq!((found.outcome, found.found), expected, "{}", found.evidence);
+    found.evidence
+}
+
 #[test]
 fn experiment_finds_what_is_counted() {
     for (advances, found) in [
@@ -112,18 +138,12 @@ fn experiment_finds_what_is_counted() {
         (advances(0.4, 0.01, 0.02), None),
         (Vec::new(), None),
     ] {
-        let evidence = Evidence {
-            advances,
-            ..Evidence::default()
-        };
-        let nature = verdicts(evidence).counts;
-        assert_eq!(nature.found, found, "{}", nature.evidence);
         let outcome = match found {
             None => Outcome::NotTested,
             Some(Counted::Wall) => Outcome::Pass,
             Some(_) => Outcome::Fail,
         };
-        assert_eq!(nature.outcome, outcome, "{}", nature.evidence);
+        assert_counts(Counted::Wall, advances, (outcome, found));
     }
 }
 
@@ -149,28 +169,18 @@ fn handoff_evidence(backward: u32, largest: u64, least: [i64; 2]) -> Evidence {
 
 #[test]
 fn step_back_between_threads_disqualifies() {
+    use Question::ThreadSafe;
     let found = verdicts(handoff_evidence(0, 0, [40, 160]));
-    assert_eq!(
-        found.thread_safe.outcome,
-        Outcome::Pass,
-        "{}",
-        found.thread_safe.evidence
-    );
+    assert_judged(&found, ThreadSafe, Outcome::Pass, "");
     let offset = found.thread_safe.offsets[1];
     assert_eq!((offset.ns, offset.uncertainty_ns), (-60.0, 101.0));
-    let found = verdicts(handoff_evidence(3, 420, [-420, 580]));
-    assert_eq!(found.thread_safe.outcome, Outcome::Fail);
-    assert!(
-        found
-            .disqualifying()
-            .any(|answer| answer.question == Question::ThreadSafe)
-    );
     let mut evidence = handoff_evidence(3, 420, [-420, 580]);
+    let found = verdicts(evidence.clone());
+    assert_judged(&found, ThreadSafe, Outcome::Fail, "");
+    let mut disqualifying = found.disqualifying();
+    assert!(disqualifying.any(|answer| answer.question == ThreadSafe));
     evidence.claims = claiming(Counted::ThreadCpu);
-    assert_eq!(
-        verdicts(evidence).thread_safe.outcome,
-        Outcome::NotApplicable
-    );
+    assert_judged(&verdicts(evidence), ThreadSafe, Outcome::NotApplicable, "");
 }
 
 #[test]
@@ -188,24 +198,15 @@ fn one_step_back_is_enough() {
             order: Some(order),
             ..Evidence::default()
         })
-        .monotonic
     };
-    assert_eq!(order(0).outcome, Outcome::Pass);
-    assert!(order(0).evidence.contains("moved 12 times among 2 CPUs"));
-    let found = order(1);
-    assert_eq!(
-        (found.outcome, found.largest_ns),
-        (Outcome::Fail, Some(7.0))
-    );
-    assert!(
-        found
-            .evidence
-            .contains("once, by up to 7.000 ns, in 250000 readings"),
-        "{}",
-        found.evidence
-    );
+    let (none, one) = (order(0), order(1));
+    let moved = "moved 12 times among 2 CPUs";
+    assert_judged(&none, Question::Monotonic, Outcome::Pass, moved);
     // How far it advanced is unknown, as in old traces.
-    assert!(!order(0).evidence.contains("detected"));
+    assert!(!none.monotonic.evidence.contains("detected"));
+    let back = "once, by up to 7.000 ns, in 250000 readings";
+    assert_judged(&one, Question::Monotonic, Outcome::Fail, back);
+    assert_eq!(one.monotonic.largest_ns, Some(7.0));
 }
 
 /// What can be said of a clock depends on how often its value changed, not on how often it was read.
@@ -223,33 +224,38 @@ fn changes_limit_detectable_steps_back() {
             ..Evidence::default()
         });
         let profile = resolved_profile(&trace, step, StepRule::Unit);
-        let verdict = verdicts_on(&trace, &profile).monotonic;
-        (verdict.outcome, verdict.evidence)
+        verdicts_on(&trace, &profile)
     };
-    for (step, advance, words) in [
+    let often =
+        |words: &str| format!("backwards; steps back at {words} changes of its value would");
+    for (step, advance, backward, outcome, words) in [
         (
             4e6,
             484_000_000,
-            "backwards; steps back at 2.5 % of the 121 changes of its value would",
+            0,
+            Outcome::Pass,
+            &*often("2.5 % of the 121"),
         ),
         (
             4e6,
             8_000_000,
+            0,
+            Outcome::Pass,
             "its value changed 2 times, too seldom to detect",
         ),
         (
             1.0,
             484_000_000,
-            "backwards; steps back at 0.0021 % of the 143134 changes of its value would",
+            0,
+            Outcome::Pass,
+            &often("0.0021 % of the 143134"),
         ),
+        (4e6, 0, 0, Outcome::NotTested, ""),
+        (4e6, 8_000_000, 1, Outcome::Fail, ""),
     ] {
-        let (outcome, evidence) = judged(step, advance, 0);
-        assert_eq!(outcome, Outcome::Pass);
-        assert!(evidence.contains(words), "{evidence}");
+        let found = judged(step, advance, backward);
+        assert_judged(&found, Question::Monotonic, outcome, words);
     }
-    let (outcome, evidence) = judged(4e6, 0, 0);
-    assert_eq!(outcome, Outcome::NotTested, "{evidence}");
-    assert_eq!(judged(4e6, 8_000_000, 1).0, Outcome::Fail);
     // It changed between comparisons, which are too far apart to show a step back.
     let evidence = Evidence {
         order: Some(Order {
@@ -260,8 +266,8 @@ fn changes_limit_detectable_steps_back() {
         sparse_comparisons: vec![[0, 0, 1], [100, 100, 101]],
         ..Evidence::default()
     };
-    let verdict = verdicts(evidence).monotonic;
-    assert_eq!(verdict.outcome, Outcome::NotTested, "{}", verdict.evidence);
+    let found = verdicts(evidence);
+    assert_judged(&found, Question::Monotonic, Outcome::NotTested, "");
 }
 
 /// Equal readings on both sides of a handoff show no step back.
@@ -270,26 +276,31 @@ fn handoffs_count_by_changes() {
     let judged = |changed| {
         let mut evidence = handoff_evidence(0, 0, [0, 4]);
         evidence.threads.as_mut().expect("threads").pairs[0].changed = changed;
-        let verdict = verdicts(evidence).thread_safe;
-        (verdict.outcome, verdict.evidence)
+        verdicts(evidence)
     };
-    for changed in [0, 3] {
-        assert_eq!(judged(Some(changed)).0, Outcome::NotTested, "{changed}");
-    }
-    for (changed, words) in [
-        (Some(4), "; steps back at 75 % of the 4 changes"),
-        (Some(40), "; steps back at 7.5 % of the 40 changes"),
-        (Some(4_000), "; steps back at 0.075 % of the 4000 changes"),
+    for (changed, outcome, words) in [
+        (Some(0), Outcome::NotTested, ""),
+        (Some(3), Outcome::NotTested, ""),
+        (
+            Some(4),
+            Outcome::Pass,
+            "; steps back at 75 % of the 4 changes",
+        ),
+        (
+            Some(40),
+            Outcome::Pass,
+            "; steps back at 7.5 % of the 40 changes",
+        ),
+        (
+            Some(4_000),
+            Outcome::Pass,
+            "; steps back at 0.075 % of the 4000 changes",
+        ),
+        (None, Outcome::Pass, ""),
     ] {
-        let (outcome, evidence) = judged(changed);
-        assert_eq!(outcome, Outcome::Pass);
-        assert!(evidence.contains(words), "{evidence}");
+        assert_judged(&judged(changed), Question::ThreadSafe, outcome, words);
     }
-    let (outcome, evidence) = judged(None);
-    assert!(
-        outcome == Outcome::Pass && !evidence.contains("detected"),
-        "{evidence}"
-    );
+    assert!(!judged(None).thread_safe.evidence.contains("detected"));
 }
 
 /// The read path of a clock, or of a raw counter, that costs 30 ns.
@@ -298,16 +309,13 @@ fn path(
     syscall_ns: Option<f64>,
     declared: bool,
 ) -> crate::model::ReadPath {
-    let mut trace = trace(Evidence {
-        ..Evidence::default()
-    });
+    let mut trace = trace(Evidence::default());
     trace.declared = declared;
-    let properties = (if declared {
-        timers::Properties::MONOTONIC
-    } else {
-        timers::Properties::COUNTER
-    })
-    .into_owned();
+    let properties = match declared {
+        true => timers::Properties::MONOTONIC,
+        false => timers::Properties::COUNTER,
+    };
+    let properties = properties.into_owned();
     judge(&Case {
         properties: &properties,
         syscall_ns,
@@ -318,143 +326,114 @@ fn path(
 
 #[test]
 fn cost_decides_read_path() {
-    use crate::model::Path;
-    let baselines = |source: &str, call: f64, clock_call: f64, trap: f64| ReadPathBaselines {
+    use crate::model::Path::{SystemCall, Trapped, UserMode};
+    use Outcome::{Fail, NotTested, Pass};
+    let baselines = |source: &str, [call, clock_call, trap]: [f64; 3]| ReadPathBaselines {
         system_call_ns: Some(call),
         clock_call_ns: Some(clock_call),
         trap_ns: Some(trap),
         clock_source: Some(source.into()),
         vdso: None,
     };
-    let fast_calls = baselines("tsc", 90.0, 170.0, 1_500.0);
-    for (baselines, syscall_ns, declared, outcome, path_found) in [
+    let fast_calls = [90.0, 170.0, 1_500.0];
+    // An emulator, on which all instructions cost about the same.
+    let emulator = [2.0, 31.0, 35.0];
+    // One of the baselines was timed at a slow moment: too little for the clock's call, too much for
+    // user mode. The call that was timed reads another clock.
+    let slow_moment = [40.0, 55.0, 1_500.0];
+    let as_its_call = "costs as much as its system call";
+    for (source, costs, syscall_ns, declared, outcome, path_found, words) in [
         (
-            &fast_calls,
+            "tsc",
+            fast_calls,
             Some(170.0),
             true,
-            Outcome::Pass,
-            Path::UserMode,
+            Pass,
+            Some(UserMode),
+            "",
         ),
-        (&fast_calls, None, true, Outcome::Pass, Path::UserMode),
-        (&fast_calls, None, false, Outcome::Pass, Path::UserMode),
+        ("tsc", fast_calls, None, true, Pass, Some(UserMode), ""),
+        ("tsc", fast_calls, None, false, Pass, Some(UserMode), ""),
         (
-            &baselines("hpet", 12.0, 31.0, 1_500.0),
+            "hpet",
+            [12.0, 31.0, 1_500.0],
             None,
             true,
-            Outcome::Fail,
-            Path::SystemCall,
+            Fail,
+            Some(SystemCall),
+            "",
         ),
         (
-            &baselines("hpet", 12.0, 90.0, 1_500.0),
+            "hpet",
+            [12.0, 90.0, 1_500.0],
             Some(31.0),
             true,
-            Outcome::Fail,
-            Path::SystemCall,
+            Fail,
+            Some(SystemCall),
+            as_its_call,
         ),
         (
-            &baselines("tsc", 2.0, 31.0, 35.0),
-            None,
+            "hpet",
+            [12.0, 90.0, 1_500.0],
+            Some(31.0),
             true,
-            Outcome::Fail,
-            Path::Trapped,
+            Fail,
+            Some(SystemCall),
+            "because the clock source is hpet",
         ),
+        ("tsc", emulator, None, true, Fail, Some(Trapped), ""),
+        ("tsc", emulator, None, false, Fail, Some(Trapped), ""),
         (
-            &baselines("tsc", 2.0, 31.0, 35.0),
+            "tsc",
+            [2.0, 90.0, 65.0],
             None,
             false,
-            Outcome::Fail,
-            Path::Trapped,
+            Pass,
+            Some(SystemCall),
+            "",
         ),
         (
-            &baselines("tsc", 2.0, 90.0, 65.0),
-            None,
-            false,
-            Outcome::Pass,
-            Path::SystemCall,
-        ),
-        (
-            &baselines("tsc", 40.0, 90.0, 1_500.0),
+            "tsc",
+            [40.0, 90.0, 1_500.0],
             None,
             true,
-            Outcome::Pass,
-            Path::UserMode,
+            Pass,
+            Some(UserMode),
+            "",
+        ),
+        ("hpet", slow_moment, None, true, NotTested, None, ""),
+        // The kernel maps no vDSO.
+        ("none", emulator, None, true, Fail, Some(SystemCall), ""),
+        (
+            "none",
+            [12.0, 90.0, 1_500.0],
+            Some(31.0),
+            true,
+            Fail,
+            Some(SystemCall),
+            "because the kernel maps no vDSO",
         ),
     ] {
-        let found = path(baselines, syscall_ns, declared);
+        let mut baselines = baselines(source, costs);
+        if source == "none" {
+            baselines.clock_source = Some("tsc".into());
+            baselines.vdso = Some(false);
+        }
+        let found = path(&baselines, syscall_ns, declared);
         let judged = (found.outcome, found.path);
-        assert_eq!(
-            judged,
-            (outcome, Some(path_found)),
-            "{baselines:?}: {}",
-            found.evidence
-        );
+        let evidence = found.evidence;
+        assert_eq!(judged, (outcome, path_found), "{baselines:?}: {evidence}");
+        assert!(evidence.contains(words), "{evidence}");
+        let names_call = evidence.contains("monotonic-syscall");
+        assert!(path_found.is_some() || !names_call, "{evidence}");
     }
-    let found = path(&baselines("hpet", 12.0, 90.0, 1_500.0), Some(31.0), true);
-    assert!(
-        found.evidence.contains("costs as much as its system call")
-            && found.evidence.ends_with("because the clock source is hpet"),
-        "{}",
-        found.evidence
-    );
-    // Too little for the clock's call, too much for user mode: one of the baselines was timed at a
-    // slow moment.
-    let found = path(&baselines("hpet", 40.0, 55.0, 1_500.0), None, true);
-    assert_eq!(
-        (found.outcome, found.path),
-        (Outcome::NotTested, None),
-        "{}",
-        found.evidence
-    );
-    // The call that was timed reads another clock.
-    assert!(
-        !found.evidence.contains("monotonic-syscall"),
-        "{}",
-        found.evidence
-    );
-    // An emulator, on which all instructions cost about the same: 35 ns are no trap.
-    let no_vdso = ReadPathBaselines {
-        vdso: Some(false),
-        ..baselines("tsc", 2.0, 31.0, 35.0)
-    };
-    let found = path(&no_vdso, None, true);
-    assert_eq!(
-        (found.outcome, found.path),
-        (Outcome::Fail, Some(Path::SystemCall)),
-        "{}",
-        found.evidence
-    );
-    let no_vdso = ReadPathBaselines {
-        vdso: Some(false),
-        ..baselines("tsc", 12.0, 90.0, 1_500.0)
-    };
-    let found = path(&no_vdso, Some(31.0), true);
-    assert_eq!(
-        (found.outcome, found.path),
-        (Outcome::Fail, Some(Path::SystemCall))
-    );
-    assert!(
-        found.evidence.ends_with("because the kernel maps no vDSO"),
-        "{}",
-        found.evidence
-    );
 }
 
 #[test]
 fn busy_machine_keeps_cpu_time() {
-    let claims = claiming(Counted::ThreadCpu);
-    let found = verdicts(Evidence {
-        claims,
-        advances: advances(0.2, 0.0, 0.0),
-        ..Evidence::default()
-    })
-    .counts;
-    assert_eq!(
-        (found.outcome, found.found),
-        (Outcome::NotTested, None),
-        "{}",
-        found.evidence
-    );
-    assert!(found.evidence.contains("20 %"), "{}", found.evidence);
+    let unknown = (Outcome::NotTested, None);
+    let evidence = assert_counts(Counted::ThreadCpu, advances(0.2, 0.0, 0.0), unknown);
+    assert!(evidence.contains("20 %"), "{evidence}");
 }
 
 /// Threads that should compute get only the share of time that other programs leave.
@@ -475,26 +454,10 @@ fn starved_thread_keeps_the_clock() {
                 };
                 let starved = got <= 0.5 || (with_busy <= 0.5 && counts == Counted::ProcessCpu);
                 let advances = advances(got, asleep, with_busy);
-                let evidence = Evidence {
-                    claims: claiming(counts),
-                    advances,
-                    ..Evidence::default()
-                };
-                let found = verdicts(evidence).counts;
                 if starved {
-                    assert_eq!(
-                        (found.outcome, found.found),
-                        (Outcome::NotTested, None),
-                        "{}",
-                        found.evidence
-                    );
+                    assert_counts(counts, advances, (Outcome::NotTested, None));
                 } else if asleep == 0.0 {
-                    assert_eq!(
-                        (found.outcome, found.found),
-                        (Outcome::Pass, Some(counts)),
-                        "{}",
-                        found.evidence
-                    );
+                    assert_counts(counts, advances, (Outcome::Pass, Some(counts)));
                 }
             }
         }
@@ -514,23 +477,11 @@ fn unexplained_clock_counts_something_else() {
             ((1.0, 1.0, 0.23), false),
         ] {
             let advances = advances(shares.0, shares.1, shares.2);
-            let evidence = Evidence {
-                claims: claiming(counts),
-                advances,
-                ..Evidence::default()
+            let expected = match known {
+                true => (Outcome::Fail, Some(Counted::SomethingElse)),
+                false => (Outcome::NotTested, None),
             };
-            let found = verdicts(evidence).counts;
-            let expected = if known {
-                (Outcome::Fail, Some(Counted::SomethingElse))
-            } else {
-                (Outcome::NotTested, None)
-            };
-            assert_eq!(
-                (found.outcome, found.found),
-                expected,
-                "{shares:?}: {}",
-                found.evidence
-            );
+            assert_counts(counts, advances, expected);
         }
     }
 }

@@ -1,7 +1,5 @@
 use super::{Cli, CompareArgs, ProbeArgs, Verb};
-use crate::model::Hertz;
 use crate::platform::frequency::CyclesFrom;
-use crate::requests::AgentSpec;
 use crate::table::Format;
 use clap::CommandFactory;
 use std::path::PathBuf;
@@ -31,58 +29,22 @@ fn command_definition_is_valid() {
 }
 
 #[test]
-fn all_flags_of_probe() {
-    let args = probe(&[
-        "monotonic*",
-        "java:*",
-        "--thorough",
-        "--agent",
-        "java -cp 'a b' Agent",
-        "--agent",
-        "c#=mono agent.exe",
-        "--cpu",
-        "1",
-        "--cycles",
-        "2.8GHz",
-        "--format",
-        "csv",
-        "--output",
-        "a.json",
-        "--output",
-        "b.md",
-        "--seed",
-        "7",
-        "--timeout",
-        "5",
-        "--quiet",
-    ]);
-    assert_eq!(args.run.timers, ["monotonic*", "java:*"]);
-    assert!(args.run.thorough && !args.run.quick);
-    assert_eq!(
-        args.run.hosts.agents[0],
-        AgentSpec {
-            name: None,
-            command: ["java", "-cp", "a b", "Agent"].map(str::to_owned).to_vec()
-        }
-    );
-    assert_eq!(args.run.hosts.agents[1].name.as_deref(), Some("c#"));
-    assert_eq!(
-        (args.cpu, args.run.seed, args.run.timeout),
-        (Some(1), Some(7), Some(5))
-    );
-    assert_eq!(
-        (args.run.cycles, args.run.output.format),
-        (CyclesFrom::Given(Hertz(2.8e9)), Format::Csv)
-    );
-    assert_eq!(
-        args.run
-            .output
-            .outputs
-            .iter()
-            .map(|output| output.format)
-            .collect::<Vec<_>>(),
-        [Format::Json, Format::Markdown]
-    );
+fn agents_are_split_as_by_a_shell() {
+    for (text, name, command) in [
+        ("java -cp 'a b' Agent", None, "java|-cp|a b|Agent"),
+        ("c#=mono agent.exe", Some("c#"), "mono|agent.exe"),
+        // No name: this belongs to the command.
+        ("./run --mode=fast", None, "./run|--mode=fast"),
+        ("/opt/a=b/run", None, "/opt/a=b/run"),
+    ] {
+        let run = probe(&["--agent", text]).run;
+        let agent = &run.hosts.agents[0];
+        assert_eq!(
+            (agent.name.as_deref(), &*agent.command.join("|")),
+            (name, command)
+        );
+        assert_eq!(run.cycles, CyclesFrom::Effective);
+    }
 }
 
 #[test]
@@ -92,44 +54,6 @@ fn save_takes_no_separate_value() {
     assert_eq!(args.run.save.as_deref(), Some("reports".as_ref()));
     let args = probe(&["--save=kept"]);
     assert_eq!(args.run.save.as_deref(), Some("kept".as_ref()));
-}
-
-#[test]
-fn probe_has_defaults() {
-    let args = probe(&[]);
-    assert!(args.run.timers.is_empty() && !args.run.quick && !args.run.thorough);
-    assert_eq!(
-        (args.run.cycles, args.run.output.format),
-        (CyclesFrom::Effective, Format::Table)
-    );
-}
-
-#[test]
-fn equals_in_command_is_no_name() {
-    let args = probe(&["--agent", "./run --mode=fast", "--agent", "/opt/a=b/run"]);
-    assert!(
-        args.run
-            .hosts
-            .agents
-            .iter()
-            .all(|agent| agent.name.is_none())
-    );
-    assert_eq!(args.run.hosts.agents[0].command, ["./run", "--mode=fast"]);
-}
-
-#[test]
-fn parses_other_commands() {
-    assert!(matches!(
-        parse(&["list", "x*", "--format", "json", "--agent", "a"]),
-        Ok(Verb::List(_))
-    ));
-    assert!(
-        matches!(parse(&["check", "--cpu", "1"]), Ok(Verb::Check(args)) if args.cpu == Some(1))
-    );
-    assert!(matches!(
-        parse(&["agent", "rdtsc", "--cpu", "0"]),
-        Ok(Verb::Agent(_))
-    ));
 }
 
 #[test]
@@ -228,14 +152,8 @@ fn flags_stand_before_and_after_the_command() {
     }
     let from = Cli::from_words(["timermeter", "--from", "probe"].map(Into::into).into());
     assert!(from.expect("valid flags").command.is_none());
-    let named = Cli::from_words(
-        ["timermeter", "--node", "a", "check"]
-            .map(Into::into)
-            .into(),
-    );
-    assert_eq!(
-        named.expect("valid flags").common.node.as_deref(),
-        Some("a")
-    );
+    let named = ["timermeter", "--node", "a", "check"].map(Into::into);
+    let named = Cli::from_words(named.into()).expect("valid flags");
+    assert_eq!(named.common.node.as_deref(), Some("a"));
     assert!(usage_error(&["table", "r.json", "--node", "a"]).contains("--node"));
 }

@@ -3,8 +3,6 @@
 
 mod script;
 
-use std::cell::RefCell;
-use std::rc::Rc;
 use std::time::Duration;
 use std::{fs, thread};
 
@@ -39,7 +37,7 @@ fn agent_killed_by_signal() {
 #[test]
 fn agent_exits_between_questions() {
     let agent = Script::new("ask; echo \"$HELLO\"; exit 4");
-    let connection = Rc::new(RefCell::new(agent.start(TIMEOUT).expect("an introduction")));
+    let connection = agent.connect();
     agent.assert_group_ended();
     let fault = subject(&connection, "a")
         .readings(3)
@@ -58,7 +56,7 @@ fn idle_time_is_not_counted() {
     );
     let (first, second) = Script::with_growing_timeout(|seconds| {
         let timeout = Duration::from_secs(seconds);
-        let connection = Rc::new(RefCell::new(agent.start(timeout).ok()?));
+        let connection = agent.start(timeout).ok()?.share();
         let mut timer = subject(&connection, "a");
         let first = timer.readings(3).ok()?;
         thread::sleep(timeout);
@@ -67,30 +65,49 @@ fn idle_time_is_not_counted() {
     assert_eq!((first, second), (vec![1, 2, 3], vec![4, 5, 6]));
 }
 
+/// Neither an agent that ends badly nor its children remain.
 #[test]
-fn agent_exits_leaving_child() {
-    let agent = Script::new("ask; sleep 1000 & exit 5");
-    assert_lost(&agent.fault_of_hello(TIMEOUT), &["exited with status 5"]);
-    agent.assert_group_ended();
+fn faults_of_introductions_are_named() {
+    for (script, words) in [
+        ("sleep 1000 & exit 5", "exited with status 5"),
+        (
+            "exec tr '\\0' x < /dev/zero",
+            "answered `hello` with more than 16384 KiB, which no answer to that question needs",
+        ),
+        (
+            "exec >&-; sleep 1000",
+            "closed its output instead of answering `hello`, and was ended",
+        ),
+        ("changed '\"b\"' '\"a\"'", "two timers are called `a`"),
+        ("changed '\"b\"' '\"\"'", "is empty"),
+        (r#"changed '"b"' '"\u001b[2J"'"#, "is empty"),
+        ("changed 'tick\":1' 'tick\":0'", "`a` has a tick of 0 ns"),
+        (
+            "changed 'tick\":1' 'tick\":-2.5'",
+            "`a` has a tick of -2.5 ns",
+        ),
+        ("changed 'tick\":1' 'tick\":1e999'", "malformed"),
+        ("changed '\"sh\"' '\"\"'", "the runtime has no name"),
+        (
+            "changed protocol version",
+            "malformed reply to `hello`: it speaks protocol 0, not 1",
+        ),
+    ] {
+        let agent = Script::new(&format!("ask; {script}; ask"));
+        assert_lost(&agent.fault_of_hello(TIMEOUT), &[words]);
+        agent.assert_group_ended();
+    }
 }
 
+/// Neither signals nor the end of its input end the first agent, and the second writes lines for ever.
 #[test]
-fn rejects_invalid_introductions() {
-    for (from, to, words) in [
-        (r#""id":"b""#, r#""id":"a""#, "two timers are called `a`"),
-        (r#""id":"b""#, r#""id":"""#, "is empty"),
-        (r#""id":"b""#, r#""id":"\u001b[2J""#, "is empty"),
-        (r#"tick":1"#, r#"tick":0"#, "`a` has a tick of 0 ns"),
-        (r#"tick":1"#, r#"tick":-2.5"#, "`a` has a tick of -2.5 ns"),
-        (r#"tick":1"#, r#"tick":1e999"#, "malformed"),
-        (r#""name":"sh""#, r#""name":"""#, "the runtime has no name"),
-        ("protocol", "version", "it speaks protocol 0, not 1"),
+fn agents_end_with_their_connection() {
+    for script in [
+        "trap '' TERM HUP INT; ask; echo \"$HELLO\"; sleep 1000; sleep 1000",
+        "ask; echo \"$HELLO\"; exec yes",
     ] {
-        let agent = Script::new(&format!("ask; changed '{from}' '{to}'; ask"));
-        assert_lost(
-            &agent.fault_of_hello(TIMEOUT),
-            &["malformed reply to `hello`", words],
-        );
+        let agent = Script::new(script);
+        drop(agent.connect());
         agent.assert_group_ended();
     }
 }
@@ -99,7 +116,7 @@ fn rejects_invalid_introductions() {
 fn rejects_line_without_request() {
     let agent =
         Script::new("ask; echo \"$HELLO\"; echo 'by the way'; : > \"$0.said\"; ask; sleep 1000");
-    let connection = Rc::new(RefCell::new(agent.start(TIMEOUT).expect("an introduction")));
+    let connection = agent.connect();
     agent.wait_for_file("pid.said");
     let fault = subject(&connection, "a")
         .readings(1)
@@ -129,12 +146,8 @@ fn agent_hangs_after_start() {
 fn agent_hangs_without_reading() {
     let agent = Script::new("ask; echo \"$HELLO\"; exec sleep 1000");
     let (connection, seconds) = Script::with_growing_timeout(|seconds| {
-        Some((
-            Rc::new(RefCell::new(
-                agent.start(Duration::from_secs(seconds)).ok()?,
-            )),
-            seconds,
-        ))
+        let connection = agent.start(Duration::from_secs(seconds)).ok()?;
+        Some((connection.share(), seconds))
     });
     // The request is far longer than the buffer of a pipe.
     let work = vec![u64::MAX; 100_000];
@@ -149,53 +162,10 @@ fn agent_hangs_without_reading() {
 }
 
 #[test]
-fn agent_ignores_end_of_input() {
-    let agent = Script::new("trap '' TERM HUP INT; ask; echo \"$HELLO\"; sleep 1000; sleep 1000");
-    drop(agent.start(TIMEOUT).expect("an introduction"));
-    agent.assert_group_ended();
-}
-
-#[test]
-fn agent_writes_endless_line() {
-    let agent = Script::new("ask; exec tr '\\0' x < /dev/zero");
-    assert_lost(
-        &agent.fault_of_hello(TIMEOUT),
-        &["answered `hello` with more than 16384 KiB, which no answer to that question needs"],
-    );
-    agent.assert_group_ended();
-}
-
-#[test]
-fn agent_writes_endless_lines() {
-    let agent = Script::new("ask; echo \"$HELLO\"; exec yes");
-    let connection = agent.start(TIMEOUT).expect("an introduction");
-    drop(connection);
-    agent.assert_group_ended();
-}
-
-#[test]
 fn agent_floods_standard_error() {
     let agent =
         Script::new("head -c 9000000 /dev/zero | tr '\\0' x >&2; ask; echo \"$HELLO\"; ask");
-    assert_eq!(
-        agent
-            .start(TIMEOUT)
-            .expect("error output does not disturb the answers")
-            .hello()
-            .runtime
-            .name,
-        "sh"
-    );
-}
-
-#[test]
-fn agent_closes_output_and_stays() {
-    let agent = Script::new("ask; exec >&-; sleep 1000");
-    assert_lost(
-        &agent.fault_of_hello(TIMEOUT),
-        &["closed its output instead of answering `hello`, and was ended"],
-    );
-    agent.assert_group_ended();
+    assert_eq!(agent.connect().borrow().hello().runtime.name, "sh");
 }
 
 #[test]
@@ -203,7 +173,7 @@ fn agent_stays_usable_after_refusal() {
     let agent = Script::new(
         "ask; echo \"$HELLO\"; ask; echo '{\"error\":\"not \\u001b[1mtoday\"}'; ask; echo '{\"values\":[7]}'; ask",
     );
-    let connection = Rc::new(RefCell::new(agent.start(TIMEOUT).expect("an introduction")));
+    let connection = agent.connect();
     let mut timer = subject(&connection, "a");
     assert_eq!(timer.readings(1), Err(Fault::Refused("not today".into())));
     assert_eq!(timer.readings(1), Ok(vec![7]));
@@ -214,7 +184,7 @@ fn agent_stays_usable_after_refusal() {
 #[test]
 fn unoffered_questions_are_not_sent() {
     let agent = Script::new("ask; changed ',\"handoffs\"' ''; ask; echo '{\"values\":[7]}'; ask");
-    let connection = Rc::new(RefCell::new(agent.start(TIMEOUT).expect("an introduction")));
+    let connection = agent.connect();
     let mut timer = subject(&connection, "a");
     assert_eq!(
         timer.handoffs(&[], 1),
@@ -240,7 +210,7 @@ fn reads_answers_of_conforming_agent() {
             esac
         done; echo over >> "$0""#,
     );
-    let connection = Rc::new(RefCell::new(agent.start(TIMEOUT).expect("an introduction")));
+    let connection = agent.connect();
     assert_eq!(connection.borrow().hello().timers.len(), 2);
     let (mut a, mut b) = (subject(&connection, "a"), subject(&connection, "b"));
     assert_eq!(a.intervals(&[0, 9], 2), Ok(vec![vec![1, 2], vec![3, -4]]));
@@ -265,10 +235,8 @@ fn reads_answers_of_conforming_agent() {
 
 #[test]
 fn agent_starts_on_requested_cpu() {
-    let cpu = *timers::allowed_cpus()
-        .expect("the list of allowed CPUs")
-        .last()
-        .expect("a CPU");
+    let allowed = timers::allowed_cpus().expect("the list of allowed CPUs");
+    let cpu = allowed[allowed.len() - 1];
     let agent = Script::new(
         r#"ask; while read -r key value; do [ "$key" != Cpus_allowed_list: ] || cpus=$value; done </proc/self/status
         changed '"version":"1"' "\"version\":\"$cpus\""; ask"#,
@@ -277,8 +245,5 @@ fn agent_starts_on_requested_cpu() {
         Connection::start(&agent.command, Some(cpu), TIMEOUT).expect("an introduction");
     assert_eq!(connection.hello().runtime.version, cpu.to_string());
     let here = timers::allowed_cpus().expect("the list of allowed CPUs");
-    assert!(
-        here.contains(&cpu),
-        "the thread of this test was moved: {here:?}"
-    );
+    assert_eq!(here, allowed, "the thread of this test was moved");
 }

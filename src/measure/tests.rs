@@ -11,27 +11,6 @@ use super::{
 };
 use crate::choice::ClockFigures;
 
-/// A clock with its known step and cost.
-struct Stopwatch<C> {
-    clock: C,
-    figures: ClockFigures,
-}
-
-impl<C: Clock> Stopwatch<C> {
-    fn measure<O: Operation>(
-        &self,
-        instrument: Instrument,
-        mut operation: O,
-        goal: &Goal,
-    ) -> Result<MeasuredOperation, TrialError> {
-        let mut pair = ClockAndOperation {
-            clock: &self.clock,
-            operation: &mut operation,
-        };
-        instruments::measure(instrument, &mut pair, &self.figures, goal)
-    }
-}
-
 /// A clock in virtual time: it moves in steps and costs a little.
 #[derive(Clone)]
 struct Virtual {
@@ -53,7 +32,13 @@ impl Virtual {
         self.now.set(self.now.get() + ns);
     }
 
-    fn watch(&self) -> Stopwatch<Self> {
+    /// Measures an operation with this clock, whose step and cost are known.
+    fn measure(
+        &self,
+        instrument: Instrument,
+        mut operation: impl Operation,
+        goal: &Goal,
+    ) -> Result<MeasuredOperation, TrialError> {
         let figures = ClockFigures {
             id: "virtual".into(),
             step_ns: self.step_ns,
@@ -64,8 +49,11 @@ impl Virtual {
             variation_ns: self.step_ns.min(0.1 * self.cost_ns),
             properties: timers::Properties::MONOTONIC.into_owned(),
         };
-        let clock = self.clone();
-        Stopwatch { clock, figures }
+        let mut pair = ClockAndOperation {
+            clock: self,
+            operation: &mut operation,
+        };
+        instruments::measure(instrument, &mut pair, &figures, goal)
     }
 }
 
@@ -101,7 +89,6 @@ fn adaptive_batches_bound_the_error() {
         for duration in [47.3, 1_234.5, 98_765.4] {
             let clock = Virtual::new(step, cost);
             let measured = clock
-                .watch()
                 .measure(Instrument::Adaptive, || clock.pass(duration), &goal(0.01))
                 .expect("it can be measured");
             let found = measured.mean_ns.value;
@@ -130,19 +117,16 @@ fn a_cold_first_call_fools_nobody() {
         };
         let goal = goal(error);
         for measured in [
-            clock
-                .watch()
-                .measure(Instrument::Adaptive, operation, &goal),
-            clock.watch().measure(Instrument::Micro, operation, &goal),
+            clock.measure(Instrument::Adaptive, operation, &goal),
+            clock.measure(Instrument::Micro, operation, &goal),
         ] {
-            let measured = measured.expect("it can be measured");
-            let summary = &measured;
+            let summary = measured.expect("it can be measured");
             assert!(
                 (summary.mean_ns.value / 80.0 - 1.0).abs() < error,
                 "{error}: {summary:?}"
             );
             assert!(
-                summary.clock_error <= 1.3 * error && measured.calls > 1,
+                summary.clock_error <= 1.3 * error && summary.calls > 1,
                 "{error}: {summary:?}"
             );
             calls.set(0);
@@ -150,6 +134,7 @@ fn a_cold_first_call_fools_nobody() {
     }
 }
 
+/// The set-up, which takes far longer, is not timed.
 #[test]
 fn measures_setup_calls_with_coarse_clock() {
     let clock = Virtual::new(1e6, 22.0);
@@ -162,11 +147,9 @@ fn measures_setup_calls_with_coarse_clock() {
         },
         call: |_: &mut ()| clock.pass(40_000.0),
     };
-    let measured = clock
-        .watch()
+    let summary = clock
         .measure(Instrument::Adaptive, sort, &goal(0.2))
         .expect("measured");
-    let summary = &measured;
     assert!(
         (summary.mean_ns.value / 40_000.0 - 1.0).abs() < summary.error,
         "{summary:?}"
@@ -184,7 +167,6 @@ fn edge_crossing_agrees_with_classic() {
         turn.set((turn.get() + 0.618_034).fract());
     };
     let classic = clock
-        .watch()
         .measure(Instrument::Adaptive, operation, &goal(0.01))
         .expect("classic");
     let jittered = WithSetUp {
@@ -193,7 +175,6 @@ fn edge_crossing_agrees_with_classic() {
         call: |_: &mut ()| operation(),
     };
     let discrete = clock
-        .watch()
         .measure(Instrument::Discrete, jittered, &goal(0.05))
         .expect("edge-crossing");
     let ratio = discrete.mean_ns.value / classic.mean_ns.value;
@@ -209,7 +190,6 @@ fn throughput_span_or_coarse_clock() {
         ..goal(0.01)
     };
     let often = clock
-        .watch()
         .measure(Instrument::Throughput, || clock.pass(250.0), &spanned)
         .expect("often");
     assert!((often.mean_ns.value - 250.0).abs() < 1.0);
@@ -221,36 +201,15 @@ fn throughput_span_or_coarse_clock() {
     );
     let coarse = Virtual::new(4e6, 4.0);
     let error = coarse
-        .watch()
         .measure(Instrument::Throughput, || coarse.pass(250.0), &spanned)
         .unwrap_err();
     assert!(error.to_string().contains("--time"), "{error}");
 }
 
 #[test]
-fn set_up_is_not_timed() {
-    let clock = Virtual::new(10.0, 22.0);
-    let sort = WithSetUp {
-        data: (),
-        set_up: |_: &mut ()| clock.pass(5e6),
-        call: |_: &mut ()| clock.pass(8_000.0),
-    };
-    let measured = clock
-        .watch()
-        .measure(Instrument::Adaptive, sort, &goal(0.01))
-        .expect("measured");
-    assert!(
-        (measured.mean_ns.value / 8_000.0 - 1.0).abs() < 0.01,
-        "{:?}",
-        measured
-    );
-}
-
-#[test]
 fn only_micro_trials_vary_weight() {
     let clock = Virtual::new(10.0, 22.0);
     let micro = clock
-        .watch()
         .measure(Instrument::Micro, || clock.pass(100.0), &goal(0.01))
         .expect("micro");
     let weights: std::collections::BTreeSet<u64> =
@@ -258,12 +217,10 @@ fn only_micro_trials_vary_weight() {
     assert!(weights.len() > 3, "{weights:?}");
     assert!((micro.mean_ns.value - 100.0).abs() < 1.0);
     let long = clock
-        .watch()
         .measure(Instrument::Macro, || clock.pass(1e6), &goal(0.01))
         .expect("macro");
     assert!(long.samples.iter().all(|sample| sample.weight == 1));
     let error = clock
-        .watch()
         .measure(Instrument::Macro, || clock.pass(100.0), &goal(0.01))
         .unwrap_err();
     assert!(error.to_string().contains("too short"), "{error}");
@@ -273,7 +230,6 @@ fn only_micro_trials_vary_weight() {
 fn what_cannot_be_measured_says_so() {
     let clock = Virtual::new(10.0, 22.0);
     let error = clock
-        .watch()
         .measure(Instrument::Adaptive, || clock.pass(10.0), &goal(0.0001))
         .unwrap_err();
     assert!(error.to_string().contains("0.05 %"), "{error}");
@@ -283,7 +239,6 @@ fn what_cannot_be_measured_says_so() {
     };
     assert!(
         clock
-            .watch()
             .measure(Instrument::Adaptive, || clock.pass(10.0), &stuck)
             .is_err()
     );

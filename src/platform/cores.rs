@@ -219,55 +219,34 @@ mod tests {
             ),
             ("sys/devices/system/cpu/smt/active", "1\n"),
         ]);
-        let found = core(&root, Some(3), Cpu::default());
-        assert_eq!(
-            found,
-            Cpu {
-                smt: Some(true),
-                threads_per_core: Some(2),
-                core_list: Some("3,35".into()),
-                ..Cpu::default()
-            }
-        );
-        assert_eq!(
-            core(&root, Some(4), Cpu::default()),
-            Cpu {
-                smt: Some(true),
-                threads_per_core: None,
-                core_list: None,
-                ..Cpu::default()
-            }
-        );
+        let unknown = Cpu {
+            smt: Some(true),
+            ..Cpu::default()
+        };
+        let known = Cpu {
+            threads_per_core: Some(2),
+            core_list: Some("3,35".into()),
+            ..unknown.clone()
+        };
+        assert_eq!(core(&root, Some(3), Cpu::default()), known);
+        assert_eq!(core(&root, Some(4), Cpu::default()), unknown);
         let (_folder, nothing) = test_root(&[]);
         assert_eq!(core(&nothing, Some(3), Cpu::default()), Cpu::default());
     }
 
     #[test]
     fn turbo_by_any_driver() {
-        let turbo_in = |path, text| {
-            let (_folder, root) = test_root(&[(path, text)]);
-            turbo(&root, Some(1))
-        };
-        assert_eq!(
-            turbo_in("sys/devices/system/cpu/intel_pstate/no_turbo", "1\n"),
-            Some(false)
-        );
-        assert_eq!(
-            turbo_in("sys/devices/system/cpu/intel_pstate/no_turbo", "0\n"),
-            Some(true)
-        );
-        assert_eq!(
-            turbo_in("sys/devices/system/cpu/cpufreq/boost", "1\n"),
-            Some(true)
-        );
-        assert_eq!(
-            turbo_in("sys/devices/system/cpu/cpu1/cpufreq/boost", "0\n"),
-            Some(false)
-        );
-        assert_eq!(
-            turbo_in("sys/devices/system/cpu/cpufreq/boost", "\u{0}\n"),
-            None
-        );
+        for (file, text, expected) in [
+            ("intel_pstate/no_turbo", "1\n", Some(false)),
+            ("intel_pstate/no_turbo", "0\n", Some(true)),
+            ("cpufreq/boost", "1\n", Some(true)),
+            ("cpu1/cpufreq/boost", "0\n", Some(false)),
+            ("cpufreq/boost", "\u{0}\n", None),
+        ] {
+            let path = format!("sys/devices/system/cpu/{file}");
+            let (_folder, root) = test_root(&[(&path, text)]);
+            assert_eq!(turbo(&root, Some(1)), expected, "{file}: {text}");
+        }
     }
 
     fn names(kinds: &[CoreKind]) -> Vec<(&str, &str)> {
@@ -289,10 +268,7 @@ mod tests {
         ]);
         let found = kinds(&root, Some("0-15")).expect("the kinds are known");
         assert_eq!(names(&found), [("P-core", "0-7"), ("E-core", "8-15")]);
-        assert_eq!(
-            kind_of_cpu(&found, 9).map(|kind| kind.name.as_str()),
-            Some("E-core")
-        );
+        assert_eq!(kind_of_cpu(&found, 9), Some(&found[1]));
         assert_eq!(kind_of_cpu(&found, 16), None);
         assert_eq!(cpus_of_most_capable_kind(&root, &[3, 7, 8, 12]), [3, 7]);
         assert_eq!(cpus_of_most_capable_kind(&root, &[8, 12]), [8, 12]);
@@ -314,10 +290,7 @@ mod tests {
                 (file(cpu, "cpu_capacity"), capacity),
             ]);
         }
-        let files: Vec<(&str, &str)> = files
-            .iter()
-            .map(|(path, text)| (path.as_str(), *text))
-            .collect();
+        let files: Vec<_> = files.iter().map(|(path, text)| (&**path, *text)).collect();
         let (_folder, root) = test_root(&files);
         let found = kinds(&root, Some("0-3")).expect("the kinds are known");
         assert_eq!(

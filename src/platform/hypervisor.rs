@@ -201,8 +201,9 @@ mod tests {
     }
 
     /// The hypervisor of a machine with these files, identified by its firmware.
-    fn identified(files: &[(&str, &str)]) -> Option<String> {
-        identify_by_firmware(&test_root(files).1)
+    fn identified(files: &[(&str, &str)]) -> String {
+        let found = identify_by_firmware(&test_root(files).1);
+        found.unwrap_or_else(|| "none".into())
     }
 
     #[test]
@@ -212,61 +213,41 @@ mod tests {
         let arm = |implementer| {
             format!("processor : 0\nCPU implementer : {implementer}\nCPU part : 0x051\n")
         };
-        let virt = (COMPATIBLE, "linux,dummy-virt\0");
-        let qemu = [virt, (QEMU_NODE, "qemu,fw-cfg-mmio\0")];
-        fn processor(text: &str) -> (&str, &str) {
-            ("proc/cpuinfo", text)
-        }
         let [emulated, real] = [arm("0x00"), arm("0x41")];
-        assert_eq!(
-            identified(&[&qemu[..], &[processor(&emulated)]].concat()).as_deref(),
-            Some("QEMU (TCG)")
+        let riscv = "processor : 0\nmvendorid : 0x0\n";
+        let (virt, board) = (
+            "linux,dummy-virt\0",
+            "raspberrypi,5-model-b\0brcm,bcm2712\0",
         );
-        assert_eq!(
-            identified(&[&qemu[..], &[processor(&real)]].concat()).as_deref(),
-            Some("QEMU")
-        );
-        assert_eq!(
-            identified(&[virt, processor(&real)]).as_deref(),
-            Some("a hypervisor")
-        );
-        let riscv = [
-            (COMPATIBLE, "riscv-virtio\0qemu"),
-            processor("processor : 0\nmvendorid : 0x0\n"),
-        ];
-        assert_eq!(identified(&riscv).as_deref(), Some("QEMU (TCG)"));
-        assert_eq!(
-            identified(&[
-                (COMPATIBLE, "raspberrypi,5-model-b\0brcm,bcm2712\0"),
-                processor(&real)
-            ]),
-            None
-        );
-        assert_eq!(identified(&[]), None);
+        let qemu = (QEMU_NODE, "qemu,fw-cfg-mmio\0");
+        for (compatible, node, processor, name) in [
+            (virt, qemu, &*emulated, "QEMU (TCG)"),
+            (virt, qemu, &real, "QEMU"),
+            (virt, ("none", ""), &real, "a hypervisor"),
+            ("riscv-virtio\0qemu", ("none", ""), riscv, "QEMU (TCG)"),
+            (board, ("none", ""), &real, "none"),
+        ] {
+            let files = [(COMPATIBLE, compatible), node, ("proc/cpuinfo", processor)];
+            assert_eq!(identified(&files), name, "{files:?}");
+        }
+        assert_eq!(identified(&[]), "none");
     }
 
     #[test]
     fn identifies_by_dmi() {
-        let machine = |vendor, product| {
-            identified(&[
+        for (vendor, product, name) in [
+            ("QEMU", "KVM Virtual Machine", "QEMU"),
+            ("Amazon EC2", "c7g.large", "Amazon EC2"),
+            ("Amazon EC2", "c7g.metal", "none"),
+            ("Microsoft Corporation", "Virtual Machine", "Hyper-V"),
+            ("Microsoft Corporation", "Surface Pro", "none"),
+            ("Ampere(R)", "Mt. Jade", "none"),
+        ] {
+            let files = [
                 ("sys/class/dmi/id/sys_vendor", vendor),
                 ("sys/class/dmi/id/product_name", product),
-            ])
-        };
-        assert_eq!(
-            machine("QEMU", "KVM Virtual Machine").as_deref(),
-            Some("QEMU")
-        );
-        assert_eq!(
-            machine("Amazon EC2", "c7g.large").as_deref(),
-            Some("Amazon EC2")
-        );
-        assert_eq!(machine("Amazon EC2", "c7g.metal"), None);
-        assert_eq!(
-            machine("Microsoft Corporation", "Virtual Machine").as_deref(),
-            Some("Hyper-V")
-        );
-        assert_eq!(machine("Microsoft Corporation", "Surface Pro"), None);
-        assert_eq!(machine("Ampere(R)", "Mt. Jade"), None);
+            ];
+            assert_eq!(identified(&files), name, "{files:?}");
+        }
     }
 }

@@ -29,39 +29,14 @@ const NEVER: i64 = i64::MAX;
 #[test]
 fn wrapping_reference_fails() {
     let itself = judged(comparisons(90_000_000, [WRAP, WRAP]), None);
-    assert_eq!(
-        (itself.monotonic.outcome, itself.stable.outcome),
-        (Outcome::Fail, Outcome::Fail)
-    );
-    assert_eq!(
-        itself.monotonic.backward_steps, 2,
-        "{}",
-        itself.monotonic.evidence
-    );
-    assert!(
-        itself
-            .stable
-            .evidence
-            .contains("it went back between two comparisons, 2 times"),
-        "{}",
-        itself.stable.evidence
-    );
+    assert_judged(&itself, Question::Monotonic, Outcome::Fail, "");
+    let back = "it went back between two comparisons, 2 times";
+    assert_judged(&itself, Question::Stable, Outcome::Fail, back);
+    assert_eq!(itself.monotonic.backward_steps, 2);
     let other = judged(comparisons(90_000_000, [WRAP, NEVER]), None);
-    assert_eq!(
-        other.stable.outcome,
-        Outcome::NotTested,
-        "{}",
-        other.stable.evidence
-    );
+    let why = "`reference` only, which itself went back";
+    assert_judged(&other, Question::Stable, Outcome::NotTested, why);
     assert_eq!((other.stable.jumps, other.stable.offset_ppm), (0, None));
-    assert!(
-        other
-            .stable
-            .evidence
-            .contains("`reference` only, which itself went back"),
-        "{}",
-        other.stable.evidence
-    );
     assert_ne!(other.monotonic.outcome, Outcome::Fail, "it did not wrap");
 }
 
@@ -71,27 +46,10 @@ fn ends_compared_with_kernel_clock() {
     let (apart, passed) = (WRAP + 1_000_000, 7 * (WRAP + 1_000_000) as u64);
     let around = Some([passed - 50_000, passed + 50_000]);
     let itself = judged(comparisons(apart, [WRAP, WRAP]), around);
-    assert_eq!(
-        itself.stable.outcome,
-        Outcome::Fail,
-        "{}",
-        itself.stable.evidence
-    );
-    assert!(
-        itself
-            .stable
-            .evidence
-            .contains("passed by the kernel's clock"),
-        "{}",
-        itself.stable.evidence
-    );
+    let why = "passed by the kernel's clock";
+    assert_judged(&itself, Question::Stable, Outcome::Fail, why);
     let other = judged(comparisons(apart, [WRAP, NEVER]), around);
-    assert_eq!(
-        other.stable.outcome,
-        Outcome::NotTested,
-        "{}",
-        other.stable.evidence
-    );
+    assert_judged(&other, Question::Stable, Outcome::NotTested, "");
     for passed in [
         around,
         None,
@@ -99,12 +57,7 @@ fn ends_compared_with_kernel_clock() {
         Some([0, u64::MAX]),
     ] {
         let sound = judged(comparisons(apart, [NEVER, NEVER]), passed);
-        assert_eq!(
-            sound.stable.outcome,
-            Outcome::Pass,
-            "{passed:?}: {}",
-            sound.stable.evidence
-        );
+        assert_judged(&sound, Question::Stable, Outcome::Pass, "");
     }
 }
 
@@ -125,6 +78,6 @@ fn backward_reference_of_host_fails() {
             advances,
             ..Evidence::default()
         });
-        assert_eq!(found.stable.outcome, outcome, "{}", found.stable.evidence);
+        assert_judged(&found, Question::Stable, outcome, "");
     }
 }

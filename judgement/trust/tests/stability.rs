@@ -24,3 +24,21 @@ fn stable(series: Vec<[i64; 3]>) -> crate::model::Stable {
     })
     .stable
 }
+
+/// Checks the outcome of a verdict on stability, and that its evidence contains these words.
+#[track_caller]
+fn assert_stable(found: &crate::model::Stable, outcome: Outcome, words: &str) {
+    assert_eq!(found.outcome, outcome, "{}", found.evidence);
+    assert!(found.evidence.contains(words), "{}", found.evidence);
+}
+
+/// The jumps and freezes that a verdict found.
+fn leaps(found: &crate::model::Stable) -> (u32, u32) {
+    (found.jumps, found.freezes)
+}
+
+/// The rate that a verdict found, in ppm, and half the width of its interval.
+fn rate(found: &crate::model::Stable) -> (f64, f64) {
+    let rate = found.offset_ppm.zip(found.offset_uncertainty_ppm);
+    rate.unwrap_or_else(|| panic!("no rate: {found:?}"))
+}

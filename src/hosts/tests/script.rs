@@ -1,18 +1,16 @@
 //! Creates agents that are shell scripts, and checks their faults.
 
-use std::cell::RefCell;
 use std::ffi::OsString;
-use std::rc::Rc;
 use std::time::Duration;
 use std::{fs, thread};
 
-use crate::hosts::connection::Connection;
+use crate::hosts::connection::{Connection, SharedConnection};
 use crate::hosts::hosted::subject;
 use crate::hosts::process::AgentCommand;
 use timers::{Answer, Fault, Subject};
 
-/// The introduction of an agent with two timers, `a` and `b`.
-const HELLO: &str = r#"{"protocol":1,"runtime":{"name":"sh","version":"1"},"timers":[{"id":"a","label":"A","ns_per_tick":1,"reference":true},{"id":"b","label":"B","ns_per_tick":null}],"ops":["intervals","batches","readings","handoffs","advance"]}"#;
+/// The introduction of an agent with two timers, `a` and `b`, and with keys that nobody knows.
+const HELLO: &str = r#"{"protocol":1,"runtime":{"name":"sh","version":"1","vendor":"x"},"colour":"red","timers":[{"id":"a","label":"A","ns_per_tick":1,"reference":true},{"id":"b","label":"B","ns_per_tick":null}],"ops":["intervals","batches","readings","handoffs","advance"]}"#;
 
 /// The timeout of agents, long enough for a loaded machine. Tests that pass do not wait this long.
 pub const TIMEOUT: Duration = Duration::from_secs(60);
@@ -47,6 +45,12 @@ impl Script {
         Connection::start(&self.command, None, timeout)
     }
 
+    /// Starts the agent, whose introduction is valid.
+    #[track_caller]
+    pub fn connect(&self) -> SharedConnection {
+        self.start(TIMEOUT).expect("an introduction").share()
+    }
+
     /// Starts the agent and returns the fault of its introduction.
     pub fn fault_of_hello(&self, timeout: Duration) -> Fault {
         self.start(timeout).err().expect("no valid introduction")
@@ -58,7 +62,7 @@ impl Script {
         &self,
         question: impl FnOnce(&mut dyn Subject) -> Answer<T>,
     ) -> Fault {
-        let connection = Rc::new(RefCell::new(self.start(TIMEOUT).expect("an introduction")));
+        let connection = self.connect();
         let fault = question(subject(&connection, "a").as_mut()).expect_err("no valid answer");
         if let Fault::Lost(_) = &fault {
             assert_eq!(

@@ -144,6 +144,15 @@ mod tests {
         })
     }
 
+    /// The frequencies of the core before and after a run, in GHz.
+    fn changed(before: f64, after: f64) -> KnownFrequencies {
+        KnownFrequencies {
+            before: chains(before),
+            after: chains(after),
+            ..KnownFrequencies::default()
+        }
+    }
+
     /// The findings about the frequencies on a machine with this hypervisor.
     fn findings(
         parts: &KnownFrequencies,
@@ -170,23 +179,10 @@ mod tests {
     #[test]
     fn reports_change_above_three_percent() {
         for (after, reported) in [(3.09, false), (3.1, true), (2.92, false), (2.9, true)] {
-            let parts = KnownFrequencies {
-                before: chains(3.0),
-                after: chains(after),
-                ..KnownFrequencies::default()
-            };
-            assert_eq!(
-                codes(&parts, CyclesFrom::Effective) == ["frequency-changed"],
-                reported,
-                "{after}"
-            );
+            let found = codes(&changed(3.0, after), CyclesFrom::Effective);
+            assert_eq!(found == ["frequency-changed"], reported, "{after}");
         }
-        let parts = KnownFrequencies {
-            before: chains(3.0),
-            after: chains(2.4),
-            ..KnownFrequencies::default()
-        };
-        let message = findings(&parts, CyclesFrom::Effective, None)[0].message();
+        let message = findings(&changed(3.0, 2.4), CyclesFrom::Effective, None)[0].message();
         for figure in ["2.4 GHz to 3 GHz", "those at 2.7 GHz"] {
             assert!(message.contains(figure), "{message}");
         }
@@ -202,10 +198,8 @@ mod tests {
             })
         };
         let parts = KnownFrequencies {
-            before: chains(3.0),
-            after: chains(2.5),
             during: during(2.59e9, 2.61e9),
-            ..KnownFrequencies::default()
+            ..changed(3.0, 2.5)
         };
         let frequency = summarise(&parts, CyclesFrom::Effective).expect("it is known");
         assert_eq!(
@@ -235,21 +229,14 @@ mod tests {
             nominal: Some((Hertz(2.5e9), "brand string".into())),
             ..KnownFrequencies::default()
         };
-        let chosen = |source| {
-            summarise(&parts, source).map(|all| (all.cycles_from, value_of(all.cycles_hz)))
-        };
-        assert_eq!(
-            chosen(CyclesFrom::Nominal),
-            Ok(("nominal".into(), Some(2.5e9)))
-        );
-        assert_eq!(
-            chosen(CyclesFrom::Given(Hertz(1e9))),
-            Ok(("given".into(), Some(1e9)))
-        );
-        assert_eq!(
-            chosen(CyclesFrom::Effective),
-            Ok(("effective".into(), None))
-        );
+        for (source, name, hertz) in [
+            (CyclesFrom::Nominal, "nominal", Some(2.5e9)),
+            (CyclesFrom::Given(Hertz(1e9)), "given", Some(1e9)),
+            (CyclesFrom::Effective, "effective", None),
+        ] {
+            let all = summarise(&parts, source).expect(name);
+            assert_eq!((&*all.cycles_from, value_of(all.cycles_hz)), (name, hertz));
+        }
         assert_eq!(
             codes(&parts, CyclesFrom::Effective),
             ["effective-frequency-unknown"]

@@ -2,63 +2,50 @@
 
 use super::*;
 
+/// The verdict on a clock that claims to count this.
+fn judged(counts: Counted, series: Vec<[i64; 3]>) -> crate::model::Stable {
+    let evidence = Evidence {
+        claims: claiming(counts),
+        series,
+        ..Evidence::default()
+    };
+    verdicts(evidence).stable
+}
+
+/// Comparisons of a clock that leaps ahead by this.
+fn leaping(by: i64) -> Vec<[i64; 3]> {
+    series(1.0, |k, timer| timer + if k >= 9 { by } else { 0 })
+}
+
 #[test]
 fn cpu_time_may_not_run_ahead() {
-    let judged = |series| {
-        verdicts(Evidence {
-            claims: claiming(Counted::ThreadCpu),
-            series,
-            ..Evidence::default()
-        })
-        .stable
-    };
-    assert_eq!(
-        judged(series(1.0, |k, timer| if k >= 9 {
-            timer - 300_000
-        } else {
-            timer
-        }))
-        .outcome,
-        Outcome::NotApplicable
-    );
-    assert_eq!(
-        judged(series(1.0, |k, timer| if k >= 9 {
-            timer + 300_000
-        } else {
-            timer
-        }))
-        .outcome,
-        Outcome::Fail
-    );
+    for (counts, by, outcome) in [
+        (Counted::ThreadCpu, -300_000, Outcome::NotApplicable),
+        (Counted::ThreadCpu, 300_000, Outcome::Fail),
+        (Counted::ThreadCycles, 1 << 48, Outcome::Fail),
+    ] {
+        assert_stable(&judged(counts, leaping(by)), outcome, "");
+    }
 }
 
 #[test]
 fn interrupted_cpu_time_does_not_jump() {
     // In each period of two milliseconds the thread ran for one or two.
     let mut ran = 0;
-    let series = (0..40)
-        .map(|k: i64| {
-            ran += if k % 3 == 0 { 1_000_000 } else { 450_000 };
-            [1_000_000 * k, ran, 1_000_000 * k + 60]
-        })
-        .collect();
-    let evidence = Evidence {
-        claims: claiming(Counted::ThreadCpu),
-        series,
-        ..Evidence::default()
-    };
-    let found = verdicts(evidence).stable;
-    assert_eq!(found.outcome, Outcome::NotApplicable, "{}", found.evidence);
+    let series = (0..40).map(|k: i64| {
+        ran += if k % 3 == 0 { 1_000_000 } else { 450_000 };
+        [1_000_000 * k, ran, 1_000_000 * k + 60]
+    });
+    let found = judged(Counted::ThreadCpu, series.collect());
+    assert_stable(&found, Outcome::NotApplicable, "");
 }
 
 #[test]
 fn cycles_are_not_compared_with_time() {
-    let faster = series(1.0, |k, timer| if k >= 9 { timer + 300_000 } else { timer });
-    let claims = claiming(Counted::ThreadCycles);
-    let judged = |id: &str, syscall_ns: Option<f64>, cost: f64, trap_ns: f64| {
+    let with_costs = |id: &str, syscall_ns: Option<f64>, cost: f64, trap_ns: f64| {
         let mut trace = trace(Evidence {
-            claims,
-            series: faster.clone(),
+            claims: claiming(Counted::ThreadCycles),
+            series: leaping(300_000),
             ..Evidence::default()
         });
         trace.declared = false;
@@ -81,53 +68,19 @@ fn cycles_are_not_compared_with_time() {
             ..case(&trace, &profile, &baselines)
         })
     };
-    let found = judged("perf-cycles", Some(160.0), 1_200.0, 805.0);
-    assert_eq!(
-        found.stable.outcome,
-        Outcome::NotApplicable,
-        "{}",
-        found.stable.evidence
-    );
+    let found = with_costs("perf-cycles", Some(160.0), 1_200.0, 805.0);
+    assert_stable(&found.stable, Outcome::NotApplicable, "");
     assert_eq!((found.stable.jumps, found.stable.offset_ppm), (0, None));
     assert_eq!(found.stable.shares_oscillator, None);
     assert!(found.disqualifying().next().is_none());
-    assert_eq!(
-        found.read_path.outcome,
-        Outcome::Fail,
-        "{}",
-        found.read_path.evidence
-    );
-    assert!(
-        found.read_path.evidence.contains("traps to the hypervisor"),
-        "{}",
-        found.read_path.evidence
-    );
+    let trap = "traps to the hypervisor";
+    assert_judged(&found, Question::ReadPath, Outcome::Fail, trap);
     for (id, syscall_ns, cost, trap) in [
         ("perf-cycles", Some(160.0), 330.0, 340.0),
         ("perf-cycles", None, 1_200.0, 805.0),
         ("runtime:cycles", None, 900.0, 805.0),
     ] {
-        let path = judged(id, syscall_ns, cost, trap).read_path;
-        assert_eq!(
-            path.outcome,
-            Outcome::Pass,
-            "{id} for {cost}: {}",
-            path.evidence
-        );
+        let found = with_costs(id, syscall_ns, cost, trap);
+        assert_judged(&found, Question::ReadPath, Outcome::Pass, "");
     }
-}
-
-#[test]
-fn leaping_cycles_are_unstable() {
-    let leap = series(
-        1.0,
-        |k, timer| if k >= 9 { timer + (1 << 48) } else { timer },
-    );
-    let evidence = Evidence {
-        claims: claiming(Counted::ThreadCycles),
-        series: leap,
-        ..Evidence::default()
-    };
-    let found = verdicts(evidence).stable;
-    assert_eq!(found.outcome, Outcome::Fail, "{}", found.evidence);
 }
