@@ -144,22 +144,15 @@ mod tests {
     #[test]
     fn unknown_runtime_lists_known_ones() {
         let published = report(&[]);
-        let text = missing_runtime(&published, None).to_string();
-        assert!(
-            text.contains("`native`")
-                && text.contains("dotnet, java")
-                && text.contains("published"),
-            "{text}"
-        );
-        assert_eq!(
-            ids(&published, "java").len() + ids(&published, "dotnet").len(),
-            published.timers.len()
-        );
+        let both = ["java", "dotnet"].map(|runtime| ids(&published, runtime).len());
+        assert_eq!(both[0] + both[1], published.timers.len());
         let own = report(&[("monotonic", "native")]);
-        let text = missing_runtime(&own, Some("cobol")).to_string();
-        assert!(
-            text.contains("`cobol`") && text.contains("--agent") && text.contains("of: native"),
-            "{text}"
-        );
+        for (report, asked, words) in [
+            (&published, None, ["`native`", "dotnet, java", "published"]),
+            (&own, Some("cobol"), ["`cobol`", "--agent", "of: native"]),
+        ] {
+            let text = missing_runtime(report, asked).to_string();
+            assert!(words.iter().all(|word| text.contains(word)), "{text}");
+        }
     }
 }

@@ -280,15 +280,18 @@ pub(super) fn check_size(text: &str) -> Result<(), InvalidReport> {
 #[cfg(test)]
 mod tests {
     use crate::report::parse;
-    use crate::report::read::tests::SMALL;
+    use crate::report::read::tests::{SMALL, assert_refused, with_clock, with_frequency};
+
+    /// A report of a machine with these keys, too.
+    fn platform(more: &str) -> String {
+        SMALL.replace(r#""kernel":{}"#, &format!(r#""kernel":{{}},{more}"#))
+    }
 
     /// A report of a clock with these costs of single processes.
     fn with_costs(lists: &str) -> String {
-        let row = format!(
-            r#"{{"id":"a","label":"","runtime":"native","status":"ok","findings":[],
-            "distribution":{{"modes":[],"within_ns":1,"between_ns":null,"tail_share":0,{lists}}}}}"#
-        );
-        SMALL.replace("\"timers\":[]", &format!("\"timers\":[{row}]"))
+        with_clock(&format!(
+            r#""distribution":{{"modes":[],"within_ns":1,"between_ns":null,"tail_share":0,{lists}}}"#
+        ))
     }
 
     fn costs(ns: &str, cycles: &str) -> String {
@@ -299,21 +302,11 @@ mod tests {
 
     #[test]
     fn refuses_numbers_out_of_range() {
-        let platform =
-            |more: &str| SMALL.replace(r#""kernel":{}"#, &format!(r#""kernel":{{}},{more}"#));
-        let counts = |more: &str| {
-            format!(
-                r#"{{"intervals":1,"batched_calls":1,"single_calls":1,"backward_steps":0,{more}}}"#
-            )
-        };
         let observed = |more: &str| {
-            let row = format!(
-                r#"{{"id":"a","label":"","runtime":"native","status":"ok","observations":{}}}"#,
-                counts(more)
-            );
-            SMALL.replace("\"timers\":[]", &format!("\"timers\":[{row}]"))
+            with_clock(&format!(
+                r#""observations":{{"intervals":1,"batched_calls":1,"single_calls":1,"backward_steps":0,{more}}}"#
+            ))
         };
-        let load = |minutes: &str| platform(&format!(r#""load":{{"one_minute":{minutes}}}"#));
         for (text, words) in [
             (
                 platform(r#""steal_share":1e308"#),
@@ -324,7 +317,7 @@ mod tests {
                 "steal_share is -1e308; it has to be from 0 to 1",
             ),
             (
-                load("1e308"),
+                platform(r#""load":{"one_minute":1e308}"#),
                 "one_minute is 1e308; it has to be from -1e18",
             ),
             (
@@ -336,15 +329,11 @@ mod tests {
                 "disturbed_processes is 4294967295.0; it has to be from 0 to 1e6",
             ),
             (
-                SMALL.replace(
-                    "\"frequency\":{",
-                    "\"frequency\":{\"effective_hz_after\":1e300,",
-                ),
+                with_frequency(r#""effective_hz_after":1e300"#),
                 "effective_hz_after is 1e300; it has to be from 1 to 1e12",
             ),
         ] {
-            let error = parse(&text, "r.json").expect_err(words).to_string();
-            assert!(error.contains(words), "{error}");
+            assert_refused(&text, words);
         }
         let all_valid = [
             platform(r#""steal_share":0.5,"waiting":{"timer_slack_ns":18446744073709551615}"#),
@@ -359,22 +348,11 @@ mod tests {
 
     #[test]
     fn unknown_keys_have_no_range() {
-        let with =
-            |more: &str| SMALL.replace(r#""kernel":{}"#, &format!(r#""kernel":{{}},{more}"#));
         let unknown = r#""turbo_share":37,"later":{"many_processes":[1e300,-1e999],"wait_hz":-5}"#;
-        parse(&with(unknown), "r.json").expect("a later version may write it");
-        // The known keys after unknown ones have their ranges.
-        for (known, words) in [
-            (r#""steal_share":2"#, "steal_share is 2.0; it has"),
-            (
-                r#""load":{"one_minute":1e308}"#,
-                "one_minute is 1e308; it has",
-            ),
-        ] {
-            let text = with(&format!("{unknown},{known}"));
-            let error = parse(&text, "r.json").expect_err(known).to_string();
-            assert!(error.contains(words), "{error}");
-        }
+        parse(&platform(unknown), "r.json").expect("a later version may write it");
+        // The known key after unknown ones has its range.
+        let known = platform(&format!(r#"{unknown},"steal_share":2"#));
+        assert_refused(&known, "steal_share is 2.0; it has");
     }
 
     #[test]
@@ -409,8 +387,7 @@ mod tests {
             ),
             (costs("8,null", ""), "invalid type: null"),
         ] {
-            let error = parse(&text, "r.json").unwrap_err().to_string();
-            assert!(error.contains(words), "{error}");
+            assert_refused(&text, words);
         }
     }
 }

@@ -132,7 +132,7 @@ fn decode<'a>(path: &Path, bytes: &'a [u8]) -> Result<&'a str, ReadError> {
 
 #[cfg(test)]
 pub(super) mod tests {
-    use super::{ReadError, parse, read};
+    use super::{parse, read};
 
     /// A valid report with the required keys only.
     pub(in crate::report) const SMALL: &str = r#"{"schema":"timermeter.report.v2","tool":{"name":"timermeter","version":"0.1.0"},
@@ -142,129 +142,111 @@ pub(super) mod tests {
         "settings":{"profile":"quick","cpu":null,"seed":1,"processes":1,"timeout_seconds":5},
         "findings":[],"timers":[]}"#;
 
-    fn error(text: &str) -> ReadError {
-        parse(text, "r.json").expect_err("it should be refused")
+    /// A report of a clock with these keys, too.
+    pub(in crate::report) fn with_clock(more: &str) -> String {
+        let row = format!(
+            r#"{{"id":"a","label":"","runtime":"native","status":"ok","findings":[],{more}}}"#
+        );
+        SMALL.replace("\"timers\":[]", &format!("\"timers\":[{row}]"))
     }
 
-    #[test]
-    fn reads_small_report() {
-        let report = parse(SMALL, "r.json").unwrap();
-        assert_eq!(report.settings.plan, "quick");
-        assert_eq!(report.frequency.effective_hz, None);
+    /// A report whose frequencies have these keys, too.
+    pub(in crate::report) fn with_frequency(more: &str) -> String {
+        SMALL.replace("\"frequency\":{", &format!("\"frequency\":{{{more},"))
+    }
+
+    /// Checks that a report is refused, for this reason.
+    #[track_caller]
+    pub(in crate::report) fn assert_refused(text: &str, words: &str) {
+        let error = parse(text, "r.json").expect_err(words).to_string();
+        assert!(error.contains(words), "{error}");
     }
 
     #[test]
     fn names_other_version() {
-        let text = error(&SMALL.replace("report.v2", "report.v1")).to_string();
-        assert!(
-            text.contains("timermeter.report.v1") && text.contains("timermeter.report.v2 only"),
-            "{text}"
-        );
-        for text in ["{}", "[1]", r#"{"schema":1}"#] {
-            let text = error(text).to_string();
-            assert!(text.contains("without a \"schema\""), "{text}");
+        let other = SMALL.replace("report.v2", "report.v1");
+        for (text, words) in [
+            (&*other, "timermeter.report.v1"),
+            (&other, "timermeter.report.v2 only"),
+            ("{}", "without a \"schema\""),
+            ("[1]", "without a \"schema\""),
+            (r#"{"schema":1}"#, "without a \"schema\""),
+        ] {
+            assert_refused(text, words);
         }
     }
 
     #[test]
     fn names_place_of_broken_json() {
-        for (text, place) in [("{\n  \"schema\": oops", (2, 13)), ("", (1, 0))] {
-            let (line, column) = place;
-            let text = error(text).to_string();
-            assert!(
-                text.contains(&format!("(line {line}, column {column})")),
-                "{text}"
-            );
+        let negative = SMALL.replace("\"seed\":1", "\"seed\":-1");
+        let typed = with_clock(r#""figures":{"staircase":5}"#);
+        for (text, words) in [
+            ("{\n  \"schema\": oops", "(line 2, column 13)"),
+            ("", "(line 1, column 0)"),
+            (&negative, "invalid value"),
+            (&negative, "(line 5, column "),
+            (&typed, "line 6, column"),
+        ] {
+            assert_refused(text, words);
         }
-        let text = error(&SMALL.replace("\"seed\":1", "\"seed\":-1")).to_string();
-        assert!(
-            text.contains("invalid value") && text.contains("(line 5, column "),
-            "{text}"
-        );
     }
 
     #[test]
     fn rejects_duplicate_ids() {
         let row = r#"{"id":"a","label":"","runtime":"native","status":"failed","findings":[]}"#;
-        let text = error(&SMALL.replace("\"timers\":[]", &format!("\"timers\":[{row},{row}]")))
-            .to_string();
-        assert!(text.contains("two clocks are 'a'"), "{text}");
+        let twice = SMALL.replace("\"timers\":[]", &format!("\"timers\":[{row},{row}]"));
+        assert_refused(&twice, "two clocks are 'a'");
     }
 
     #[test]
     fn names_invalid_values() {
-        let row = |more: &str| {
-            let row = format!(
-                r#"{{"id":"a","label":"","runtime":"native","status":"ok","findings":[],{more}}}"#
-            );
-            SMALL.replace("\"timers\":[]", &format!("\"timers\":[{row}]"))
-        };
-        for (text, words) in [
+        for (keys, words) in [
             (
-                row(r#""resolution_ns":{"value":0}"#),
+                r#""resolution_ns":{"value":0}"#,
                 "'a': resolution_ns is 0.0; it has to be more than 0",
             ),
             (
-                row(r#""resolution_ns":{"value":1,"low":3,"high":2}"#),
+                r#""resolution_ns":{"value":1,"low":3,"high":2}"#,
                 "resolution_ns ends at 2.0, below its beginning at 3.0",
             ),
             (
-                row(r#""cost_ns":{"value":1,"low":1e300}"#),
+                r#""cost_ns":{"value":1,"low":1e300}"#,
                 "cost_ns is 1e300; it has to be from 0 to 1e18",
             ),
-            (row(r#""cost_ns":{"value":-1}"#), "cost_ns is -1.0"),
+            (r#""cost_ns":{"value":-1}"#, "cost_ns is -1.0"),
             (
-                row(r#""cost_ns":{"value":1000,"low":1,"high":2}"#),
+                r#""cost_ns":{"value":1000,"low":1,"high":2}"#,
                 "'a': cost_ns is 1000.0; it has to be from 1 to 2",
             ),
             (
-                row(r#""cost_ns":{"value":0.5,"low":1,"high":2}"#),
+                r#""cost_ns":{"value":0.5,"low":1,"high":2}"#,
                 "'a': cost_ns is 0.5; it has to be from 1 to 2",
             ),
             // No column shows it.
             (
-                row(r#""cost_cycles":{"value":9,"low":1,"high":2}"#),
+                r#""cost_cycles":{"value":9,"low":1,"high":2}"#,
                 "cost_cycles is 9.0; it has to be from 1 to 2",
             ),
             (
-                row(r#""cost_ns":{"value":1,"low":3,"high":2}"#),
-                "'a': cost_ns ends at 2.0",
-            ),
-            (
-                row(r#""quality":{"value":0.5,"low":0.5,"high":0.4}"#),
+                r#""quality":{"value":0.5,"low":0.5,"high":0.4}"#,
                 "quality ends at 0.4, below its beginning at 0.5",
             ),
             (
-                row(r#""spread":{"value":0.5,"low":0.5,"high":0.4}"#),
-                "spread ends at 0.4, below its beginning at 0.5",
-            ),
-            (
-                row(r#""spread":{"value":0.5,"high":1.5}"#),
+                r#""spread":{"value":0.5,"high":1.5}"#,
                 "spread is 1.5; it has to be from 0 to 1",
             ),
-            (row(r#""amortised_ns":-1"#), "'a': amortised_ns is -1.0"),
-            (row(r#""ns_per_tick":0"#), "ns_per_tick is 0.0"),
+            (r#""amortised_ns":-1"#, "'a': amortised_ns is -1.0"),
+            (r#""ns_per_tick":0"#, "ns_per_tick is 0.0"),
             (
-                SMALL.replace(
-                    "\"frequency\":{",
-                    "\"frequency\":{\"cycles_hz\":{\"value\":0},",
-                ),
-                "cycles_hz is 0.0",
+                r#""distribution":{"modes":[],"within_ns":1,"between_ns":null,"tail_share":1.5}"#,
+                "distribution.tail_share is 1.5; it has to be from 0 to 1",
             ),
         ] {
-            let report = error(&text);
-            assert!(report.to_string().contains(words), "{report}");
+            assert_refused(&with_clock(keys), words);
         }
-        let distribution = |modes: &str, tail: &str| {
-            row(&format!(
-                r#""distribution":{{"modes":[{modes}],"within_ns":1,"between_ns":null,"tail_share":{tail}}}"#
-            ))
-        };
-        assert!(parse(&distribution(r#"{"ns":9,"share":1}"#, "0"), "r.json").is_ok());
-        let text = error(&distribution("", "1.5")).to_string();
-        assert!(
-            text.contains("distribution.tail_share is 1.5; it has to be from 0 to 1"),
-            "{text}"
+        assert_refused(
+            &with_frequency(r#""cycles_hz":{"value":0}"#),
+            "cycles_hz is 0.0",
         );
     }
 
@@ -276,20 +258,13 @@ pub(super) mod tests {
             r#"{"value":1,"high":1}"#,
             r#"{"value":1}"#,
         ] {
-            let row = format!(
-                r#"{{"id":"a","label":"","runtime":"native","status":"ok","findings":[],"cost_ns":{figure},"cost_cycles":{figure}}}"#
-            );
-            let text = SMALL.replace("\"timers\":[]", &format!("\"timers\":[{row}]"));
+            let text = with_clock(&format!(r#""cost_ns":{figure},"cost_cycles":{figure}"#));
             parse(&text, "r.json").expect(figure);
         }
     }
 
     #[test]
     fn zero_is_no_frequency() {
-        let with = |key: &str, hertz: &str| {
-            let more = format!("\"frequency\":{{\"{key}\":{hertz},");
-            parse(&SMALL.replace("\"frequency\":{", &more), "r.json")
-        };
         for key in [
             "nominal_hz",
             "tsc_hz",
@@ -297,16 +272,16 @@ pub(super) mod tests {
             "effective_hz_after",
         ] {
             for hertz in ["0", "-0.0", "-1", "5e-324", "1e13"] {
-                let error = with(key, hertz).expect_err(key).to_string();
-                assert!(error.contains(&format!("{key} is ")), "{error}");
+                let text = with_frequency(&format!("\"{key}\":{hertz}"));
+                assert_refused(&text, &format!("{key} is "));
             }
             for hertz in ["1", "32768", "1e12"] {
-                with(key, hertz).expect(key);
+                let text = with_frequency(&format!("\"{key}\":{hertz}"));
+                parse(&text, "r.json").expect(key);
             }
         }
-        let outside = r#"{"value":2e9,"low":2.1e9,"high":2.2e9}"#;
-        let error = with("effective_hz", outside).expect_err("it is outside");
-        assert!(error.to_string().contains("effective_hz is "), "{error}");
+        let outside = r#""effective_hz":{"value":2e9,"low":2.1e9,"high":2.2e9}"#;
+        assert_refused(&with_frequency(outside), "effective_hz is ");
     }
 
     #[test]
@@ -330,22 +305,5 @@ pub(super) mod tests {
                 "{text}"
             );
         }
-    }
-
-    #[test]
-    fn names_place_of_wrong_type() {
-        let row = r#"{"id":"a","label":"","runtime":"native","status":"ok","findings":[],"figures":{"staircase":5}}"#;
-        let text = SMALL.replace("\"timers\":[]", &format!("\"timers\":[{row}]"));
-        let error = parse(&text, "r.json").unwrap_err().to_string();
-        assert!(error.contains("line 6, column"), "{error}");
-    }
-
-    #[test]
-    fn names_missing_file() {
-        let error = read(std::path::Path::new("/no/such/report.json")).unwrap_err();
-        assert!(
-            error.to_string().contains("/no/such/report.json"),
-            "{error}"
-        );
     }
 }

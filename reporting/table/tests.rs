@@ -4,24 +4,18 @@ use super::{CellValue, Format, Notation, Style, Table, TableColumn, data, latex,
 
 #[test]
 fn notation_determines_digits() {
-    let format = |notation, cell| TableColumn::right("", notation).format_cell(&cell);
-    assert_eq!(format(Notation::Significant, 10.0149.into()), "10.01");
-    assert_eq!(
-        format(Notation::Fixed(3), CellValue::from(-0.000_4)),
-        "0.000"
-    );
-    assert_eq!(
-        format(Notation::Fixed(3), CellValue::from(-1.200_4)),
-        "-1.200"
-    );
-    assert_eq!(
-        format(Notation::Significant, CellValue::AtMost(4e6)),
-        "≤ 4000000"
-    );
-    assert_eq!(format(Notation::Time, CellValue::AtMost(4e6)), "≤ 4.000 ms");
-    assert_eq!(format(Notation::Fixed(2), 48.914.into()), "48.91");
-    assert_eq!(format(Notation::Fixed(3), 1.0.into()), "1.000");
-    assert_eq!(format(Notation::Count, CellValue::from(f64::NAN)), "–");
+    for (notation, cell, text) in [
+        (Notation::Significant, 10.0149.into(), "10.01"),
+        (Notation::Fixed(3), (-0.000_4).into(), "0.000"),
+        (Notation::Fixed(3), (-1.200_4).into(), "-1.200"),
+        (Notation::Significant, CellValue::AtMost(4e6), "≤ 4000000"),
+        (Notation::Time, CellValue::AtMost(4e6), "≤ 4.000 ms"),
+        (Notation::Fixed(2), 48.914.into(), "48.91"),
+        (Notation::Fixed(3), 1.0.into(), "1.000"),
+        (Notation::Count, f64::NAN.into(), "–"),
+    ] {
+        assert_eq!(TableColumn::right("", notation).format_cell(&cell), text);
+    }
 }
 
 fn sample_table() -> Table<'static> {
@@ -47,14 +41,15 @@ fn sample_table() -> Table<'static> {
 
 #[test]
 fn narrow_terminal_folds_columns() {
-    let style = |width| Style {
+    let style = |width, colour| Style {
         width: Some(width),
-        colour: false,
+        colour,
         ..Style::default()
     };
-    assert!(sample_table().fits(style(80)) && !sample_table().fits(style(40)));
+    let fits = |width| sample_table().fits(style(width, false));
+    assert!(fits(80) && !fits(40));
     assert_eq!(
-        sample_table().on_terminal(style(40), &|_| ""),
+        sample_table().on_terminal(style(40, false), &|_| ""),
         "name               cost why
 monotonic-     4.000 ms the kernel
 coarse-syscall          counts ticks |
@@ -62,22 +57,15 @@ coarse-syscall          counts ticks |
 a                     – –
 "
     );
-    let wide = sample_table().on_terminal(
-        Style {
-            width: Some(200),
-            colour: true,
-            ..Style::default()
-        },
-        &|row| if row == 1 { "31" } else { "" },
-    );
-    assert!(
-        wide.starts_with("\u{1b}[1mname ") && wide.contains("\n\u{1b}[31ma  "),
-        "{wide}"
-    );
-    assert!(
-        wide.contains("\nmonotonic-coarse-syscall  4.000 ms  the kernel counts ticks | slowly\n"),
-        "{wide}"
-    );
+    let red_second = |row| if row == 1 { "31" } else { "" };
+    let wide = sample_table().on_terminal(style(200, true), &red_second);
+    for text in [
+        "\u{1b}[1mname ",
+        "\n\u{1b}[31ma  ",
+        "\nmonotonic-coarse-syscall  4.000 ms  the kernel counts ticks | slowly\n",
+    ] {
+        assert!(wide.contains(text), "{wide}");
+    }
 }
 
 /// A table of two columns of which the first is explained.
@@ -106,12 +94,15 @@ fn ascii_table_stays_aligned() {
     );
 }
 
+/// A table without rows.
+fn costs() -> Table<'static> {
+    let cost = TableColumn::right("cost", Notation::Fixed(1));
+    Table::new(vec![TableColumn::left("name"), cost])
+}
+
 #[test]
 fn wide_characters_take_two_columns() {
-    let mut table = Table::new(vec![
-        TableColumn::left("name"),
-        TableColumn::right("cost", Notation::Fixed(1)),
-    ]);
+    let mut table = costs();
     table.push(vec!["時計".into(), 1.0.into()]);
     table.push(vec!["clock".into(), 20.0.into()]);
     let expected = "name   cost\n時計    1.0\nclock  20.0\n";
@@ -121,55 +112,46 @@ fn wide_characters_take_two_columns() {
 
 #[test]
 fn many_rows_are_written_without_layout() {
-    let mut table = Table::new(vec![
-        TableColumn::left("name"),
-        TableColumn::right("cost", Notation::Fixed(1)),
-    ]);
+    let mut table = costs();
     for _ in 0..6_000 {
         table.push(vec!["a".into(), 1.0.into()]);
     }
     let text = table.render(Format::Table);
     assert_eq!(text.lines().count(), 6_001);
     assert!(text.starts_with("name  cost\na  1.0\na  1.0\n"));
-    assert_eq!(
-        table.on_terminal(
-            Style {
-                width: Some(80),
-                colour: true,
-                ..Style::default()
-            },
-            &|_| "31"
-        ),
-        text
-    );
+    let style = Style {
+        width: Some(80),
+        colour: true,
+        ..Style::default()
+    };
+    assert_eq!(table.on_terminal(style, &|_| "31"), text);
 }
 
 #[test]
 fn formats_have_all_cells() {
-    assert_eq!(
-        sample_table().render(Format::Markdown),
-        "| name | cost | why |\n|:--|--:|:--|\n\
-         | monotonic-coarse-syscall | 4.000 ms | the kernel counts ticks \\| slowly |\n| a | – | – |\n"
-    );
-    assert_eq!(
-        sample_table().render(Format::Csv),
-        "name,cost,why\nmonotonic-coarse-syscall,4000000.0,the kernel counts ticks | slowly\na,,\n"
-    );
-    assert!(
-        sample_table()
-            .render(Format::Json)
-            .ends_with("{\"name\":\"a\",\"cost\":null,\"why\":null}\n]\n")
-    );
-    assert!(
-        sample_table()
-            .render(Format::Html)
-            .contains("<tr><td>a</td><td class=\"n\">–</td><td>–</td></tr>")
-    );
-    assert!(
-        sample_table()
-            .render(Format::Latex)
-            .contains("a & \\textendash{} & \\textendash{} \\\\\n")
-    );
+    for (format, cells) in [
+        (
+            Format::Markdown,
+            "| name | cost | why |\n|:--|--:|:--|\n\
+             | monotonic-coarse-syscall | 4.000 ms | the kernel counts ticks \\| slowly |\n| a | – | – |\n",
+        ),
+        (
+            Format::Csv,
+            "name,cost,why\nmonotonic-coarse-syscall,4000000.0,the kernel counts ticks | slowly\na,,\n",
+        ),
+        (
+            Format::Json,
+            "{\"name\":\"a\",\"cost\":null,\"why\":null}\n]\n",
+        ),
+        (
+            Format::Html,
+            "<tr><td>a</td><td class=\"n\">–</td><td>–</td></tr>",
+        ),
+        (Format::Latex, "a & \\textendash{} & \\textendash{} \\\\\n"),
+    ] {
+        let text = sample_table().render(format);
+        assert!(text.contains(cells), "{text}");
+    }
 }
 
 #[test]
@@ -207,9 +189,9 @@ proptest! {
 
     #[test]
     fn html_has_no_tags_or_quotes(text in any::<String>()) {
-        prop_assert!(!markup::escape_html(&text).contains(['<', '>', '"', '\'', '\n']));
-        let known = ["amp;", "lt;", "gt;", "quot;", "#39;"];
         let text = markup::escape_html(&text);
+        prop_assert!(!text.contains(['<', '>', '"', '\'', '\n']));
+        let known = ["amp;", "lt;", "gt;", "quot;", "#39;"];
         let is_valid = text.split('&').skip(1).all(|rest| known.iter().any(|entity| rest.starts_with(entity)));
         prop_assert!(is_valid, "{}", text);
     }
@@ -230,7 +212,7 @@ proptest! {
         let text = latex::escape(&text);
         let is_latin1 = |c: char| c.is_ascii() && !c.is_control() || ('\u{a1}'..='\u{ff}').contains(&c);
         prop_assert!(text.chars().all(is_latin1), "{}", text);
-        let unescaped = text.replace("\\{", "").replace("\\}", "").replace("\\%", "").replace("\\#", "").replace("\\&", "");
+        let unescaped = ["\\{", "\\}", "\\%", "\\#", "\\&"].iter().fold(text.clone(), |text, it| text.replace(it, ""));
         prop_assert_eq!(unescaped.matches('{').count(), unescaped.matches('}').count());
         prop_assert!(!unescaped.contains(['%', '#', '&']), "{}", text);
     }

@@ -46,14 +46,18 @@ fn smaller_cost_bound_counts() {
         });
         variation_ns(&row, 10.0, [22.0, 0.44])
     };
-    assert_eq!(variation(1.0, Some(33.0)), Some(10.0));
-    assert_eq!(variation(1.0, Some(24.0)), Some(2.0));
-    // It may be less than 95 % in another process.
-    assert_eq!(variation(0.96, Some(50.0)), Some(28.0));
-    assert_eq!(variation(0.98, Some(50.0)), Some(10.0));
-    assert_eq!(variation(0.9, Some(22.0)), Some(0.44));
-    assert_eq!(variation(0.98, None), Some(10.0));
-    assert_eq!(variation(0.9, None), None);
+    for (spread, p99_ns, expected) in [
+        (1.0, Some(33.0), Some(10.0)),
+        (1.0, Some(24.0), Some(2.0)),
+        // It may be less than 95 % in another process.
+        (0.96, Some(50.0), Some(28.0)),
+        (0.98, Some(50.0), Some(10.0)),
+        (0.9, Some(22.0), Some(0.44)),
+        (0.98, None, Some(10.0)),
+        (0.9, None, None),
+    ] {
+        assert_eq!(variation(spread, p99_ns), expected, "{spread} {p99_ns:?}");
+    }
 }
 
 #[test]
@@ -77,14 +81,13 @@ fn syscall_variants_enter_the_kernel() {
             continue;
         };
         let variant = timers::find(variant).expect("it is in the catalogue").info;
-        assert_eq!(
+        let found = (
             variant.properties.reads_by,
-            Some(ReadsBy::SystemCall),
-            "{}",
-            entry.info.id
+            variant.properties.syscall_variant,
         );
         assert_eq!(
-            variant.properties.syscall_variant, None,
+            found,
+            (Some(ReadsBy::SystemCall), None),
             "{}",
             entry.info.id
         );
@@ -96,20 +99,15 @@ fn properties_that_are_not_declared_are_unknown() {
     let platform = Platform::default();
     let known = |row: TimerRow| properties(&row, &platform);
     assert_eq!(known(row("sundial", "native", None)), Properties::default());
-    assert_eq!(
-        known(row("realtime", "native", None)),
-        native("realtime"),
-        "this program declares it"
-    );
-    let hosted = known(row("realtime", "Mine 1.0", None));
-    assert_eq!(
-        hosted,
-        Properties {
-            needs_fence: Some(false),
-            ..Properties::default()
-        },
-        "its callers have no fence"
-    );
+    // This program declares it.
+    let own = known(row("realtime", "native", None));
+    assert_eq!(own, native("realtime"));
+    // Its callers have no fence.
+    let unfenced = Properties {
+        needs_fence: Some(false),
+        ..Properties::default()
+    };
+    assert_eq!(known(row("realtime", "Mine 1.0", None)), unfenced);
 }
 
 #[test]

@@ -1,10 +1,21 @@
 use std::fs;
 use std::path::Path;
 
-use super::{OutputError, WholeFile};
+use super::WholeFile;
 
-fn prepare(path: &Path) -> Result<WholeFile, OutputError> {
-    WholeFile::prepare(path)
+fn prepare(path: &Path) -> WholeFile {
+    WholeFile::prepare(path).unwrap()
+}
+
+fn replace(path: &Path, bytes: &[u8]) {
+    prepare(path).commit(bytes).unwrap();
+}
+
+/// Checks that no file can be written here, for this reason.
+#[track_caller]
+fn assert_refused(path: &Path, reason: &str) {
+    let error = WholeFile::prepare(path).unwrap_err().to_string();
+    assert!(error.contains(reason), "{error}");
 }
 
 fn names_in(folder: &Path) -> Vec<String> {
@@ -20,7 +31,7 @@ fn names_in(folder: &Path) -> Vec<String> {
 fn new_file_appears_whole() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("r.json");
-    let output = prepare(&path).unwrap();
+    let output = prepare(&path);
     assert!(!path.exists());
     output.commit(b"whole").unwrap();
     assert_eq!(fs::read(&path).unwrap(), b"whole");
@@ -32,8 +43,8 @@ fn dropping_leaves_nothing_changed() {
     let folder = tempfile::tempdir().unwrap();
     let old = folder.path().join("old.json");
     fs::write(&old, "old").unwrap();
-    drop(prepare(&old).unwrap());
-    drop(prepare(&folder.path().join("new.json")).unwrap());
+    drop(prepare(&old));
+    drop(prepare(&folder.path().join("new.json")));
     assert_eq!(names_in(folder.path()), ["old.json"]);
     assert_eq!(fs::read(&old).unwrap(), b"old");
 }
@@ -43,38 +54,29 @@ fn replaces_longer_file_completely() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("r.json");
     fs::write(&path, "a much longer text").unwrap();
-    prepare(&path).unwrap().commit(b"short").unwrap();
+    replace(&path, b"short");
     assert_eq!(fs::read(&path).unwrap(), b"short");
 }
 
 #[test]
 fn refuses_folders_and_missing_folders() {
     let folder = tempfile::tempdir().unwrap();
-    let missing = prepare(&folder.path().join("no/r.json")).unwrap_err();
-    assert!(
-        missing.to_string().contains("there is no folder"),
-        "{missing}"
-    );
-    assert!(missing.to_string().contains("create it"), "{missing}");
-    let is_folder = prepare(folder.path()).unwrap_err();
-    assert!(
-        is_folder.to_string().contains("it is a folder"),
-        "{is_folder}"
-    );
-    let slash = prepare(&folder.path().join("r.json/")).unwrap_err();
-    assert!(slash.to_string().contains("it is a folder"), "{slash}");
     fs::write(folder.path().join("file"), "").unwrap();
-    let under_a_file = prepare(&folder.path().join("file/r.json")).unwrap_err();
-    assert!(
-        under_a_file.to_string().contains("there is no folder"),
-        "{under_a_file}"
-    );
+    for (name, reason) in [
+        ("no/r.json", "there is no folder"),
+        ("no/r.json", "create it"),
+        ("", "it is a folder"),
+        ("r.json/", "it is a folder"),
+        ("file/r.json", "there is no folder"),
+    ] {
+        assert_refused(&folder.path().join(name), reason);
+    }
 }
 
 #[test]
 fn bare_name_lies_in_current_folder() {
     let name = format!("timermeter-bare-{}.json", std::process::id());
-    drop(prepare(Path::new(&name)).unwrap());
+    drop(prepare(Path::new(&name)));
     assert!(!Path::new(&name).exists());
 }
 
@@ -82,7 +84,7 @@ fn bare_name_lies_in_current_folder() {
 mod unix {
     use std::os::unix::fs::{MetadataExt, PermissionsExt, chown, lchown, symlink};
 
-    use super::{fs, names_in, prepare};
+    use super::{assert_refused, fs, names_in, prepare, replace};
     use std::io::Write;
     use std::path::{Path, PathBuf};
 
@@ -93,14 +95,20 @@ mod unix {
         fs::metadata(path).unwrap().permissions().mode() & 0o7777
     }
 
-    /// A folder that everyone may write to, like `/tmp`, with a file of the given mode.
-    fn shared_folder(bits: u32) -> (tempfile::TempDir, PathBuf) {
+    /// A folder that everyone may write to, like `/tmp`, with a file, of the given mode if there is one.
+    fn shared_folder(bits: Option<u32>) -> (tempfile::TempDir, PathBuf) {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("r.json");
-        fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o1777)).unwrap();
+        set_mode(folder.path(), 0o1777);
         fs::write(&path, "old").unwrap();
-        fs::set_permissions(&path, fs::Permissions::from_mode(bits)).unwrap();
+        if let Some(bits) = bits {
+            set_mode(&path, bits);
+        }
         (folder, path)
+    }
+
+    fn set_mode(path: &Path, bits: u32) {
+        fs::set_permissions(path, fs::Permissions::from_mode(bits)).unwrap();
     }
 
     /// Whether an owner could be changed, for which the tests have to run as root. Says on standard
@@ -115,43 +123,32 @@ mod unix {
 
     #[test]
     fn new_file_has_usual_permissions() {
-        let folder = tempfile::tempdir().unwrap();
-        let (plain, written) = (
-            folder.path().join("plain"),
-            folder.path().join("written.json"),
-        );
-        fs::write(&plain, "").unwrap();
-        prepare(&written).unwrap().commit(b"x").unwrap();
+        let (folder, plain) = shared_folder(None);
+        let written = folder.path().join("written.json");
+        replace(&written, b"x");
         assert_eq!(mode(&written), mode(&plain));
     }
 
+    /// Except the bits that let a file run as another user.
     #[test]
     fn replaced_file_keeps_its_permissions() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("r.json");
-        fs::write(&path, "").unwrap();
-        fs::set_permissions(&path, fs::Permissions::from_mode(0o600)).unwrap();
-        prepare(&path).unwrap().commit(b"x").unwrap();
-        assert_eq!(mode(&path), 0o600);
-    }
-
-    #[test]
-    fn drops_set_id_bits() {
-        let (_folder, path) = shared_folder(0o7755);
-        prepare(&path).unwrap().commit(b"x").unwrap();
-        assert_eq!(mode(&path), 0o755);
+        for (before, after) in [(0o600, 0o600), (0o7755, 0o755)] {
+            let (_folder, path) = shared_folder(Some(before));
+            replace(&path, b"x");
+            assert_eq!(mode(&path), after);
+        }
     }
 
     #[test]
     fn permissions_of_other_users_are_not_copied() {
-        let (folder, path) = shared_folder(0o644);
+        let (folder, path) = shared_folder(None);
         if !is_root(chown(&path, Some(OTHER), Some(OTHER))) {
             return;
         }
-        fs::set_permissions(&path, fs::Permissions::from_mode(0o6777)).unwrap();
+        set_mode(&path, 0o6777);
         let plain = folder.path().join("plain");
         fs::write(&plain, "").unwrap();
-        prepare(&path).unwrap().commit(b"x").unwrap();
+        replace(&path, b"x");
         let owner = |path| {
             let found = fs::metadata(path).unwrap();
             (found.uid(), found.gid())
@@ -161,36 +158,33 @@ mod unix {
 
     #[test]
     fn replaced_file_keeps_its_group() {
-        let (_folder, path) = shared_folder(0o640);
+        let (_folder, path) = shared_folder(Some(0o640));
         if !is_root(chown(&path, None, Some(OTHER))) {
             return;
         }
-        prepare(&path).unwrap().commit(b"x").unwrap();
-        assert_eq!(
-            (mode(&path), fs::metadata(&path).unwrap().gid()),
-            (0o640, OTHER)
-        );
+        replace(&path, b"x");
+        let group = fs::metadata(&path).unwrap().gid();
+        assert_eq!((mode(&path), group), (0o640, OTHER));
     }
 
     #[test]
     fn links_of_other_users_are_not_followed() {
-        let (folder, target) = shared_folder(0o644);
+        let (folder, target) = shared_folder(None);
         for to in [target.as_path(), Path::new("/dev/null"), Path::new("none")] {
             let link = folder.path().join("link.json");
             symlink(to, &link).unwrap();
-            drop(prepare(&link).unwrap());
+            drop(prepare(&link));
             if !is_root(lchown(&link, Some(OTHER), None)) {
                 return;
             }
-            let error = prepare(&link).unwrap_err().to_string();
-            assert!(error.contains("link of another user"), "{error}");
+            assert_refused(&link, "link of another user");
             fs::remove_file(&link).unwrap();
         }
     }
 
     #[test]
     fn folders_behind_links_of_other_users_are_not_entered() {
-        let (folder, _) = shared_folder(0o644);
+        let (folder, _) = shared_folder(None);
         let (own, link) = (folder.path().join("own"), folder.path().join("link"));
         fs::create_dir_all(own.join("deep")).unwrap();
         symlink("own", &link).unwrap();
@@ -200,24 +194,23 @@ mod unix {
             "own/../link/deep/../r.json",
         ] {
             let path = folder.path().join(path);
-            prepare(&path).unwrap().commit(b"x").unwrap();
+            replace(&path, b"x");
             if !is_root(lchown(&link, Some(OTHER), None)) {
                 return;
             }
-            let error = prepare(&path).unwrap_err().to_string();
-            assert!(error.contains("link of another user"), "{error}");
+            assert_refused(&path, "link of another user");
             let error = super::super::append(&path).unwrap_err().to_string();
             assert!(error.contains("link of another user"), "{error}");
             // The owner of the folder may put links into it.
             lchown(folder.path(), Some(OTHER), None).unwrap();
-            prepare(&path).unwrap();
+            drop(prepare(&path));
             lchown(folder.path(), Some(0), None).unwrap();
             lchown(&link, Some(0), None).unwrap();
         }
         // In a folder of this user alone, links of others are followed, as by the kernel.
         lchown(&link, Some(OTHER), None).unwrap();
-        fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o755)).unwrap();
-        prepare(&link.join("r.json")).unwrap();
+        set_mode(folder.path(), 0o755);
+        drop(prepare(&link.join("r.json")));
     }
 
     #[cfg(target_os = "linux")]
@@ -227,7 +220,7 @@ mod unix {
         let at = |name: &str| folder.path().join(name);
         fs::create_dir(at("chosen")).unwrap();
         fs::create_dir(at("elsewhere")).unwrap();
-        let output = prepare(&at("chosen/r.json")).unwrap();
+        let output = prepare(&at("chosen/r.json"));
         fs::rename(at("chosen"), at("moved")).unwrap();
         symlink("elsewhere", at("chosen")).unwrap();
         output.commit(b"x").unwrap();
@@ -238,37 +231,23 @@ mod unix {
     #[test]
     fn a_link_stays_a_link() {
         let folder = tempfile::tempdir().unwrap();
-        fs::create_dir(folder.path().join("deep")).unwrap();
-        let (link, target) = (
-            folder.path().join("link.json"),
-            folder.path().join("deep/target.json"),
-        );
+        let at = |name: &str| folder.path().join(name);
+        fs::create_dir(at("deep")).unwrap();
+        let (link, target) = (at("link.json"), at("deep/target.json"));
         symlink("deep/target.json", &link).unwrap();
         for bytes in [b"dangling at first", b"then it is there "] {
-            prepare(&link).unwrap().commit(bytes).unwrap();
-            assert!(
-                fs::symlink_metadata(&link)
-                    .unwrap()
-                    .file_type()
-                    .is_symlink()
-            );
+            replace(&link, bytes);
+            assert!(link.is_symlink());
             assert_eq!(fs::read(&target).unwrap(), bytes);
         }
-        assert_eq!(names_in(&folder.path().join("deep")), ["target.json"]);
-        symlink("round", folder.path().join("round")).unwrap();
-        let round = prepare(&folder.path().join("round")).unwrap_err();
-        assert!(
-            round.to_string().ends_with("; choose another path"),
-            "{round}"
-        );
+        assert_eq!(names_in(&at("deep")), ["target.json"]);
+        symlink("round", at("round")).unwrap();
+        assert_refused(&at("round"), "; choose another path");
     }
 
     #[test]
     fn device_stays_a_device() {
-        prepare(Path::new("/dev/null"))
-            .unwrap()
-            .commit(b"x")
-            .unwrap();
+        replace(Path::new("/dev/null"), b"x");
         assert!(!fs::metadata("/dev/null").unwrap().is_file());
     }
 
@@ -278,17 +257,11 @@ mod unix {
         use std::os::fd::AsRawFd;
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("held");
-        let mut held = fs::OpenOptions::new()
-            .create(true)
-            .append(true)
-            .open(&path)
-            .unwrap();
+        let mut held = fs::File::options();
+        let mut held = held.create(true).append(true).open(&path).unwrap();
         held.write_all(b"before ").unwrap();
         let descriptor = format!("/proc/self/fd/{}", held.as_raw_fd());
-        prepare(Path::new(&descriptor))
-            .unwrap()
-            .commit(b"report")
-            .unwrap();
+        replace(Path::new(&descriptor), b"report");
         held.write_all(b" after").unwrap();
         assert_eq!(fs::read(&path).unwrap(), b"before report after");
     }
@@ -296,21 +269,16 @@ mod unix {
     #[test]
     fn refuses_read_only_places() {
         let folder = tempfile::tempdir().unwrap();
-        let (locked, kept) = (
-            folder.path().join("locked"),
-            folder.path().join("kept.json"),
-        );
+        let [locked, kept] = ["locked", "kept.json"].map(|name| folder.path().join(name));
         fs::create_dir(&locked).unwrap();
         fs::write(&kept, "kept").unwrap();
-        fs::set_permissions(&locked, fs::Permissions::from_mode(0o555)).unwrap();
-        fs::set_permissions(&kept, fs::Permissions::from_mode(0o444)).unwrap();
+        set_mode(&locked, 0o555);
+        set_mode(&kept, 0o444);
         if fs::write(locked.join("probe"), "").is_ok() {
             return; // The superuser can write everywhere.
         }
         for path in [locked.join("r.json"), kept] {
-            let error = prepare(&path).unwrap_err();
-            assert!(error.to_string().contains("writable"), "{error}");
-            assert!(error.to_string().contains("writable"), "{error}");
+            assert_refused(&path, "writable");
         }
     }
 }

@@ -30,19 +30,10 @@ pub fn in_browser(name: &str, page: &str, fragment: &str, script: &str) -> Optio
         1,
     );
     fs::write(&path, page.replacen("</body>", &check, 1)).unwrap();
+    const FLAGS: &str = "--headless=new --no-sandbox --disable-gpu --disable-dev-shm-usage --dump-dom \
+        --virtual-time-budget=5000 --enable-logging=stderr --disable-extensions";
     let output = Command::new(browser)
-        .args([
-            "--headless=new",
-            "--no-sandbox",
-            "--disable-gpu",
-            "--disable-dev-shm-usage",
-            "--dump-dom",
-        ])
-        .args([
-            "--virtual-time-budget=5000",
-            "--enable-logging=stderr",
-            "--disable-extensions",
-        ])
+        .args(FLAGS.split_whitespace())
         .arg(format!(
             "--user-data-dir={}",
             folder.path().join("profile").display()

@@ -27,15 +27,10 @@ fn metrics_of_clocks() {
 fn undetermined_figures_are_omitted() {
     let text = rendered(&nothing_determined());
     let figures = ["_cost_", "_quality_", "_spread_", "NaN", "ntp"];
-    assert_eq!(
-        figures.map(|figure| text.contains(figure)),
-        [false; 5],
-        "{text}"
-    );
-    assert!(
-        text.contains("status=\"failed\"") && text.ends_with("# EOF\n"),
-        "{text}"
-    );
+    let written = figures.map(|figure| text.contains(figure));
+    assert_eq!(written, [false; 5], "{text}");
+    let is_whole = text.contains("status=\"failed\"") && text.ends_with("# EOF\n");
+    assert!(is_whole, "{text}");
 }
 
 #[test]
@@ -68,12 +63,9 @@ fn promtool(arguments: &[&str], input: &str) -> Option<(bool, String)> {
         );
         return None;
     };
-    child
-        .stdin
-        .take()
-        .unwrap()
-        .write_all(input.as_bytes())
-        .unwrap();
+    let mut stdin = child.stdin.take().unwrap();
+    stdin.write_all(input.as_bytes()).unwrap();
+    drop(stdin);
     let ended = child.wait_with_output().unwrap();
     let reported = [ended.stdout, ended.stderr].concat();
     Some((

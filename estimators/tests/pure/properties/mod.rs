@@ -21,7 +21,7 @@ use estimators::resolution::{KnownDurations, Resolution, resolve};
 use estimators::statistics::{
     mean, mean_over_processes, median, midmean, midmean_without_highest, quantile, sorted,
 };
-use estimators::trace::{Intervals, Run, Trace};
+use estimators::trace::Intervals;
 
 fn near(found: f64, expected: f64, share: f64) -> bool {
     (found - expected).abs() <= share * expected.abs().max(1e-9)
