@@ -3,7 +3,6 @@
 use std::time::Duration;
 
 use rand::rngs::StdRng;
-use rand::seq::SliceRandom;
 use rand::{RngExt, SeedableRng};
 use timers::{Answer, Deadline, Fault, Pinned};
 
@@ -97,22 +96,6 @@ impl<'a, T> Rounds<'a, T> {
                 Ok(None)
             }
         }
-    }
-
-    /// Runs a process for each subject with one of these indices, in random order.
-    ///
-    /// # Errors
-    /// Only [`Fault::Interrupted`].
-    pub fn run_round(
-        &mut self,
-        mut indices: Vec<usize>,
-        measure: &impl Fn(&mut CampaignSubject<T>, u64) -> Answer<()>,
-    ) -> Result<(), Fault> {
-        indices.shuffle(&mut self.random);
-        for index in indices {
-            self.run_process(index, measure)?;
-        }
-        Ok(())
     }
 
     /// Calls `run_round` with the number of each round, `count` times, or during a span of time if

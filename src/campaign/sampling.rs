@@ -207,11 +207,11 @@ impl CampaignPlan {
             processes: 3,
             waits: 40,
             length_ns: 5e6,
-            leading: 500,
-            leading_ns: 3e9,
+            leading: 480,
+            leading_ns: 2.4e9,
             scan: 60,
             scan_ns: 1.2e8,
-            ticking_ns: 2e8,
+            ticking_ns: 1.8e8,
         },
     };
     /// The plan for publications.

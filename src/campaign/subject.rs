@@ -4,9 +4,6 @@ use timers::{Answer, Fault};
 
 pub use crate::hosts::children::Placement;
 
-use super::sampling::CampaignSettings;
-use crate::hosts::connection::SharedConnection;
-use crate::hosts::host::{TimerHost, connect};
 use crate::hosts::protocol::HostedTimer;
 
 /// A clock, sleep primitive or periodic timer under one set of conditions, and its outcome.
@@ -42,27 +39,6 @@ impl<T> CampaignSubject<T> {
     /// Returns whether the timer can still be measured.
     pub fn is_measurable(&self) -> bool {
         self.outcome.is_ok() && self.lost.is_none()
-    }
-
-    /// Returns the observations so far.
-    ///
-    /// # Errors
-    /// The reason why there are none.
-    pub(super) fn observed(&mut self) -> Answer<&mut T> {
-        self.outcome.as_mut().map_err(|fault| fault.clone())
-    }
-
-    /// Starts a process for the timer, under its conditions.
-    ///
-    /// # Errors
-    /// When the process cannot be started.
-    pub(super) fn connect(
-        &self,
-        hosts: &[TimerHost],
-        settings: &CampaignSettings,
-    ) -> Answer<SharedConnection> {
-        let host = &hosts[self.host];
-        connect(host, &[&self.timer.id], self.conditions, settings.timeout)
     }
 
     /// Ends the measurement of the timer. The observations of earlier processes stay valid.

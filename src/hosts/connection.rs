@@ -174,6 +174,11 @@ impl Connection {
         Ok(())
     }
 
+    /// Lets the answers take the whole timeout again.
+    pub fn restart_timeout(&mut self) {
+        self.time_left = self.timeout;
+    }
+
     /// The introduction of the agent.
     #[must_use]
     pub fn hello(&self) -> &Hello {

@@ -42,8 +42,8 @@ fn wrong_answers_fail_with_reason() {
         ("probe", "double", "cannot serve as a reference"),
         ("probe", "endless", "`intervals` with more than"),
         ("probe", "crowd", "4096"),
-        ("wait", "ends-first", "took -100 µs"),
-        ("wait --every 2ms", "backwards", "after the one before it"),
+        ("wait", "ends-first", "-100 µs between two readings"),
+        ("wait --every 2ms", "backwards", "between two readings"),
     ] {
         let Some((row, peak)) = run_with_lie(verb, lie) else {
             return;

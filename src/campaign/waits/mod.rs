@@ -1,24 +1,25 @@
-//! Measures sleep primitives and periodic timers in rounds, one in one process.
+//! Measures sleep primitives and periodic timers in rounds. In a round one process of each host measures
+//! all of its timers, one after the other.
 
 mod possible;
 
-use std::collections::HashMap;
 use std::time::Duration;
 
 use rand::rngs::StdRng;
 use rand::seq::SliceRandom;
 use rand::{RngExt, SeedableRng};
-use timers::waits::{Expiration, WaitList, Wakeups};
+use timers::waits::{Expiration, FLOOR_ID, WaitList, Wakeups};
 use timers::{Answer, Fault, Subject};
 
 use super::choose::Purpose;
 use super::rounds::Rounds;
 use super::sampling::{CampaignSettings, MIN_WAITS_PER_LENGTH, MIN_WAKEUPS, WaitPlan};
 use super::subject::CampaignSubject;
-use crate::hosts::host::TimerHost;
-use crate::hosts::hosted;
+use crate::hosts::connection::SharedConnection;
+use crate::hosts::host::{TimerHost, connect};
+use crate::hosts::hosted::subject as hosted;
 use crate::model::WaitActivity;
-use crate::statistics::{quantile, sorted};
+use crate::statistics::{median, quantile, sorted};
 use crate::trace::{PeriodRun, PeriodTrace, Reference, Wait, WaitRun, WaitTrace};
 
 /// A sleep primitive with its observations.
@@ -50,40 +51,99 @@ pub fn measure_waits(
         runs: Vec::new(),
     };
     let mut rounds = Rounds::begin(hosts, subjects, settings, progress, Purpose::Waits, empty)?;
-    let with_plan = |plan: WaitPlan, lengths_ns: Vec<u64>| {
-        move |subject: &mut WaitSubject, seed| -> Answer<()> {
-            let mut bench = WaitBench::start(subject, hosts, settings)?;
-            let runs = &mut subject.observed()?.runs;
+    let run_round = |rounds: &mut Rounds<_>, indices, lengths_ns: &[u64], plan: WaitPlan| {
+        run_round(rounds, indices, time_floor, |timer, floor, trace, seed| {
             let mut random = StdRng::seed_from_u64(seed);
-            let run = explore(&mut bench, runs, &lengths_ns, &plan, &mut random)?;
-            runs.push(run);
+            trace.runs.push(WaitRun {
+                empty: floor.clone(),
+                ..explore(timer, &trace.reference, lengths_ns, &plan, &mut random)?
+            });
             Ok(())
-        }
+        })
     };
     let plan = settings.plan.waits;
-    let measure = with_plan(plan, waits.lengths_ns.clone());
     rounds.repeat(plan.processes, waits.span, |rounds, _| {
-        rounds.run_round(rounds.all(), &measure)
+        run_round(rounds, rounds.all(), &waits.lengths_ns, plan)
     })?;
     let has_leading = plan.leading > 0 && waits.span.is_none();
     for &length_ns in waits.lengths_ns.iter().filter(|_| has_leading) {
         let leading = leading(rounds.subjects, length_ns);
-        let measure = with_plan(plan.for_leading(leading.len()), vec![length_ns]);
+        let plan = plan.for_leading(leading.len());
         for _ in 0..plan.processes {
-            rounds.run_round(leading.clone(), &measure)?;
+            run_round(&mut rounds, leading.clone(), &[length_ns], plan)?;
         }
     }
     Ok(())
 }
 
-/// Returns the indices of the least late primitives of those that block on each CPU, and of those
-/// that do not and are much less late.
+/// The time that a process does nothing before its first wait. *Seen*: waits end earlier for 45 to 70 ms
+/// after a CPU was busy, as it is when a process starts; a program that mostly waits sees the later state.
+const SETTLING: Duration = Duration::from_millis(80);
+
+/// Measures these subjects in random order, those of a host in one process: first those that block,
+/// because the loops of others keep the CPU busy. After a fault the host gets a new process. `begin`
+/// prepares a process, `measure` adds the observations of a timer, from a seed.
+fn run_round<T, P>(
+    rounds: &mut Rounds<T>,
+    mut indices: Vec<usize>,
+    begin: impl Fn(&SharedConnection, &T) -> Answer<P>,
+    measure: impl Fn(&mut dyn Subject, &P, &mut T, u64) -> Answer<()>,
+) -> Result<(), Fault> {
+    let (hosts, settings) = (rounds.hosts, rounds.settings);
+    indices.shuffle(&mut rounds.random);
+    indices.sort_by_key(|&index| {
+        let subject = &rounds.subjects[index];
+        (subject.host, subject.timer.means != WaitActivity::Blocks)
+    });
+    let ids = indices.iter().map(|&index| &rounds.subjects[index]);
+    let ids: Vec<(usize, String)> = ids.map(|one| (one.host, one.timer.id.clone())).collect();
+    let mut running: Option<(usize, SharedConnection, P)> = None;
+    for index in indices {
+        rounds.run_process(index, |subject, seed| {
+            let trace = subject.outcome.as_mut().map_err(|fault| fault.clone())?;
+            let kept = running.take().filter(|(host, ..)| *host == subject.host);
+            let (host, connection, prepared) = match kept {
+                Some(process) => process,
+                None => {
+                    let of_host = ids.iter().filter(|(host, _)| *host == subject.host);
+                    let of_host: Vec<&str> = of_host.map(|(_, id)| id.as_str()).collect();
+                    let (host, place) = (&hosts[subject.host], subject.conditions);
+                    let connection = connect(host, &of_host, place, settings.timeout)?;
+                    let prepared = begin(&connection, trace)?;
+                    timers::pause(SETTLING);
+                    (subject.host, connection, prepared)
+                }
+            };
+            connection.borrow_mut().restart_timeout();
+            let mut timer = hosted(&connection, &subject.timer.id);
+            measure(timer.as_mut(), &prepared, trace, seed)?;
+            running = Some((host, connection, prepared));
+            Ok(())
+        })?;
+    }
+    Ok(())
+}
+
+/// Times the loop that does not wait; returns no waits if the host has no such loop.
+fn time_floor(connection: &SharedConnection, trace: &WaitTrace) -> Answer<Vec<Wait>> {
+    /// Number of calls of the loop.
+    const FLOOR_WAITS: usize = 200;
+    let has_floor = (connection.borrow().hello().waiters.iter()).any(|timer| timer.id == FLOOR_ID);
+    if !has_floor {
+        return Ok(Vec::new());
+    }
+    let mut floor = hosted(connection, FLOOR_ID);
+    make_waits(floor.as_mut(), &trace.reference, &[0; FLOOR_WAITS], 0.0)
+}
+
+/// Returns the indices of the primitives that are worth more waits: the least late of those that block,
+/// and those that take more of the CPU but are much less late than those that take less.
 fn leading(subjects: &[WaitSubject], length_ns: u64) -> Vec<usize> {
     /// The largest ratio of the lateness of two primitives that are equally late. *Judgement*.
     const MAX_EQUAL_RATIO: f64 = 1.25;
-    /// The largest lateness of a primitive that does not block, as a share of that of the best
-    /// one that does. *Judgement*: it takes a CPU for it.
-    const MAX_SPINNING_SHARE: f64 = 0.2;
+    /// The largest ratio of the lateness of one that takes more of the CPU to that of the others.
+    /// *Judgement*.
+    const MAX_BUSY_RATIO: f64 = 0.2;
     let late_ns = |subject: &WaitSubject| {
         let trace = subject.outcome.as_ref().ok()?;
         let waits = trace.runs.iter().flat_map(|run| &run.lengths);
@@ -94,179 +154,101 @@ fn leading(subjects: &[WaitSubject], length_ns: u64) -> Vec<usize> {
         early.filter(|_| subject.is_measurable())
     };
     let late_ns: Vec<Option<f64>> = subjects.iter().map(late_ns).collect();
-    let blocks = |subject: &WaitSubject| subject.timer.means == WaitActivity::Blocks;
-    let mut best = HashMap::new();
-    for (subject, late) in subjects.iter().zip(&late_ns) {
-        if let Some(late) = late.filter(|_| blocks(subject)) {
-            let best = best.entry(subject.conditions.cpu).or_insert(late);
-            *best = late.min(*best);
-        }
-    }
-    let is_leading = |at: &usize| {
-        let subject = &subjects[*at];
-        let share = if blocks(subject) {
-            MAX_EQUAL_RATIO
-        } else {
-            MAX_SPINNING_SHARE
-        };
-        let best = best.get(&subject.conditions.cpu);
-        late_ns[*at].is_some_and(|late| best.is_none_or(|best| late <= share * best))
+    let best = |kinds: &[WaitActivity]| {
+        let all = subjects.iter().zip(&late_ns);
+        let of_kinds = all.filter(|(subject, _)| kinds.contains(&subject.timer.means));
+        of_kinds
+            .filter_map(|(_, late)| *late)
+            .fold(f64::INFINITY, f64::min)
     };
+    let most_ns = |means| match means {
+        WaitActivity::Blocks => MAX_EQUAL_RATIO * best(&[WaitActivity::Blocks]),
+        WaitActivity::Hybrid => MAX_BUSY_RATIO * best(&[WaitActivity::Blocks]),
+        WaitActivity::Spins => MAX_BUSY_RATIO * best(&[WaitActivity::Blocks, WaitActivity::Hybrid]),
+    };
+    let is_leading =
+        |at: &usize| late_ns[*at].is_some_and(|late| late <= most_ns(subjects[*at].timer.means));
     (0..subjects.len()).filter(is_leading).collect()
 }
 
-/// A sleep primitive with what is needed to measure it.
-pub struct WaitBench {
-    /// The sleep primitive.
-    pub timer: Box<dyn Subject>,
-    /// A loop that does not wait, if the host has one.
-    pub floor: Option<Box<dyn Subject>>,
-    /// The clock that times the waits.
-    pub reference: Reference,
+/// Makes waits of these lengths after random pauses of at most `pause_ns`.
+fn make_waits(
+    timer: &mut dyn Subject,
+    reference: &Reference,
+    lengths_ns: &[u64],
+    pause_ns: f64,
+) -> Answer<Vec<Wait>> {
+    let pause_ns = pause_ns as u64;
+    let list = WaitList {
+        lengths_ns,
+        pause_ns,
+    };
+    let waits = timer.waits(&reference.id, list)?;
+    possible::check_times(
+        waits.iter().map(|wait| [wait.before, wait.after]),
+        reference,
+    )?;
+    Ok(waits)
 }
 
-impl WaitBench {
-    /// Starts a process for a sleep primitive.
-    fn start(
-        subject: &WaitSubject,
-        hosts: &[TimerHost],
-        settings: &CampaignSettings,
-    ) -> Answer<Self> {
-        let trace = subject.outcome.as_ref().map_err(Clone::clone)?;
-        let connection = subject.connect(hosts, settings)?;
-        let hosted = |id: &str| hosted::subject(&connection, id);
-        let floor = timers::waits::FLOOR_ID;
-        let has_floor = (connection.borrow().hello().waiters.iter()).any(|timer| timer.id == floor);
-        Ok(Self {
-            timer: hosted(&subject.timer.id),
-            floor: has_floor.then(|| hosted(floor)),
-            reference: trace.reference.clone(),
-        })
-    }
-
-    /// Makes waits of these lengths after random pauses of at most `pause_ns`. The user can interrupt
-    /// only between questions, so that each has a limited length.
-    fn wait(&mut self, lengths_ns: &[u64], pause_ns: f64) -> Answer<Vec<Wait>> {
-        /// Largest total length of the waits in one question, in nanoseconds.
-        const MAX_QUESTION_NS: u64 = 1_000_000_000;
-        let longest = lengths_ns
-            .iter()
-            .max()
-            .map_or(1, |length| length + pause_ns as u64);
-        let count = (MAX_QUESTION_NS / longest.max(1)).clamp(1, lengths_ns.len().max(1) as u64);
-        let mut waits = Vec::with_capacity(lengths_ns.len());
-        for lengths_ns in lengths_ns.chunks(count as usize) {
-            let list = WaitList {
-                lengths_ns,
-                pause_ns: pause_ns as u64,
-            };
-            waits.extend(self.timer.waits(&self.reference.id, list)?);
-        }
-        possible::check_waits(&waits, &self.reference)?;
-        Ok(waits)
-    }
-
-    /// Times the loop that does not wait; returns no waits if the host has no such loop.
-    fn time_floor(&mut self) -> Answer<Vec<Wait>> {
-        /// Number of calls of the loop.
-        const FLOOR_WAITS: usize = 200;
-        let list = WaitList {
-            lengths_ns: &[0; FLOOR_WAITS],
-            pause_ns: 0,
-        };
-        let floor = self.floor.as_mut();
-        let waits = floor.map_or(Ok(Vec::new()), |floor| {
-            floor.waits(&self.reference.id, list)
-        })?;
-        possible::check_waits(&waits, &self.reference)?;
-        Ok(waits)
-    }
-
-    /// The median lateness of some waits, and the time over which it would be spread evenly, in
-    /// nanoseconds: the step of a primitive with a step.
-    fn spread_ns<'a>(&self, waits: impl Iterator<Item = &'a Wait>) -> [f64; 2] {
-        let late = sorted(waits.map(|wait| wait.late_ns(self.reference.ns_per_tick)));
-        let [low, middle, high] = [0.25, 0.5, 0.75].map(|at| quantile(&late, at).unwrap_or(0.0));
-        [middle.max(0.0), 2.0 * (high - low)]
-    }
-}
-
-/// Measures a primitive in one process: its floor, its lateness at the given lengths and, if the plan
-/// has a scan (waits of random lengths), its granularity. `before` are the runs of earlier processes.
+/// Measures a primitive in one process: its lateness at the given lengths and, if the plan has scans
+/// (waits of random lengths), its granularity.
 ///
 /// # Errors
 /// The errors of the subject.
 pub fn explore(
-    bench: &mut WaitBench,
-    before: &[WaitRun],
+    timer: &mut dyn Subject,
+    reference: &Reference,
     lengths_ns: &[u64],
     plan: &WaitPlan,
     random: &mut StdRng,
 ) -> Answer<WaitRun> {
-    /// Number of waits that show the spread of the lateness if nothing else does.
-    const TRIED_WAITS: usize = 4;
+    /// Number and longest request of waits that show how late the primitive is.
+    const TRIED: (u32, f64) = (4, 2e5);
     /// Longest request of the first scan, ratio of successive ones, and the longest.
     const SCANS_NS: [f64; 3] = [3e6, 4.0, 3e7];
     /// Number of steps that a scan has to span to show their length.
     const STEPS_PER_SCAN: f64 = 2.5;
     /// Limits of the longest random pause before a wait, in nanoseconds.
     const PAUSES_NS: [f64; 2] = [2e4, 2e7];
-    /// The number of waits of 1 ns is that of another length divided by this number.
-    const SHORT_WAIT_DIVISOR: u32 = 4;
-    let mut run = WaitRun {
-        empty: bench.time_floor()?,
-        ..WaitRun::default()
+    let mut scan = |count: u32, longest_ns: f64| {
+        let request = |_| random.random_range(0.0..longest_ns) as u64;
+        let lengths: Vec<u64> = (0..count).map(request).collect();
+        make_waits(timer, reference, &lengths, longest_ns / 2.0)
     };
-    let known = before.iter().flat_map(|run| &run.lengths);
-    let mut spread = if known.clone().next().is_none() {
-        let shortest = lengths_ns.iter().min().copied().unwrap_or(1);
-        let tried = bench.wait(&[shortest; TRIED_WAITS], PAUSES_NS[0])?;
-        bench.spread_ns(tried.iter())
-    } else {
-        bench.spread_ns(known)
+    let late_ns = |waits: &[Wait]| {
+        let late = median(waits.iter().map(|wait| wait.late_ns(reference.ns_per_tick)));
+        late.unwrap_or(0.0).max(0.0)
     };
+    let mut run = WaitRun::default();
+    let mut late = late_ns(&scan(TRIED.0, TRIED.1)?);
     let [mut longest_ns, growth, most_ns] = SCANS_NS;
-    let mut is_long_enough = plan.scan == 0;
-    while !is_long_enough {
+    while plan.scan > 0 {
         // Requests take half the length of the scan on average, and the pauses a quarter.
-        let affordable = plan.scan_ns / (0.75 * longest_ns + spread[0]);
-        let count = (affordable as u32).clamp(plan.scan / 3, plan.scan);
-        let lengths: Vec<u64> = (0..count)
-            .map(|_| random.random_range(0.0..longest_ns) as u64)
-            .collect();
-        let scan = bench.wait(&lengths, longest_ns / 2.0)?;
-        spread = bench.spread_ns(scan.iter());
-        run.scans.push(scan);
-        is_long_enough = STEPS_PER_SCAN * spread[1] <= longest_ns || longest_ns >= most_ns;
+        let affordable = plan.scan_ns / (0.75 * longest_ns + late);
+        let waits = scan(
+            (affordable as u32).clamp(plan.scan / 3, plan.scan),
+            longest_ns,
+        )?;
+        late = late_ns(&waits);
+        run.scans.push(waits);
+        // A primitive with a step is late by half of it.
+        if STEPS_PER_SCAN * 2.0 * late <= longest_ns || longest_ns >= most_ns {
+            break;
+        }
         longest_ns *= growth;
     }
-    // Pauses of two steps, or one, let waits begin at all phases of a step equally often; those of a
-    // step of the reference, at all of its phases.
-    let steps = if 2.0 * spread[1] <= PAUSES_NS[1] {
-        2.0
-    } else {
-        1.0
-    };
-    let least_ns = PAUSES_NS[0].max(bench.reference.uncertainty_ns());
-    let pause_ns = (steps * spread[1]).max(least_ns).min(PAUSES_NS[1]);
-    let count = |length: f64| {
-        let count = (plan.length_ns / (length + spread[0] + pause_ns / 2.0)) as u32;
-        count.clamp(MIN_WAITS_PER_LENGTH, plan.waits.max(MIN_WAITS_PER_LENGTH))
-    };
-    let short = if plan.scan > 0 {
-        plan.waits / SHORT_WAIT_DIVISOR
-    } else {
-        0
-    };
-    let requests = lengths_ns
-        .iter()
-        .map(|&length| (length, count(length as f64)));
-    let mut requests: Vec<u64> = requests
-        .chain([(1, short)])
-        .flat_map(|(length, count)| std::iter::repeat_n(length, count as usize))
-        .collect();
+    // Pauses of a step let waits begin at all of its phases equally often.
+    let least_ns = PAUSES_NS[0].max(reference.uncertainty_ns());
+    let pause_ns = (2.0 * late).max(least_ns).min(PAUSES_NS[1]);
+    let requests = lengths_ns.iter().flat_map(|&length| {
+        let count = plan.length_ns / (length as f64 + late + pause_ns / 2.0);
+        let count = (count as u32).min(plan.waits).max(MIN_WAITS_PER_LENGTH);
+        std::iter::repeat_n(length, count as usize)
+    });
+    let mut requests: Vec<u64> = requests.collect();
     requests.shuffle(random);
-    run.lengths = bench.wait(&requests, pause_ns)?;
+    run.lengths = make_waits(timer, reference, &requests, pause_ns)?;
     Ok(run)
 }
 
@@ -289,18 +271,17 @@ pub fn measure_periods(
     };
     let mut rounds = Rounds::begin(hosts, subjects, settings, progress, Purpose::Waits, empty)?;
     let plan = settings.plan.waits;
-    let tick = |subject: &mut CampaignSubject<PeriodTrace>, _| -> Answer<()> {
-        let connection = subject.connect(hosts, settings)?;
-        let mut timer = hosted::subject(&connection, &subject.timer.id);
-        let PeriodTrace {
-            reference, runs, ..
-        } = subject.observed()?;
-        let run = run_periodic_timer(timer.as_mut(), reference, period_ns, plan.ticking_ns)?;
-        runs.push(run);
-        Ok(())
-    };
     rounds.repeat(plan.processes, None, |rounds, _| {
-        rounds.run_round(rounds.all(), &tick)
+        run_round(
+            rounds,
+            rounds.all(),
+            |_, _| Ok(()),
+            |timer, (), trace, _| {
+                let run = run_periodic_timer(timer, &trace.reference, period_ns, plan.ticking_ns)?;
+                trace.runs.push(run);
+                Ok(())
+            },
+        )
     })
 }
 
@@ -324,18 +305,14 @@ pub fn run_periodic_timer(
     let [first, .., last] = sample.as_slice() else {
         return Err(Fault::Refused("the host reported no wake-ups".into()));
     };
-    possible::check_wakeups(&sample, first.at, period_ns, reference)?;
     let sampled_ns = reference.ns(first.at, last.at) / f64::from(SAMPLED_WAKEUPS - 1);
     let count = (ticking_ns / sampled_ns.max(period_ns as f64)) as u32;
     let count = count.clamp(MIN_WAKEUPS, MAX_WAKEUPS);
     let Wakeups { start, list } = timer.periods(&reference.id, period_ns, count)?;
     possible::check_wakeups(&list, last.at, period_ns, reference)?;
-    let wakeups = list
-        .into_iter()
-        .map(|Expiration { at, expirations }| (at, expirations))
-        .collect();
+    let wakeup = |Expiration { at, expirations }| (at, expirations);
     Ok(PeriodRun {
-        wakeups,
+        wakeups: list.into_iter().map(wakeup).collect(),
         start,
         ..PeriodRun::default()
     })

@@ -8,13 +8,14 @@ mod truth;
 use rand::SeedableRng;
 use rand::rngs::StdRng;
 use simulated::{REFERENCE_ID, TickModel, VirtualTicks, VirtualWaits, WaitModel};
-use timers::Answer;
+use timers::waits::WaitList;
+use timers::{Answer, Subject};
 
 use timermeter::campaign::sampling::CampaignPlan;
-use timermeter::campaign::waits::{WaitBench, explore, run_periodic_timer};
+use timermeter::campaign::waits::{explore, run_periodic_timer};
 use timermeter::model::{PeriodFigures, WaitFigures};
 use timermeter::periods;
-use timermeter::trace::{PeriodTrace, Reference, WaitTrace};
+use timermeter::trace::{PeriodTrace, Reference, WaitRun, WaitTrace};
 
 /// The requested lengths, in nanoseconds. The long ones show the proportional error.
 const LENGTHS_NS: [u64; 7] = [
@@ -82,25 +83,22 @@ impl WaitCase {
         let plans = [Some(*plan), leading].into_iter().flatten();
         for (round, plan) in plans.enumerate() {
             for process in 0..plan.processes {
-                let mut bench = self.bench(round as u32 * plan.processes + process);
-                let run = explore(&mut bench, &trace.runs, &LENGTHS_NS, &plan, &mut random)?;
-                trace.runs.push(run);
+                let seed = (self.seed)
+                    .wrapping_add(1 + u64::from(round as u32 * plan.processes + process));
+                let mut floor = VirtualWaits::empty_loop(self.model.clock_step, seed);
+                let list = WaitList {
+                    lengths_ns: &[0; 200],
+                    pause_ns: 0,
+                };
+                let mut timer = VirtualWaits::new(&self.model, seed);
+                let (lengths_ns, random) = (&LENGTHS_NS, &mut random);
+                trace.runs.push(WaitRun {
+                    empty: floor.waits(REFERENCE_ID, list)?,
+                    ..explore(&mut timer, &trace.reference, lengths_ns, &plan, random)?
+                });
             }
         }
         Ok(trace)
-    }
-
-    /// Returns the simulated process with this number.
-    fn bench(&self, process: u32) -> WaitBench {
-        let seed = self.seed.wrapping_add(1 + u64::from(process));
-        WaitBench {
-            timer: Box::new(VirtualWaits::new(&self.model, seed)),
-            floor: Some(Box::new(VirtualWaits::empty_loop(
-                self.model.clock_step,
-                seed,
-            ))),
-            reference: reference(self.model.clock_step),
-        }
     }
 }
 
