@@ -114,7 +114,7 @@ impl CampaignPlan {
     /// Returns the plan without longer measurements of leading sleep primitives.
     #[must_use]
     pub fn without_leading(mut self) -> Self {
-        self.waits.leading = 0;
+        self.waits.leading_ns = 0.0;
         self
     }
 
@@ -171,7 +171,6 @@ impl CampaignPlan {
             processes: 3,
             waits: 16,
             length_ns: 3e6,
-            leading: 0,
             leading_ns: 0.0,
             scan: 40,
             scan_ns: 6e7,
@@ -207,7 +206,6 @@ impl CampaignPlan {
             processes: 3,
             waits: 40,
             length_ns: 5e6,
-            leading: 480,
             leading_ns: 2.4e9,
             scan: 60,
             scan_ns: 1.2e8,
@@ -243,11 +241,10 @@ impl CampaignPlan {
             processes: 10,
             waits: 600,
             length_ns: 8e8,
-            leading: 0,
+            leading_ns: 0.0,
             scan: 120,
             scan_ns: 4e8,
             ticking_ns: 4e9,
-            ..Self::DEFAULT.waits
         },
     };
 }
@@ -269,9 +266,8 @@ pub struct WaitPlan {
     /// Nanoseconds that the waits of one length may take in a process. At least
     /// `MIN_WAITS_PER_LENGTH` waits are made, however long they take.
     pub length_ns: f64,
-    /// Number of waits of one length of a leading primitive; 0 to measure all alike.
-    pub leading: u32,
-    /// Nanoseconds that these waits of all leading primitives may take.
+    /// Nanoseconds that further waits of one length of all leading primitives may take; 0 to measure
+    /// all alike.
     pub leading_ns: f64,
     /// Largest number of waits in a scan, which consists of waits of random lengths; 0 to measure
     /// only the requested lengths.
@@ -284,14 +280,20 @@ pub struct WaitPlan {
 }
 
 impl WaitPlan {
-    /// Returns the plan of one of the `processes` for each of `count` leading primitives.
+    /// Returns the plan of one of the `processes` for each of `count` leading primitives, after brief
+    /// measurements that took this time; `None` if they leave no time.
     #[must_use]
-    pub fn for_leading(&self, count: usize) -> Self {
-        Self {
-            waits: self.leading.div_ceil(self.processes),
-            length_ns: self.leading_ns / f64::from(self.processes) / count.max(1) as f64,
+    pub fn for_leading(&self, count: usize, brief_ns: f64) -> Option<Self> {
+        /// Number of waits of one length: with the brief ones enough for a 99th percentile.
+        const WAITS: u32 = 480;
+        /// Nanoseconds for the waits of a length of all primitives. *Judgement*.
+        const MAX_NS: f64 = 6.8e9;
+        let left_ns = self.leading_ns.min(MAX_NS - brief_ns);
+        (left_ns > 0.0).then(|| Self {
+            waits: WAITS.div_ceil(self.processes),
+            length_ns: left_ns / f64::from(self.processes) / count.max(1) as f64,
             scan: 0,
             ..*self
-        }
+        })
     }
 }

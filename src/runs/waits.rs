@@ -12,7 +12,7 @@ use crate::campaign::subject::{CampaignSubject, Placement};
 use crate::campaign::waits::{measure_periods, measure_waits};
 use crate::hosts::protocol::Op;
 use crate::messages::Progress;
-use crate::model::{self, Status, WaitConditions};
+use crate::model::{self, Status, Timer, WaitConditions};
 use crate::recording::{NotUsable, Observation, Recording};
 use crate::requests::WaitRequest;
 use crate::selection::Selection;
@@ -101,11 +101,23 @@ fn observe<T>(
         .map(|(host, timer)| CampaignSubject::new(*host, timer.clone(), conditions))
         .collect();
     measure(&mut subjects)?;
-    let row = |timer, means, outcome| Observation {
-        means: Some(means),
-        conditions: Some(report_conditions(conditions)),
-        period_ns,
-        ..Observation::new(timer, outcome)
+    let row = |timer: Timer, means, outcome| {
+        // This primitive sets the slack itself.
+        let is_slackless = timer.id.ends_with("nanosleep-slack-1ns");
+        let slack_ns = if is_slackless {
+            Some(1)
+        } else {
+            conditions.slack_ns
+        };
+        Observation {
+            means: Some(means),
+            conditions: Some(report_conditions(Placement {
+                slack_ns,
+                ..conditions
+            })),
+            period_ns,
+            ..Observation::new(timer, outcome)
+        }
     };
     let measured = subjects.into_iter().map(|subject| {
         let timer = selection.names[subject.host].timer(subject.timer.clone());

@@ -65,10 +65,13 @@ pub fn measure_waits(
     rounds.repeat(plan.processes, waits.span, |rounds, _| {
         run_round(rounds, rounds.all(), &waits.lengths_ns, plan)
     })?;
-    let has_leading = plan.leading > 0 && waits.span.is_none();
-    for &length_ns in waits.lengths_ns.iter().filter(|_| has_leading) {
+    for &length_ns in waits.lengths_ns.iter().filter(|_| waits.span.is_none()) {
         let leading = leading(rounds.subjects, length_ns);
-        let plan = plan.for_leading(leading.len());
+        let brief_waits =
+            rounds.subjects.len() as u64 * u64::from(plan.processes * MIN_WAITS_PER_LENGTH);
+        let Some(plan) = plan.for_leading(leading.len(), (brief_waits * length_ns) as f64) else {
+            continue;
+        };
         for _ in 0..plan.processes {
             run_round(&mut rounds, leading.clone(), &[length_ns], plan)?;
         }
@@ -137,7 +140,7 @@ fn time_floor(connection: &SharedConnection, trace: &WaitTrace) -> Answer<Vec<Wa
 }
 
 /// Returns the indices of the primitives that are worth more waits: the least late of those that block,
-/// and those that take more of the CPU but are much less late than those that take less.
+/// and of those that take more of the CPU, if they are much less late than those that take less.
 fn leading(subjects: &[WaitSubject], length_ns: u64) -> Vec<usize> {
     /// The largest ratio of the lateness of two primitives that are equally late. *Judgement*.
     const MAX_EQUAL_RATIO: f64 = 1.25;
@@ -161,10 +164,13 @@ fn leading(subjects: &[WaitSubject], length_ns: u64) -> Vec<usize> {
             .filter_map(|(_, late)| *late)
             .fold(f64::INFINITY, f64::min)
     };
-    let most_ns = |means| match means {
-        WaitActivity::Blocks => MAX_EQUAL_RATIO * best(&[WaitActivity::Blocks]),
-        WaitActivity::Hybrid => MAX_BUSY_RATIO * best(&[WaitActivity::Blocks]),
-        WaitActivity::Spins => MAX_BUSY_RATIO * best(&[WaitActivity::Blocks, WaitActivity::Hybrid]),
+    let most_ns = |kind| {
+        let others: &[WaitActivity] = match kind {
+            WaitActivity::Blocks => &[],
+            WaitActivity::Hybrid => &[WaitActivity::Blocks],
+            WaitActivity::Spins => &[WaitActivity::Blocks, WaitActivity::Hybrid],
+        };
+        (MAX_EQUAL_RATIO * best(&[kind])).min(MAX_BUSY_RATIO * best(others))
     };
     let is_leading =
         |at: &usize| late_ns[*at].is_some_and(|late| late <= most_ns(subjects[*at].timer.means));
@@ -204,13 +210,16 @@ pub fn explore(
     random: &mut StdRng,
 ) -> Answer<WaitRun> {
     /// Number and longest request of waits that show how late the primitive is.
-    const TRIED: (u32, f64) = (4, 2e5);
+    const TRIED: (u32, f64) = (8, 2e5);
     /// Longest request of the first scan, ratio of successive ones, and the longest.
     const SCANS_NS: [f64; 3] = [3e6, 4.0, 3e7];
     /// Number of steps that a scan has to span to show their length.
     const STEPS_PER_SCAN: f64 = 2.5;
     /// Limits of the longest random pause before a wait, in nanoseconds.
     const PAUSES_NS: [f64; 2] = [2e4, 2e7];
+    /// The least lateness that may be due to a step, in nanoseconds. *Judgement*: ticks of systems are
+    /// longer than twice this time, and pauses keep the CPU busy.
+    const MIN_STEPPED_NS: f64 = 2e5;
     let mut scan = |count: u32, longest_ns: f64| {
         let request = |_| random.random_range(0.0..longest_ns) as u64;
         let lengths: Vec<u64> = (0..count).map(request).collect();
@@ -239,8 +248,13 @@ pub fn explore(
         longest_ns *= growth;
     }
     // Pauses of a step let waits begin at all of its phases equally often.
+    let step_ns = if late < MIN_STEPPED_NS {
+        0.0
+    } else {
+        2.0 * late
+    };
     let least_ns = PAUSES_NS[0].max(reference.uncertainty_ns());
-    let pause_ns = (2.0 * late).max(least_ns).min(PAUSES_NS[1]);
+    let pause_ns = step_ns.max(least_ns).min(PAUSES_NS[1]);
     let requests = lengths_ns.iter().flat_map(|&length| {
         let count = plan.length_ns / (length as f64 + late + pause_ns / 2.0);
         let count = (count as u32).min(plan.waits).max(MIN_WAITS_PER_LENGTH);

@@ -79,7 +79,11 @@ impl WaitCase {
             runs: Vec::new(),
         };
         // A campaign measures the leading timers for longer; here those with an even seed.
-        let leading = self.seed.is_multiple_of(2).then(|| plan.for_leading(1));
+        let leading = self
+            .seed
+            .is_multiple_of(2)
+            .then(|| plan.for_leading(1, 0.0))
+            .flatten();
         let plans = [Some(*plan), leading].into_iter().flatten();
         for (round, plan) in plans.enumerate() {
             for process in 0..plan.processes {
