@@ -211,8 +211,8 @@ pub fn explore(
 ) -> Answer<WaitRun> {
     /// Number and longest request of waits that show how late the primitive is.
     const TRIED: (u32, f64) = (8, 2e5);
-    /// Longest request of the first scan, ratio of successive ones, and the longest.
-    const SCANS_NS: [f64; 3] = [3e6, 4.0, 3e7];
+    /// Longest request of each scan; a later one is made if steps are too long for those before.
+    const SCANS_NS: [f64; 3] = [3e6, 1.2e7, 4.8e7];
     /// Number of steps that a scan has to span to show their length.
     const STEPS_PER_SCAN: f64 = 2.5;
     /// Limits of the longest random pause before a wait, in nanoseconds.
@@ -231,8 +231,7 @@ pub fn explore(
     };
     let mut run = WaitRun::default();
     let mut late = late_ns(&scan(TRIED.0, TRIED.1)?);
-    let [mut longest_ns, growth, most_ns] = SCANS_NS;
-    while plan.scan > 0 {
+    for longest_ns in SCANS_NS.into_iter().filter(|_| plan.scan > 0) {
         // Requests take half the length of the scan on average, and the pauses a quarter.
         let affordable = plan.scan_ns / (0.75 * longest_ns + late);
         let waits = scan(
@@ -242,10 +241,9 @@ pub fn explore(
         late = late_ns(&waits);
         run.scans.push(waits);
         // A primitive with a step is late by half of it.
-        if STEPS_PER_SCAN * 2.0 * late <= longest_ns || longest_ns >= most_ns {
+        if STEPS_PER_SCAN * 2.0 * late <= longest_ns {
             break;
         }
-        longest_ns *= growth;
     }
     // Pauses of a step let waits begin at all of its phases equally often.
     let step_ns = if late < MIN_STEPPED_NS {
