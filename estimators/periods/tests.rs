@@ -27,13 +27,8 @@ fn analyse(model: &TickModel, period_ns: u64, seed: u64) -> (PeriodFigures, [u64
     for process in 0..3 {
         let mut ticks = VirtualTicks::new(model, seed * 100 + process);
         let answer = ticks.periods("reference", period_ns, 400).unwrap();
-        let wakeups = answer
-            .list
-            .iter()
-            .map(|wakeup| (wakeup.at, wakeup.expirations))
-            .collect();
         trace.runs.push(PeriodRun {
-            wakeups,
+            wakeups: answer.list,
             start: answer.start,
             ..PeriodRun::default()
         });

@@ -22,7 +22,7 @@ pub fn run(args: &AgentArgs) -> Result<(), CommandError> {
     let ids: Vec<&str> = all
         .iter()
         .map(|entry| entry.info.id)
-        .chain(waiters.iter().map(|entry| entry.info.id))
+        .chain(waiters.iter().map(|entry| entry.id))
         .collect();
     let chosen = select(&args.timers, &ids).map_err(usage)?;
     let entries: Vec<_> = all
@@ -32,8 +32,8 @@ pub fn run(args: &AgentArgs) -> Result<(), CommandError> {
     let waiters: Vec<_> = waiters
         .iter()
         .copied()
-        .filter(|entry| chosen.contains(&entry.info.id))
-        .chain(timers::waits::find(timers::waits::FLOOR_ID))
+        .filter(|entry| chosen.contains(&entry.id))
+        .chain([timers::waits::FLOOR])
         .collect();
     if let Some(cpu) = args.cpu {
         timers::pin_to(cpu).map_err(failed)?;

@@ -130,7 +130,7 @@ impl Explanations {
         }
         let id = word.unwrap_or_default();
         if let Some(wait) = timers::waits::find(id) {
-            add(id, format!("the timer of {}", wait.info.label));
+            add(id, format!("the timer of {}", wait.label));
         }
         if let Some(clock) = timers::find(id) {
             let is = clock.info.properties;

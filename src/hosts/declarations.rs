@@ -84,7 +84,7 @@ impl Declarations {
         });
         if !declarations.waiters.is_empty() {
             let nothing = HostedTimer {
-                id: timers::waits::FLOOR_ID.into(),
+                id: timers::waits::FLOOR.id.into(),
                 label: "waits for nothing".into(),
                 ops: vec![Op::Waits.name().into()],
                 ..HostedTimer::default()

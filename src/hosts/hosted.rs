@@ -1,6 +1,6 @@
 //! Lets the campaign question the timers of an agent: sends each question over the connection and converts the integers of the answer.
 
-use timers::waits::{Expiration, Wait, WaitList, Wakeups};
+use timers::waits::{Wait, WaitList, Wakeups};
 use timers::{Activity, Answer, Fault, Subject};
 
 use super::connection::SharedConnection;
@@ -268,10 +268,7 @@ impl Subject for Hosted {
             period_ns,
             count,
         })?;
-        let expiration = |&[at, expirations]: &[i64; 2]| Expiration {
-            at,
-            expirations: expirations.unsigned_abs(),
-        };
+        let expiration = |&[at, count]: &[i64; 2]| (at, count.unsigned_abs());
         Ok(Wakeups {
             start: reply.start,
             list: as_tuples(&reply.values).iter().map(expiration).collect(),

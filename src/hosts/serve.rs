@@ -248,7 +248,7 @@ impl NativeAgent {
                 let Wakeups { start, list } = subject.periods(&reference, period_ns, count)?;
                 let values = list
                     .into_iter()
-                    .flat_map(|wake_up| [wake_up.at, wake_up.expirations as i64]);
+                    .flat_map(|(at, expirations)| [at, expirations as i64]);
                 return Ok(Reply {
                     start,
                     ..Reply::from(values.collect::<Vec<_>>())
@@ -304,7 +304,7 @@ impl NativeAgent {
             hash_map::Entry::Occupied(open) => open.into_mut(),
             hash_map::Entry::Vacant(place) => {
                 let clock = self.entries.iter().find(|entry| entry.info.id == id);
-                let waiter = || self.waiters.iter().find(|entry| entry.info.id == id);
+                let waiter = || self.waiters.iter().find(|entry| entry.id == id);
                 let opened = match clock {
                     Some(clock) => (clock.open)(),
                     None => waiter().ok_or_else(|| not_served(id))?.open(),

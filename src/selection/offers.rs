@@ -200,7 +200,7 @@ pub(super) fn offer_from_hello(
         ..
     } = hello;
     timers.extend(waiters);
-    let floors = [timers::FLOOR_ID, timers::waits::FLOOR_ID];
+    let floors = [timers::FLOOR_ID, timers::waits::FLOOR.id];
     timers.retain(|timer| !floors.contains(&&*timer.id));
     missing.retain(|missing| timers.iter().all(|timer| timer.id != missing.timer.id));
     let host = TimerHost {

@@ -151,13 +151,13 @@ fn works_where_calls_are_refused() {
 
 #[test]
 fn refused_sleep_is_unavailable() {
-    let line = "wait --quick --format json std-sleep hybrid spin-sleep";
+    let line = "wait --quick --format json std-sleep hybrid";
     let Some(run) = refusing("clock_nanosleep", line) else {
         return;
     };
     let report = json(&run.end());
     let rows = report["waits"].as_array().expect("sleep primitives");
-    assert_eq!(rows.len(), 3, "{report}");
+    assert_eq!(rows.len(), 2, "{report}");
     for row in rows {
         assert_eq!(row["status"], "unavailable", "{row}");
         assert!(row["reason"].to_string().contains("not permitted"), "{row}");

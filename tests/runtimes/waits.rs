@@ -52,7 +52,7 @@ pub fn check_waits(host: &PreparedHost) {
                 let periods = timer.periods(&reference, 2_000_000, 9);
                 let is_sorted = periods.as_ref().is_ok_and(|periods| {
                     let list = &periods.list;
-                    list.len() == 9 && list.is_sorted_by_key(|tick| tick.at)
+                    list.len() == 9 && list.is_sorted_by_key(|tick| tick.0)
                 });
                 assert!(is_sorted, "{}: {periods:?}", name(hosted));
             }

@@ -5,54 +5,51 @@
 
 pub(crate) mod method;
 mod observe;
-mod spinning;
-mod standard;
+mod portable;
 
+use std::hint::black_box;
 use std::sync::LazyLock;
 
-use crate::os::{self, CommonClock};
+use crate::os::CommonClock;
+use crate::os::linux_waits::{self, check_call};
 use crate::{Available, Described, Subject};
 use method::WaitMethod;
 
-/// The id of the entry that does not wait, which measures the overhead of the measuring loop.
-pub const FLOOR_ID: &str = "nothing";
+/// The entry that does not wait, which measures the overhead of the measuring loop. It blocks, and its
+/// requests are in nanoseconds, as those of most methods. It is not part of the [`catalogue`], so that
+/// it is never selected.
+pub const FLOOR: WaitEntry = WaitEntry {
+    id: "nothing",
+    label: "does not wait (floor of the loop)",
+    activity: WaitActivity::Blocks,
+    unit_ns: 1,
+    method: || {
+        Ok(Box::new(|nanoseconds| {
+            black_box(nanoseconds);
+            0
+        }))
+    },
+};
 
 /// Every sleep primitive and periodic timer known to this build, available on this machine or not.
 /// A new one is a row in the table of its family.
 pub fn catalogue() -> &'static [WaitEntry] {
     static ALL: LazyLock<Vec<WaitEntry>> =
-        LazyLock::new(|| [os::linux_waits::ALL, standard::ALL, spinning::ALL].concat());
+        LazyLock::new(|| [linux_waits::ALL, portable::ALL].concat());
     &ALL
 }
 
-/// The entry that does not wait, which measures the overhead of the measuring loop. It is not part
-/// of the [`catalogue`], so that it is never selected.
-pub fn floor() -> WaitEntry {
-    standard::FLOOR
-}
-
-/// The entry with the given id, [`floor`] included; `None` if there is none.
-pub fn find(id: &str) -> Option<WaitEntry> {
-    let mut all = catalogue().iter().copied().chain([floor()]);
-    all.find(|entry| entry.info.id == id)
+/// The entry with the given id, [`FLOOR`] included; `None` if there is none.
+pub fn find(id: &str) -> Option<&'static WaitEntry> {
+    catalogue()
+        .iter()
+        .chain([&FLOOR])
+        .find(|entry| entry.id == id)
 }
 
 /// The default reference for waits, which a campaign uses if the host has it: the clock that runs
 /// at the rate of the kernel's timers.
 pub const REFERENCE_ID: &str = CommonClock::INFO.id;
-
-/// The name and the declared properties of a wait method.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct WaitInfo {
-    /// The id on the command line and in the report: lower case, words joined by `-`.
-    pub id: &'static str,
-    /// The call itself, as its documentation writes it.
-    pub label: &'static str,
-    /// The activity of the calling thread during the wait.
-    pub activity: WaitActivity,
-    /// The unit of requests in nanoseconds: 1 for a `timespec`, 1 000 000 for milliseconds.
-    pub unit_ns: u64,
-}
 
 /// The activity of a thread during a wait.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -76,15 +73,19 @@ pub enum WaitActivity {
     Hybrid,
 }
 
-/// A catalogue entry for a wait method.
+/// A catalogue entry for a wait method: its name, its declared properties, and its code.
 #[derive(Clone, Copy)]
 pub struct WaitEntry {
-    /// Id, label and declared properties.
-    pub info: WaitInfo,
-    /// The supported measurements.
-    pub supports: Supported,
-    /// Opens the method; the argument is the label used in error messages.
-    pub(crate) method: fn(&'static str) -> Available<Box<dyn WaitMethod>>,
+    /// The id on the command line and in the report: lower case, words joined by `-`.
+    pub id: &'static str,
+    /// The call itself, as its documentation writes it.
+    pub label: &'static str,
+    /// The activity of the calling thread during the wait.
+    pub activity: WaitActivity,
+    /// The unit of requests in nanoseconds: 1 for a `timespec`, 1 000 000 for milliseconds.
+    pub unit_ns: u64,
+    /// Prepares the method for the calling thread.
+    pub(crate) method: fn() -> Available<Box<dyn WaitMethod>>,
 }
 
 impl WaitEntry {
@@ -93,7 +94,14 @@ impl WaitEntry {
     /// # Errors
     /// The reason why the method is unavailable.
     pub fn availability(&self) -> Available {
-        (self.method)(self.info.label).map(drop)
+        self.open_method().map(drop)
+    }
+
+    /// Opens the method for the calling thread, and tries it once.
+    fn open_method(&self) -> Available<Box<dyn WaitMethod>> {
+        let mut method = (self.method)()?;
+        check_call(self.label, method.wait(0))?;
+        Ok(method)
     }
 
     /// Prepares measurements. Each opens the method again, so that what the method changes in the
@@ -105,30 +113,6 @@ impl WaitEntry {
         self.availability()?;
         Ok(Box::new(*self))
     }
-}
-
-/// The measurements that a wait method supports.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Supported {
-    /// Supports [`Subject::waits`].
-    pub waits: bool,
-    /// Supports [`Subject::periods`].
-    pub periods: bool,
-}
-
-impl Supported {
-    pub(crate) const PERIODS: Self = Self {
-        waits: false,
-        periods: true,
-    };
-    pub(crate) const WAITS_AND_PERIODS: Self = Self {
-        waits: true,
-        ..Self::PERIODS
-    };
-    pub(crate) const WAITS: Self = Self {
-        periods: false,
-        ..Self::WAITS_AND_PERIODS
-    };
 }
 
 /// Waits to measure.
@@ -179,8 +163,9 @@ impl Wait {
 pub struct Wakeups {
     /// When the timer was armed.
     pub start: Start,
-    /// The wake-ups, in their order.
-    pub list: Vec<Expiration>,
+    /// For each wake-up, the reading of the reference, in its ticks, and the number of expirations
+    /// that the timer reports.
+    pub list: Vec<(i64, u64)>,
 }
 
 /// When a periodic timer was armed: its due times are one period apart from then on.
@@ -207,14 +192,4 @@ impl Start {
     pub fn is_unknown(&self) -> bool {
         *self == Self::Unknown
     }
-}
-
-/// One wake-up of a periodic timer.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Expiration {
-    /// The reference clock at the wake-up, in ticks of that clock.
-    pub at: i64,
-    /// The number of expirations that the timer reports for this wake-up; 1 if it reports no
-    /// number.
-    pub expirations: u64,
 }

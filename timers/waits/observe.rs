@@ -7,44 +7,37 @@ use rand::rngs::SmallRng;
 use rand::{RngExt, SeedableRng};
 
 use super::method::{INTERRUPTED, WaitMethod};
-use super::{Expiration, Start, Wait, WaitEntry, WaitList, Wakeups};
+use super::{Start, Wait, WaitEntry, WaitList, Wakeups};
 use crate::failures::unless_failed;
 use crate::native::visit_reference;
 use crate::os::CommonClock;
 use crate::os::linux_waits::check_call;
 use crate::subject::{Answer, Fault};
-use crate::{ClockReader, Described, Subject, Timer, Visitor, reader};
+use crate::{Available, ClockReader, Described, Subject, Timer, Unavailable, Visitor, reader};
 
 impl Subject for WaitEntry {
     fn waits(&mut self, reference: &str, list: WaitList) -> Answer<Vec<Wait>> {
-        self.refuse_unless(self.supports.waits, "is periodic only")?;
-        let method = &mut *self.open_method()?;
+        let method = &mut *self.open_method().map_err(refused)?;
         let waits = visit_reference(reference, Waits { method, list })?;
         unless_failed(&[reference, CommonClock::INFO.id], waits)
     }
 
     fn periods(&mut self, reference: &str, period_ns: u64, count: u32) -> Answer<Wakeups> {
-        self.refuse_unless(period_ns > 0, "has no period of 0 ns; use at least 1 ns")?;
-        self.refuse_unless(self.supports.periods, "is not periodic")?;
+        if period_ns == 0 {
+            return Err(Fault::Refused("a period of 0 ns never passes".into()));
+        }
         let periods = Periods {
-            method: &mut *self.open_method()?,
+            method: &mut *self.open_method().map_err(refused)?,
             period_ns,
             count,
         };
-        let wakeups = visit_reference(reference, periods)??;
+        let wakeups = visit_reference(reference, periods)?.map_err(refused)?;
         unless_failed(&[reference, CommonClock::INFO.id], wakeups)
     }
 }
 
-impl WaitEntry {
-    fn open_method(&self) -> Answer<Box<dyn WaitMethod>> {
-        (self.method)(self.info.label).map_err(|why| Fault::Refused(why.reason))
-    }
-
-    fn refuse_unless(&self, possible: bool, reason: &str) -> Answer<()> {
-        let refusal = || Fault::Refused(format!("{} {reason}", self.info.id));
-        possible.then_some(()).ok_or_else(refusal)
-    }
+fn refused(why: Unavailable) -> Fault {
+    Fault::Refused(why.reason)
 }
 
 /// Measures waits by a reference.
@@ -124,9 +117,7 @@ fn pause(nanoseconds: u64) {
     const BUSY_LOOP: Duration = Duration::from_micros(200);
     let span = Duration::from_nanos(nanoseconds);
     let deadline = crate::Deadline::after(span);
-    if let Some(slept) = span.checked_sub(BUSY_LOOP).filter(|slept| !slept.is_zero()) {
-        crate::pause(slept);
-    }
+    crate::pause(span.saturating_sub(BUSY_LOOP));
     while deadline.remaining().is_some() {
         std::hint::spin_loop();
     }
@@ -140,7 +131,7 @@ struct Periods<'a> {
 }
 
 impl Visitor for Periods<'_> {
-    type Output = Answer<Wakeups>;
+    type Output = Available<Wakeups>;
 
     fn visit<R: Timer>(self, reference: R) -> Self::Output {
         /// A period that does not pass. *Definition*.
@@ -149,15 +140,12 @@ impl Visitor for Periods<'_> {
             method, period_ns, ..
         } = self;
         // The first call to the system takes longer, and so would the interval of the start.
-        method.start(HOUR_NS);
-        method.start(0);
+        method.start(HOUR_NS, HOUR_NS);
+        method.start(0, 0);
         let before = reference.read();
-        let started = method.start(period_ns);
+        let started = method.start(period_ns, period_ns);
         let after = reference.read();
-        let check = |number| check_call("a periodic timer", number);
-        started
-            .map_or(Ok(()), check)
-            .map_err(|why| Fault::Refused(why.reason))?;
+        check_call("a periodic timer", started.unwrap_or(0))?;
         let mut last = after;
         let mut list = Vec::new();
         for number in 1..=u64::from(self.count) {
@@ -168,16 +156,12 @@ impl Visitor for Periods<'_> {
                 wait_through(method, period_ns, &reference, last);
             }
             last = reference.read();
-            list.push(Expiration {
-                at: reference.ticks(last).0 as i64,
-                expirations: method.expirations(),
-            });
+            list.push((reference.ticks(last).0 as i64, method.expirations()));
         }
-        method.start(0);
-        let start = match started {
-            Some(_) => Start::Between([before, after].map(|read| reference.ticks(read).0 as i64)),
-            None => Start::Relative,
-        };
+        method.start(0, 0);
+        let start = started.map_or(Start::Relative, |_| {
+            Start::Between([before, after].map(|read| reference.ticks(read).0 as i64))
+        });
         Ok(Wakeups { start, list })
     }
 }

@@ -7,7 +7,7 @@ use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 
 use super::{check_reference, exponential, normal};
-use timers::waits::{Expiration, Start, Wait, WaitActivity, WaitList, Wakeups};
+use timers::waits::{Start, Wait, WaitActivity, WaitList, Wakeups};
 use timers::{Answer, Subject};
 
 /// The distribution of the variable part of lateness.
@@ -337,10 +337,7 @@ impl Subject for VirtualTicks {
             let missed = if number > 0 { missed } else { 0 };
             let counted = if counts { missed } else { 0 };
             self.missed.push([counted, missed]);
-            list.push(Expiration {
-                at: self.now as i64,
-                expirations: counted + 1,
-            });
+            list.push((self.now as i64, counted + 1));
             let late = self.now - next;
             self.late.push(late);
             next = match self.model.missed {

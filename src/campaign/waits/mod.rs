@@ -8,7 +8,7 @@ use std::time::Duration;
 use rand::rngs::StdRng;
 use rand::seq::SliceRandom;
 use rand::{RngExt, SeedableRng};
-use timers::waits::{Expiration, FLOOR_ID, WaitList, Wakeups};
+use timers::waits::{FLOOR, WaitList, Wakeups};
 use timers::{Answer, Fault, Subject};
 
 use super::choose::Purpose;
@@ -131,11 +131,11 @@ fn run_round<T, P>(
 fn time_floor(connection: &SharedConnection, trace: &WaitTrace) -> Answer<Vec<Wait>> {
     /// Number of calls of the loop.
     const FLOOR_WAITS: usize = 200;
-    let has_floor = (connection.borrow().hello().waiters.iter()).any(|timer| timer.id == FLOOR_ID);
+    let has_floor = (connection.borrow().hello().waiters.iter()).any(|timer| timer.id == FLOOR.id);
     if !has_floor {
         return Ok(Vec::new());
     }
-    let mut floor = hosted(connection, FLOOR_ID);
+    let mut floor = hosted(connection, FLOOR.id);
     make_waits(floor.as_mut(), &trace.reference, &[0; FLOOR_WAITS], 0.0)
 }
 
@@ -314,17 +314,16 @@ pub fn run_periodic_timer(
     let sample = timer
         .periods(&reference.id, period_ns, SAMPLED_WAKEUPS)?
         .list;
-    let [first, .., last] = sample.as_slice() else {
+    let [(first, _), .., (last, _)] = sample[..] else {
         return Err(Fault::Refused("the host reported no wake-ups".into()));
     };
-    let sampled_ns = reference.ns(first.at, last.at) / f64::from(SAMPLED_WAKEUPS - 1);
+    let sampled_ns = reference.ns(first, last) / f64::from(SAMPLED_WAKEUPS - 1);
     let count = (ticking_ns / sampled_ns.max(period_ns as f64)) as u32;
     let count = count.clamp(MIN_WAKEUPS, MAX_WAKEUPS);
     let Wakeups { start, list } = timer.periods(&reference.id, period_ns, count)?;
-    possible::check_wakeups(&list, last.at, period_ns, reference)?;
-    let wakeup = |Expiration { at, expirations }| (at, expirations);
+    possible::check_wakeups(&list, last, period_ns, reference)?;
     Ok(PeriodRun {
-        wakeups: list.into_iter().map(wakeup).collect(),
+        wakeups: list,
         start,
         ..PeriodRun::default()
     })

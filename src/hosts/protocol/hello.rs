@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
-use timers::waits::{Supported, WaitEntry};
+use timers::waits::WaitEntry;
 use timers::{Entry, Unavailable};
 
 use super::{Op, VERSION};
@@ -101,18 +101,12 @@ impl HostedTimer {
     /// Describes a sleep primitive or periodic timer of this program.
     #[must_use]
     pub fn native_waiter(entry: &WaitEntry) -> Self {
-        let Supported { waits, periods } = entry.supports;
-        let ops = [(Op::Waits, waits), (Op::Periods, periods)];
         Self {
-            id: entry.info.id.into(),
-            label: entry.info.label.into(),
-            ns_per_tick: Some(entry.info.unit_ns as f64),
-            ops: ops
-                .into_iter()
-                .filter(|(_, has)| *has)
-                .map(|(op, _)| op.name().into())
-                .collect(),
-            means: entry.info.activity,
+            id: entry.id.into(),
+            label: entry.label.into(),
+            ns_per_tick: Some(entry.unit_ns as f64),
+            ops: [Op::Waits, Op::Periods].map(|op| op.name().into()).into(),
+            means: entry.activity,
             ..Self::default()
         }
     }

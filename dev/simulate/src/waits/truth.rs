@@ -6,7 +6,7 @@ use rand::{RngExt, SeedableRng};
 use simulated::{REFERENCE_ID, TickModel, VirtualTicks, WaitModel};
 use timers::Answer;
 use timers::Subject;
-use timers::waits::{Expiration, Start, WaitActivity, Wakeups};
+use timers::waits::{Start, WaitActivity, Wakeups};
 
 use timermeter::statistics::{mean, quantile, sorted};
 
@@ -90,7 +90,7 @@ impl TruePeriods {
         for process in 0..(DRAWS as u64).div_ceil(wakeups.max(2).into()) {
             let mut timer = VirtualTicks::new(model, seed.wrapping_add(process));
             let Wakeups { start, list } = timer.periods(REFERENCE_ID, period_ns, wakeups.max(2))?;
-            let since = |from: i64, wakeup: &Expiration| (wakeup.at - from) as f64;
+            let since = |from: i64, wakeup: &(i64, u64)| (wakeup.0 - from) as f64;
             if let Start::Between([start, _]) = start {
                 // The number of the due time follows from the lateness by the timer's own period.
                 let number =
@@ -99,12 +99,10 @@ impl TruePeriods {
                 late.extend(each.map(|at| since(start, &list[at]) - number(at) * period));
                 jitter.extend((1..list.len()).map(|at| {
                     let periods = number(at) - number(at - 1);
-                    (since(list[at - 1].at, &list[at]) - periods * period).abs()
+                    (since(list[at - 1].0, &list[at]) - periods * period).abs()
                 }));
             } else {
-                let off = list
-                    .windows(2)
-                    .map(|two| since(two[0].at, &two[1]) - period);
+                let off = list.windows(2).map(|two| since(two[0].0, &two[1]) - period);
                 late.extend(off);
             }
         }

@@ -1,23 +1,55 @@
-//! Waits that are one system call: sleeps, timeouts of calls that wait for files, and timeouts of
-//! calls that wait for a wake-up by another thread or for a signal, which never comes.
+//! Waits that are one system call: sleeps, and timeouts of calls that wait for files or for a wake-up
+//! by another thread, which never comes; units of time and errors of these calls.
 
-use std::cell::UnsafeCell;
-use std::mem::MaybeUninit;
-use std::os::fd::{AsRawFd, OwnedFd};
+use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 use std::ptr;
 use std::sync::atomic::AtomicU32;
 
-use libc::{CLOCK_MONOTONIC, c_int, c_long, clockid_t, sigset_t};
+use libc::{c_int, clockid_t};
+use rustix::io::Errno;
+use rustix::thread::futex;
 
-use super::call::{
-    check_deadlines, error_number, kernel_time, milliseconds, now, number_since_5_1, own, timespec,
-    timeval,
-};
 use super::check_call;
-use super::kernel_timers::{no_signals, take_signal};
-use crate::Available;
+use crate::os::clocks::{Libc, SystemCall};
+use crate::os::posix::{Route, latest_time, read_checked};
 use crate::os::scheduling::{set_timer_slack, timer_slack};
 use crate::waits::method::WaitMethod;
+use crate::{Available, Unavailable};
+
+const SECOND_NS: u64 = 1_000_000_000;
+
+/// Converts nanoseconds to a `timespec`; saturates at `i32::MAX` seconds if `time_t` is too narrow.
+#[allow(clippy::useless_conversion, reason = "seconds have 32 bits or 64")]
+pub fn timespec(nanoseconds: u64) -> libc::timespec {
+    let mut time = latest_time();
+    let seconds = (nanoseconds / SECOND_NS).try_into();
+    time.tv_sec = seconds.unwrap_or(i32::MAX.into());
+    // The remainder is below 10⁹ and fits any `c_long`.
+    time.tv_nsec = (nanoseconds % SECOND_NS) as _;
+    time
+}
+
+/// Converts nanoseconds to milliseconds, rounded up and limited to `c_int::MAX` (24 days).
+fn milliseconds(nanoseconds: u64) -> c_int {
+    c_int::try_from(nanoseconds.div_ceil(1_000_000)).unwrap_or(c_int::MAX)
+}
+
+/// Returns `errno` if the status of a call is negative, otherwise 0.
+#[inline(always)]
+pub fn error_number(status: c_int) -> c_int {
+    if status >= 0 {
+        return 0;
+    }
+    // SAFETY: libc returns a valid pointer to the `errno` of the calling thread.
+    unsafe { *libc::__errno_location() }
+}
+
+/// Takes ownership of the descriptor that a call has just opened, unless it failed.
+pub fn own(call: &str, descriptor: c_int) -> Available<OwnedFd> {
+    check_call(call, error_number(descriptor))?;
+    // SAFETY: the descriptor was just opened and has no other owner.
+    Ok(unsafe { OwnedFd::from_raw_fd(descriptor) })
+}
 
 pub fn nanosleep(nanoseconds: u64) -> c_int {
     let time = timespec(nanoseconds);
@@ -25,51 +57,37 @@ pub fn nanosleep(nanoseconds: u64) -> c_int {
     error_number(unsafe { libc::nanosleep(&raw const time, ptr::null_mut()) })
 }
 
-/// `nanosleep` in a thread whose timer slack is 1 ns as long as this exists.
-pub struct WithoutSlack {
-    /// The slack that the thread has otherwise.
-    usual_ns: u64,
-}
-
-impl WithoutSlack {
-    pub fn new() -> Available<Self> {
-        let usual_ns = timer_slack()?;
-        // A thread with a real-time policy has none.
-        if usual_ns > 0 {
-            set_timer_slack(1)?;
+/// `nanosleep` in a thread whose timer slack is 1 ns as long as the method exists.
+pub fn nanosleep_without_slack() -> Available<impl WaitMethod> {
+    /// The usual slack of the thread, in nanoseconds, which it has again in the end.
+    struct Usual(u64);
+    impl Drop for Usual {
+        fn drop(&mut self) {
+            let _ = set_timer_slack(self.0);
         }
-        Ok(Self { usual_ns })
     }
-}
-
-impl WaitMethod for WithoutSlack {
-    fn wait(&mut self, nanoseconds: u64) -> i32 {
+    let usual = Usual(timer_slack()?);
+    // A thread with a real-time policy has none.
+    if usual.0 > 0 {
+        set_timer_slack(1)?;
+    }
+    Ok(move |nanoseconds| {
+        let _ = &usual;
         nanosleep(nanoseconds)
-    }
-}
-
-impl Drop for WithoutSlack {
-    fn drop(&mut self) {
-        let _ = set_timer_slack(self.usual_ns);
-    }
+    })
 }
 
 #[inline(always)]
-fn clock_nanosleep(clock: clockid_t, flags: c_int, nanoseconds: u64) -> c_int {
+pub fn clock_nanosleep(clock: clockid_t, flags: c_int, nanoseconds: u64) -> c_int {
     let time = timespec(nanoseconds);
     // SAFETY: the kernel reads one valid timespec; a null pointer for the rest is allowed.
     unsafe { libc::clock_nanosleep(clock, flags, &raw const time, ptr::null_mut()) }
 }
 
-/// `clock_nanosleep` with a relative time.
-pub fn relative(clock: clockid_t) -> impl Fn(u64) -> c_int {
-    move |nanoseconds| clock_nanosleep(clock, 0, nanoseconds)
-}
-
 /// `clock_nanosleep` with an absolute time (`TIMER_ABSTIME`).
 pub struct Absolute {
     clock: clockid_t,
-    /// The start of the periods, in nanoseconds of the clock.
+    /// The start in nanoseconds of the clock.
     start_ns: u64,
 }
 
@@ -77,26 +95,35 @@ impl Absolute {
     pub fn new(clock: clockid_t) -> Available<Self> {
         check_deadlines(clock).map(|()| Self { clock, start_ns: 0 })
     }
-
-    #[inline(always)]
-    fn wait_since(&self, begin_ns: u64, nanoseconds: u64) -> c_int {
-        let end_ns = begin_ns.saturating_add(nanoseconds);
-        clock_nanosleep(self.clock, libc::TIMER_ABSTIME, end_ns)
-    }
 }
 
 impl WaitMethod for Absolute {
-    fn wait(&mut self, nanoseconds: u64) -> i32 {
-        self.wait_since(now(self.clock), nanoseconds)
-    }
-
-    fn start(&mut self, _period_ns: u64) -> Option<i32> {
-        self.start_ns = now(self.clock);
+    fn start(&mut self, _first_ns: u64, _period_ns: u64) -> Option<i32> {
+        let now = read_checked::<Libc>(self.clock, "").unwrap_or(0);
+        self.start_ns = now.try_into().unwrap_or(0);
         Some(0)
     }
 
     fn tick(&mut self, due_ns: u64) -> i32 {
-        self.wait_since(self.start_ns, due_ns)
+        let end_ns = self.start_ns.saturating_add(due_ns);
+        clock_nanosleep(self.clock, libc::TIMER_ABSTIME, end_ns)
+    }
+}
+
+/// Checks that the C library's clock is not far ahead of the kernel's: a preloaded library may
+/// distort it, and the kernel waits by its own clock for a deadline that was computed by the other,
+/// unless the same library corrects the deadline.
+pub fn check_deadlines(clock: clockid_t) -> Available {
+    Libc::permitted(clock)?;
+    let kernel = SystemCall::permitted(clock);
+    let kernel = kernel.and_then(|()| read_checked::<SystemCall>(clock, ""));
+    let library = read_checked::<Libc>(clock, "clock_gettime() for its deadline")?;
+    // A wait that is late by less than a second is measured.
+    match library.saturating_sub(kernel.unwrap_or(library)) / SECOND_NS as i64 {
+        ..=0 => Ok(()),
+        seconds => Err(Unavailable::because(format!(
+            "it may last {seconds} s longer: the C library's clock, by which its deadline is computed, is ahead of the kernel's"
+        ))),
     }
 }
 
@@ -105,110 +132,57 @@ pub fn poll(nanoseconds: u64) -> c_int {
     error_number(unsafe { libc::poll(ptr::null_mut(), 0, milliseconds(nanoseconds)) })
 }
 
-pub fn ppoll(nanoseconds: u64) -> c_int {
-    let time = timespec(nanoseconds);
-    // SAFETY: with a count of 0 files the kernel does not use the null pointer; it reads one valid
-    // timespec; a null signal mask is allowed.
-    error_number(unsafe { libc::ppoll(ptr::null_mut(), 0, &raw const time, ptr::null()) })
-}
-
+/// The timeout of `select` is rounded up to microseconds.
 pub fn select(nanoseconds: u64) -> c_int {
-    let mut time = timeval(nanoseconds);
+    let time = timespec(nanoseconds.div_ceil(1_000).saturating_mul(1_000));
+    let mut time = libc::timeval {
+        tv_sec: time.tv_sec,
+        tv_usec: (time.tv_nsec / 1_000) as _,
+    };
     let none = ptr::null_mut;
     // SAFETY: null file sets are allowed; the kernel reads and writes one valid timeval.
     error_number(unsafe { libc::select(0, none(), none(), none(), &raw mut time) })
 }
 
-/// An epoll instance that watches no file.
-fn epoll() -> Available<OwnedFd> {
-    // SAFETY: the call takes no pointers.
-    own("epoll_create1()", unsafe {
-        libc::epoll_create1(libc::EPOLL_CLOEXEC)
-    })
-}
-
-const NO_EVENT: libc::epoll_event = libc::epoll_event { events: 0, u64: 0 };
-
+/// `epoll_wait` of an epoll instance that watches no file.
 pub fn epoll_wait() -> Available<impl WaitMethod> {
-    let epoll = epoll()?;
+    // SAFETY: the call takes no pointers.
+    let made = unsafe { libc::epoll_create1(libc::EPOLL_CLOEXEC) };
+    let epoll = own("epoll_create1()", made)?;
     Ok(move |nanoseconds| {
-        let mut event = NO_EVENT;
+        let (epoll, time) = (epoll.as_raw_fd(), milliseconds(nanoseconds));
+        let mut event = libc::epoll_event { events: 0, u64: 0 };
         // SAFETY: the pointer is valid for one event, and the descriptor is open.
-        error_number(unsafe {
-            libc::epoll_wait(
-                epoll.as_raw_fd(),
-                &raw mut event,
-                1,
-                milliseconds(nanoseconds),
-            )
-        })
+        error_number(unsafe { libc::epoll_wait(epoll, &raw mut event, 1, time) })
     })
 }
-
-/// `epoll_pwait2` is called by its number, because older C libraries have no function for it.
-pub fn epoll_pwait2() -> Available<impl WaitMethod> {
-    let epoll = epoll()?;
-    Ok(move |nanoseconds| {
-        let (mut event, time) = (NO_EVENT, kernel_time(nanoseconds));
-        let no_mask = ptr::null::<sigset_t>();
-        let (epoll, event, time) = (epoll.as_raw_fd(), &raw mut event, &raw const time);
-        let number = number_since_5_1(441);
-        // SAFETY: the pointer is valid for one event, the descriptor is open, and the kernel reads
-        // one valid time. A null signal mask is allowed; its size is ignored.
-        error_number(unsafe { libc::syscall(number, epoll, event, 1, time, no_mask, 0_usize) })
-    })
-}
-
-/// The futex call with a 64-bit time: the only futex call on 64-bit processors, the newer of two on
-/// 32-bit processors.
-const FUTEX: c_long = if cfg!(target_pointer_width = "64") {
-    libc::SYS_futex
-} else {
-    number_since_5_1(422)
-};
 
 pub fn futex(nanoseconds: u64) -> c_int {
-    let (word, time) = (AtomicU32::new(0), kernel_time(nanoseconds));
-    let operation = libc::FUTEX_WAIT | libc::FUTEX_PRIVATE_FLAG;
-    // SAFETY: the kernel reads the word and one valid time.
-    error_number(unsafe { libc::syscall(FUTEX, word.as_ptr(), operation, 0, &raw const time) })
-}
-
-/// A condition variable that is never signalled. It is a futex of libc with an absolute timeout, so a
-/// read of the clock is part of the measured time.
-pub fn pthread_cond_timedwait() -> Available<impl WaitMethod> {
-    check_deadlines(CLOCK_MONOTONIC)?;
-    // Boxed, because POSIX does not permit moving them. They own no memory, so that nothing has to
-    // destroy them.
-    let both = Box::new((
-        UnsafeCell::new(libc::PTHREAD_COND_INITIALIZER),
-        UnsafeCell::new(libc::PTHREAD_MUTEX_INITIALIZER),
-    ));
-    let mut attributes = MaybeUninit::uninit();
-    // SAFETY: the first call initialises the attributes, the others use them; no other thread has
-    // access to the condition yet.
-    let number = unsafe {
-        libc::pthread_condattr_init(attributes.as_mut_ptr());
-        match libc::pthread_condattr_setclock(attributes.as_mut_ptr(), CLOCK_MONOTONIC) {
-            0 => libc::pthread_cond_init(both.0.get(), attributes.as_ptr()),
-            number => number,
-        }
+    let time = futex::Timespec {
+        tv_sec: (nanoseconds / SECOND_NS) as i64,
+        tv_nsec: (nanoseconds % SECOND_NS) as _,
     };
-    check_call("pthread_cond_init()", number)?;
-    Ok(move |nanoseconds| {
-        let (condition, lock) = (both.0.get(), both.1.get());
-        // SAFETY: mutex, condition and time are initialised; only this thread uses them, and it
-        // unlocks the mutex that it locked.
-        unsafe {
-            libc::pthread_mutex_lock(lock);
-            let end = timespec(now(CLOCK_MONOTONIC).saturating_add(nanoseconds));
-            // Repeat after a spurious wake-up.
-            while libc::pthread_cond_timedwait(condition, lock, &raw const end) == 0 {}
-            libc::pthread_mutex_unlock(lock)
-        }
-    })
+    match futex::wait(&AtomicU32::new(0), futex::Flags::PRIVATE, 0, Some(&time)) {
+        Ok(()) | Err(Errno::TIMEDOUT) => 0,
+        Err(error) => error.raw_os_error(),
+    }
 }
 
-pub fn sigtimedwait(nanoseconds: u64) -> c_int {
-    take_signal(&no_signals(), Some(nanoseconds))
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::os::posix::widen;
+
+    #[test]
+    fn requests_round_up_and_saturate() {
+        assert_eq!([0, 1, 1_000_000, 1_000_001].map(milliseconds), [0, 1, 1, 2]);
+        assert_eq!(milliseconds(u64::MAX), c_int::MAX);
+        let time = timespec(3_000_000_007);
+        assert_eq!((widen(time.tv_sec), widen(time.tv_nsec)), (3, 7));
+        let most = widen(timespec(u64::MAX).tv_sec);
+        assert!(
+            most == i64::from(i32::MAX) || most == 18_446_744_073,
+            "{most}"
+        );
+    }
 }

@@ -6,9 +6,8 @@
 //! the number of missed expirations is known after the next one (`timerfd`: the count that is read,
 //! POSIX: `timer_getoverrun`). A POSIX timer here sends its signal to the waiting thread
 //! (`SIGEV_THREAD_ID`), neither to the process (`SIGEV_SIGNAL`) nor to a thread started by libc
-//! (`SIGEV_THREAD`). The waiting thread keeps the signal blocked and takes it synchronously. A
-//! request of 0 ns would disarm the timer, so it is raised to 1 ns. Sources: `timerfd_create(2)`,
-//! `timer_create(2)`, `timer_getoverrun(2)`.
+//! (`SIGEV_THREAD`). The waiting thread keeps the signal blocked and takes it synchronously.
+//! Sources: `timerfd_create(2)`, `timer_create(2)`, `timer_getoverrun(2)`.
 
 use std::fs::File;
 use std::io::Read;
@@ -18,7 +17,7 @@ use std::ptr;
 
 use libc::{CLOCK_MONOTONIC, c_int, itimerspec, sigevent, sigset_t, timer_t};
 
-use super::call::{error_number, own, timespec};
+use super::calls::{error_number, own, timespec};
 use super::check_call;
 use crate::Available;
 use crate::waits::method::WaitMethod;
@@ -46,25 +45,14 @@ impl Timerfd {
             expirations: [0; 8],
         })
     }
-
-    #[inline(always)]
-    fn arm(&self, first_ns: u64, period_ns: u64) -> c_int {
-        let (timer, times) = (self.timer.as_raw_fd(), itimerspec(first_ns, period_ns));
-        // SAFETY: the kernel reads one valid itimerspec; a null pointer for the old value is allowed.
-        error_number(unsafe { libc::timerfd_settime(timer, 0, &raw const times, ptr::null_mut()) })
-    }
 }
 
 impl WaitMethod for Timerfd {
-    fn wait(&mut self, nanoseconds: u64) -> i32 {
-        match self.arm(nanoseconds.max(1), 0) {
-            0 => self.tick(nanoseconds),
-            number => number,
-        }
-    }
-
-    fn start(&mut self, period_ns: u64) -> Option<i32> {
-        Some(self.arm(period_ns, period_ns))
+    fn start(&mut self, first_ns: u64, period_ns: u64) -> Option<i32> {
+        let (timer, times) = (self.timer.as_raw_fd(), itimerspec(first_ns, period_ns));
+        // SAFETY: the kernel reads one valid itimerspec; a null pointer for the old value is allowed.
+        let status = unsafe { libc::timerfd_settime(timer, 0, &raw const times, ptr::null_mut()) };
+        Some(error_number(status))
     }
 
     fn tick(&mut self, _due_ns: u64) -> i32 {
@@ -77,25 +65,6 @@ impl WaitMethod for Timerfd {
     }
 }
 
-pub fn no_signals() -> sigset_t {
-    let mut set = MaybeUninit::uninit();
-    // SAFETY: `sigemptyset` initialises the set and cannot fail for a valid pointer.
-    unsafe {
-        libc::sigemptyset(set.as_mut_ptr());
-        set.assume_init()
-    }
-}
-
-/// Waits for a signal of the set and takes it; gives up after `at_most_ns`. Returns the error number.
-#[inline(always)]
-pub fn take_signal(set: &sigset_t, at_most_ns: Option<u64>) -> c_int {
-    let time = at_most_ns.map(timespec);
-    let time = time.as_ref().map_or(ptr::null(), ptr::from_ref);
-    // SAFETY: the set is initialised; null pointers for the signal info and for a time without end are
-    // allowed.
-    error_number(unsafe { libc::sigtimedwait(set, ptr::null_mut(), time) })
-}
-
 /// A POSIX timer of CLOCK_MONOTONIC that sends a signal to the thread that created it.
 pub struct TimerCreate {
     timer: timer_t,
@@ -105,11 +74,15 @@ pub struct TimerCreate {
 
 impl TimerCreate {
     pub fn new() -> Available<Self> {
-        let (signal, mut signals) = (libc::SIGRTMIN(), no_signals());
-        // SAFETY: the set is initialised; a null pointer for the old mask is allowed.
-        let number = unsafe {
-            libc::sigaddset(&raw mut signals, signal);
-            libc::pthread_sigmask(libc::SIG_BLOCK, &raw const signals, ptr::null_mut())
+        let signal = libc::SIGRTMIN();
+        let mut signals = MaybeUninit::uninit();
+        // SAFETY: `sigemptyset` initialises the set and cannot fail for a valid pointer; a null pointer
+        // for the old mask is allowed.
+        let (number, signals) = unsafe {
+            libc::sigemptyset(signals.as_mut_ptr());
+            libc::sigaddset(signals.as_mut_ptr(), signal);
+            let blocked = libc::pthread_sigmask(libc::SIG_BLOCK, signals.as_ptr(), ptr::null_mut());
+            (blocked, signals.assume_init())
         };
         check_call("pthread_sigmask()", number)?;
         let mut timer = ptr::null_mut();
@@ -126,40 +99,29 @@ impl TimerCreate {
         Ok(Self { timer, signals })
     }
 
+    /// Waits for the signal and takes it, until a time has passed unless the pointer is null.
     #[inline(always)]
-    fn arm(&self, first_ns: u64, period_ns: u64) -> c_int {
-        let times = itimerspec(first_ns, period_ns);
-        // SAFETY: the timer exists as long as `self`; the kernel reads one valid itimerspec; a null
-        // pointer for the old value is allowed.
+    fn take_signal(&self, at_most: *const libc::timespec) -> c_int {
+        // SAFETY: the set is initialised; a null pointer for the signal info is allowed, and the time is
+        // null or valid.
         error_number(unsafe {
-            libc::timer_settime(self.timer, 0, &raw const times, ptr::null_mut())
+            libc::sigtimedwait(&raw const self.signals, ptr::null_mut(), at_most)
         })
-    }
-
-    /// Discards signals that are pending.
-    fn clear(&self) {
-        while take_signal(&self.signals, Some(0)) == 0 {}
     }
 }
 
 impl WaitMethod for TimerCreate {
-    fn wait(&mut self, nanoseconds: u64) -> i32 {
-        match self.arm(nanoseconds.max(1), 0) {
-            0 => self.tick(nanoseconds),
-            number => number,
-        }
-    }
-
-    fn start(&mut self, period_ns: u64) -> Option<i32> {
-        let number = self.arm(period_ns, period_ns);
-        if period_ns == 0 {
-            self.clear();
-        }
-        Some(number)
+    fn start(&mut self, first_ns: u64, period_ns: u64) -> Option<i32> {
+        let times = itimerspec(first_ns, period_ns);
+        // SAFETY: the timer exists as long as `self`; the kernel reads one valid itimerspec; a null
+        // pointer for the old value is allowed.
+        let status =
+            unsafe { libc::timer_settime(self.timer, 0, &raw const times, ptr::null_mut()) };
+        Some(error_number(status))
     }
 
     fn tick(&mut self, _due_ns: u64) -> i32 {
-        take_signal(&self.signals, None)
+        self.take_signal(ptr::null())
     }
 
     fn expirations(&mut self) -> u64 {
@@ -173,6 +135,7 @@ impl Drop for TimerCreate {
     fn drop(&mut self) {
         // SAFETY: the timer exists; only this drop deletes it, once.
         unsafe { libc::timer_delete(self.timer) };
-        self.clear();
+        // A signal that is pending would end a wait for the next timer.
+        while self.take_signal(&timespec(0)) == 0 {}
     }
 }
