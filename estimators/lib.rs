@@ -3,8 +3,8 @@
 //! All functions are pure: they take raw integers ([`trace`]) and access no clocks, files or
 //! command line.
 //! [`profile`] combines the results for one clock: its [`resolution`], its [`cost`], the
-//! [`distribution`] of single calls and its [`rate`]; [`waits`] and [`periods`] analyse sleep
-//! primitives and periodic timers. [`model`] holds the types of the report. This is a separate
+//! [`distribution`] of single calls and its [`rate`]; [`waits`] analyses sleep primitives and
+//! periodic timers. [`model`] holds the types of the report. This is a separate
 //! crate so that it is optimised even when tests are built.
 //!
 //! ```
@@ -52,7 +52,6 @@ pub mod distribution;
 pub mod findings;
 pub mod model;
 pub mod numbers;
-pub mod periods;
 pub mod profile;
 pub mod quality;
 pub mod rate;

@@ -387,6 +387,9 @@ pub struct PeriodRun {
     /// When the timer was armed.
     #[serde(default, skip_serializing_if = "Start::is_unknown")]
     pub start: Start,
+    /// The CPU time of all wake-ups, in nanoseconds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cpu_ns: Option<i64>,
     /// The indices of the wake-ups, from 0, after which an earlier version did not wait for the timer
     /// for 3.5 periods, on purpose (a *stall*).
     #[serde(default, skip_serializing_if = "Vec::is_empty")]

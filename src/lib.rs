@@ -21,8 +21,8 @@ pub mod runs;
 pub mod selection;
 
 pub use estimators::{
-    cost, distribution, findings, model, periods, profile, quality, rate, resolution, scoring,
-    statistics, trace, waits,
+    cost, distribution, findings, model, profile, quality, rate, resolution, scoring, statistics,
+    trace, waits,
 };
 pub use judgement::{assessment, choice, samples, trust, watching};
 pub use probe::prober;

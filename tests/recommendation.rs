@@ -61,15 +61,9 @@ fn quantiles_of_kept_reports_ascend() {
     for (file, report) in kept() {
         let waits = report.waits.iter().filter_map(|row| row.figures.as_ref());
         let periods = report.periods.iter().filter_map(|row| row.figures.as_ref());
-        let waits = waits.flat_map(|figures| &figures.lateness).map(|late| {
-            let largest = Some(Interval::exact(late.max_ns));
-            vec![late.p50_ns, late.p99_ns, largest]
-        });
-        let periods = periods.map(|found| {
-            let largest = found.max_ns.map(Interval::exact);
-            vec![found.lateness_p50_ns, found.lateness_p99_ns, largest]
-        });
-        for row in waits.chain(periods) {
+        let waits = waits.flat_map(|figures| &figures.lateness);
+        for late in waits.chain(periods.filter_map(|figures| figures.lateness.as_ref())) {
+            let row = [late.p50_ns, late.p99_ns, Some(Interval::exact(late.max_ns))];
             let ascends = row.iter().flatten().is_sorted_by_key(|found| found.value);
             assert!(ascends, "{}: {row:?}", file.display());
             count += 1;

@@ -17,11 +17,10 @@ rules! {
         Note "{lost} of {expirations} expirations ({share}) had no wake-up, and it did not report them"
             in short "{lost} of {expirations}" => "count periods by a clock, not by wake-ups",
             |period| {
-                let expirations = period.expirations.saturating_add(period.lost).max(1);
-                let share = period.lost as f64 / expirations as f64;
-                (share >= MIN_LOST_SHARE).then(|| {
-                    values! { lost: period.lost, expirations, share: number(share, Unit::Share) }
-                })
+                let (lost, expirations) = (period.lost(), period.due());
+                let share = lost as f64 / expirations.max(1) as f64;
+                (share >= MIN_LOST_SHARE)
+                    .then(|| values! { lost, expirations, share: number(share, Unit::Share) })
             };
     }
     "clock-steps-back" {
@@ -67,8 +66,7 @@ rules! {
             };
     }
     "coarse-reference" {
-        Note "the clock that times the waits, {clock}, moves in steps of {step}: each lateness is known only to within a \
-              step, and their median is estimated by a mean"
+        Note "the clock that times the waits, {clock}, moves in steps of {step}: each lateness is known only to within a step"
             in short "steps of {step}" => "measure where a finer clock can be read; a library that replaces clock_gettime may have made it coarse",
             |wait_trace| {
                 let reference = &wait_trace.reference;
@@ -152,7 +150,7 @@ mod tests {
         let notes = |lost| {
             let period = PeriodFigures {
                 expirations: 980,
-                lost,
+                missed: lost,
                 ..PeriodFigures::default()
             };
             let facts = Facts {

@@ -1,4 +1,4 @@
-//! A periodic timer in a report: its rate and its jitter.
+//! A periodic timer in a report: its lateness and its rate.
 //!
 //! The wake-ups of a periodic timer are due at the start and k periods. A loop of relative waits
 //! starts a new period after each wake-up: it has no due times.
@@ -6,7 +6,7 @@
 use timers::waits::WaitActivity;
 
 use super::row::deref_to_head;
-use super::{Interval, MAX_RATE_PPM, RowHead, WaitConditions};
+use super::{Interval, Lateness, MAX_RATE_PPM, RowHead, WaitConditions};
 
 /// All results for a periodic timer.
 #[apply(wire)]
@@ -14,28 +14,15 @@ use super::{Interval, MAX_RATE_PPM, RowHead, WaitConditions};
 pub struct PeriodFigures {
     /// Relative difference of its period from the requested one, in ppm.
     pub rate_error_ppm: Option<Interval>,
-    /// Median of |interval − period|, in nanoseconds.
-    pub jitter_p50_ns: Option<Interval>,
-    /// 99th percentile of |interval − period|, in nanoseconds; requires 500 intervals.
-    pub jitter_p99_ns: Option<Interval>,
-    /// Median lateness, in nanoseconds: from when a wake-up was due; without due times, from one
-    /// period after the preceding wake-up. Null if it is unknown when the timer was started.
-    pub lateness_p50_ns: Option<Interval>,
-    /// 99th percentile of this lateness, in nanoseconds; requires 500 wake-ups.
-    pub lateness_p99_ns: Option<Interval>,
-    /// The largest lateness, in nanoseconds.
-    pub max_ns: Option<f64>,
+    /// How late wake-ups are: from when they were due; without due times, from one period after the
+    /// preceding wake-up. Null if it is unknown when the timer was started.
+    pub lateness: Option<Lateness>,
     /// The number of expirations; expirations that are reported together count separately.
     pub expirations: u64,
-    /// The number of wake-ups.
-    pub wakeups: u64,
     /// Missed expirations that the timer reports.
     pub missed_reported: u64,
-    /// Due times without a wake-up.
+    /// Due times without a wake-up: those that it reports, and those that it loses.
     pub missed: u64,
-    /// The part of them that the timer does not report.
-    #[serde(default)]
-    pub lost: u64,
     /// Whether it is a loop of relative waits, which has no schedule to keep.
     #[serde(default)]
     pub is_loop: bool,
@@ -44,10 +31,14 @@ pub struct PeriodFigures {
 }
 
 impl PeriodFigures {
+    /// The number of missed expirations that the timer does not report.
+    pub fn lost(&self) -> u64 {
+        self.missed.saturating_sub(self.missed_reported)
+    }
+
     /// The number of due times, with or without a wake-up.
     pub fn due(&self) -> u64 {
-        let all = self.expirations.saturating_add(self.missed);
-        all.saturating_sub(self.missed_reported)
+        self.expirations.saturating_add(self.lost())
     }
 
     /// Whether it has a schedule and keeps it. A loop of relative waits is slow by its lateness.

@@ -75,17 +75,15 @@ impl Steps {
     }
 }
 
-/// Lateness of waits of one length: observed minus requested, in nanoseconds. A quantile is null if
-/// there were too few waits.
+/// Lateness of waits of one length, or of the wake-ups of a periodic timer: their end minus the time at
+/// which they were due, in nanoseconds. A quantile is null if there were too few waits.
 #[apply(wire)]
+#[derive(Default)]
 pub struct Lateness {
-    /// The requested length, in nanoseconds.
+    /// The requested length, or the period, in nanoseconds.
     pub request_ns: u64,
-    /// The number of waits.
+    /// The number of waits or wake-ups.
     pub waits: u64,
-    /// Whether other primitives waited at the same time, on any CPU; long waits are measured so.
-    #[serde(default, alias = "beside_others")]
-    pub with_others: bool,
     /// Median.
     pub p50_ns: Option<Interval>,
     /// 99th percentile; requires 500 waits.
@@ -93,10 +91,11 @@ pub struct Lateness {
     /// The largest.
     pub max_ns: f64,
     /// The largest error of a single lateness, in nanoseconds, due to the step, the read cost and
-    /// the rate of the reference.
+    /// the rate of the reference, and the time that the start of a periodic timer took.
     #[serde(default, alias = "error_of_clock_ns")]
     pub uncertainty_ns: f64,
-    /// Share of waits that returned before the requested time, by more than `error_of_clock_ns`. Such a wait is a defect of the primitive.
+    /// Share of waits that returned before the requested time, by more than `uncertainty_ns`. Such a
+    /// wait is a defect of the primitive.
     pub early: f64,
     /// The largest earliness, in nanoseconds; 0 if no wait was early.
     pub earliest_ns: f64,
@@ -116,6 +115,11 @@ pub const MAX_RATE_PPM: f64 = 200.0;
 pub const USUAL_WAIT_NS: f64 = 1e6;
 
 impl Lateness {
+    /// Whether all numbers are finite that every lateness has.
+    pub fn is_finite(&self) -> bool {
+        (self.max_ns + self.early + self.earliest_ns).is_finite()
+    }
+
     /// The distance of the requested length from `ns`: the absolute logarithm of their ratio.
     pub fn distance(&self, ns: f64) -> f64 {
         (self.request_ns.max(1) as f64 / ns).ln().abs()
@@ -133,16 +137,11 @@ impl Lateness {
 pub struct WaitFigures {
     /// Granularity at each scale of lengths, because it may grow with the length.
     pub steps: Vec<Steps>,
-    /// Duration of the shortest wait, in nanoseconds: the median of waits with a request of 1 ns.
-    pub floor_ns: Option<Interval>,
     /// Lateness by length.
     pub lateness: Vec<Lateness>,
     /// Increase of lateness with length, in ppm: an upper limit, because other interrupts may end a
     /// wait within the slack.
     pub proportional_ppm: Option<Interval>,
-    /// Increase of CPU time with length, as a share of the length: near 0 if it blocks, 1 if it
-    /// spins.
-    pub cpu_slope: Option<Interval>,
     /// The number of fresh processes.
     pub processes: u32,
     /// The total number of waits.
@@ -162,7 +161,7 @@ impl WaitFigures {
         const MAX_HALF_WIDTH: f64 = 0.1;
         let ppm = self.proportional_ppm?;
         let (low, high) = ppm.ends()?;
-        let shortest = self.by_length().min_by_key(|row| row.request_ns)?;
+        let shortest = self.lateness.iter().min_by_key(|row| row.request_ns)?;
         let fits = |row: &Lateness| {
             let expected = 1e-6 * ppm.value * (row.request_ns - shortest.request_ns) as f64;
             row.p50_ns.zip(shortest.p50_ns).is_none_or(|(late, least)| {
@@ -171,18 +170,13 @@ impl WaitFigures {
             })
         };
         // Steps change the lateness of a length that is no multiple by up to a step.
-        let longest = self.by_length().map(|row| row.request_ns).max()? as f64;
+        let longest = self.lateness.iter().map(|row| row.request_ns).max()? as f64;
         let mut steps = self.granularities().filter_map(Granularity::step);
         let is_other = (high < -MAX_RATE_PPM || low > MAX_DELAY_PPM)
             && steps.all(|step| 1e-6 * ppm.value.abs() * longest > step.value)
             && ppm.half_width() < MAX_HALF_WIDTH * ppm.value.abs()
-            && self.by_length().all(fits);
+            && self.lateness.iter().all(fits);
         is_other.then_some(ppm)
-    }
-
-    /// Lateness by length without waits of 1 ns, which request the shortest wait.
-    pub fn by_length(&self) -> impl Iterator<Item = &Lateness> {
-        self.lateness.iter().filter(|late| late.request_ns > 1)
     }
 
     /// All known granularities, for the shortest waits first.

@@ -4,7 +4,7 @@ use timers::Subject;
 use timers::waits::WaitList;
 
 use super::*;
-use crate::model::{Granularity, Lateness, Steps};
+use crate::model::{Granularity, Interval, Lateness, Steps};
 
 fn reference() -> Reference {
     Reference {
@@ -208,7 +208,7 @@ fn waits_can_be_early() {
 }
 
 /// Whether the quantiles of a row ascend to its largest lateness.
-fn ascends(late: &Lateness) -> bool {
+pub(super) fn ascends(late: &Lateness) -> bool {
     let largest = Some(Interval::exact(late.max_ns));
     let quantiles = [late.p50_ns, late.p99_ns, largest];
     quantiles

@@ -207,7 +207,8 @@ impl AnswerWait {
         let late = row
             .figures
             .as_ref()?
-            .by_length()
+            .lateness
+            .iter()
             .find(|late| late.request_ns == WAIT_NS)?;
         Some(Self {
             id: row.id.clone(),

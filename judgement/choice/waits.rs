@@ -168,14 +168,8 @@ fn candidate(row: &WaitRow, asked: &WaitRequirement, length_ns: u64) -> Option<R
     let of_length = |late: &&Lateness| late.request_ns == length_ns;
     let late = figures.lateness.iter().find(of_length)?;
     let record = WaitRecord {
-        length_ns,
-        waits: late.waits,
-        p99_ns: value_of(late.p99_ns),
-        max_ns: late.max_ns,
-        cpu_ns: value_of(late.cpu_ns),
-        cpu: late.cpu_ns,
         overhead: value_of(late.cpu_ns).map(|cpu| (cpu / asked.every_ns).max(0.0)),
-        ..WaitRecord::of(&row.conditions, row.means, late.p50_ns)
+        ..WaitRecord::of(&row.conditions, row.means, late)
     };
     let unfit = match figures.other_clock_ppm() {
         _ if !asked.has_code(&row.id) => {
@@ -200,13 +194,7 @@ fn candidate(row: &WaitRow, asked: &WaitRequirement, length_ns: u64) -> Option<R
 /// The result of a periodic timer; `None` if its lateness is unknown.
 fn periodic(row: &PeriodRow) -> Option<RankedWait> {
     let figures = row.figures.as_ref()?;
-    let record = WaitRecord {
-        length_ns: row.period_ns,
-        waits: figures.wakeups,
-        p99_ns: value_of(figures.lateness_p99_ns),
-        max_ns: figures.max_ns?,
-        ..WaitRecord::of(&row.conditions, row.means, figures.lateness_p50_ns)
-    };
+    let record = WaitRecord::of(&row.conditions, row.means, figures.lateness.as_ref()?);
     let drifts = !figures.keeps_schedule();
     ranked(
         &row.head,
@@ -304,13 +292,20 @@ pub fn list_promising(choice: &WaitChoice) -> impl Iterator<Item = (String, Opti
 }
 
 impl WaitRecord {
-    /// What the conditions and the median lateness of these waits say.
-    fn of(conditions: &WaitConditions, means: WaitActivity, p50_ns: Option<Interval>) -> Self {
+    /// What the conditions and the lateness of these waits say.
+    fn of(conditions: &WaitConditions, means: WaitActivity, late: &Lateness) -> Self {
+        let p50 = late.p50_ns;
         Self {
+            length_ns: late.request_ns,
             slack_ns: conditions.slack_ns,
             policy: conditions.policy.clone(),
-            p50_ns: value_of(p50_ns),
-            distance: p50_ns.map(|late| Interval::around(late.value.abs(), late.half_width())),
+            waits: late.waits,
+            p50_ns: value_of(p50),
+            p99_ns: value_of(late.p99_ns),
+            max_ns: late.max_ns,
+            cpu_ns: value_of(late.cpu_ns),
+            cpu: late.cpu_ns,
+            distance: p50.map(|late| Interval::around(late.value.abs(), late.half_width())),
             spins: means != WaitActivity::Blocks,
             ..Self::default()
         }

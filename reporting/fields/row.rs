@@ -143,13 +143,13 @@ impl<'a> Row<'a> {
         }
     }
 
-    /// The lateness of waits of the length that the row shows; `None` if the row shows all lengths,
-    /// and for rows of other kinds.
+    /// The lateness of a periodic timer, or of waits of the length that the row shows; `None` if it
+    /// shows all lengths, and for rows of other kinds.
     pub fn lateness(self) -> Option<&'a Lateness> {
-        if let RowSource::Wait(_, late) = self.source {
-            late
-        } else {
-            None
+        match self.source {
+            RowSource::Clock(_) => None,
+            RowSource::Wait(_, late) => late,
+            RowSource::Period(_) => self.period()?.lateness.as_ref(),
         }
     }
 
@@ -160,18 +160,6 @@ impl<'a> Row<'a> {
         } else {
             None
         }
-    }
-
-    /// Reads a value that waits of one length and periodic timers both have, with the function for
-    /// the kind of this row.
-    pub(super) fn wait_or_period<T>(
-        self,
-        wait: fn(&Lateness) -> T,
-        period: fn(&PeriodFigures) -> T,
-    ) -> Option<T> {
-        self.lateness()
-            .map(wait)
-            .or_else(|| self.period().map(period))
     }
 
     /// The conditions of the wait; `None` for clocks, for timers of a device and for those that could
@@ -246,7 +234,7 @@ impl<'a> Row<'a> {
         let figures = self.wait().and_then(|row| row.figures.as_ref());
         let lengths: Vec<Self> = figures
             .into_iter()
-            .flat_map(|figures| figures.by_length())
+            .flat_map(|figures| &figures.lateness)
             .map(|late| self.at_length(late))
             .collect();
         if lengths.is_empty() {

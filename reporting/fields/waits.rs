@@ -15,17 +15,17 @@ pub(super) fn fields() -> Vec<Field> {
         on_cpu: Count = row.conditions()?.cpu, "The CPU that the process was pinned to", column("on-cpu", "on CPU");
         request: Nanoseconds = row.request_ns()? as f64, "The requested length, or the period",
             column("request", "asked"), in_tables(Always);
-        late_p50: Nanoseconds = row.wait_or_period(|late| late.p50_ns, |found| found.lateness_p50_ns)??,
+        late_p50: Nanoseconds = row.lateness()?.p50_ns?,
             "Median lateness", more("of waits, observed minus requested; of periodic timers, from when a wake-up was due"),
             in_tables(Always), interval(), range(Range::ANY), quantile("lateness", "50"), compared("lateness");
-        late_p99: Nanoseconds = row.wait_or_period(|late| late.p99_ns, |found| found.lateness_p99_ns)??,
+        late_p99: Nanoseconds = row.lateness()?.p99_ns?,
             "99th percentile of lateness", titled("p99"), in_tables(Always), interval(), range(Range::ANY),
             quantile("lateness", "99"), compared("p99");
-        late_max: Nanoseconds = row.wait_or_period(|late| Some(late.max_ns), |found| found.max_ns)??,
+        late_max: Nanoseconds = row.lateness()?.max_ns,
             "Largest lateness", titled("longest"), in_tables(Always), range(Range::ANY), metric("lateness_max");
-        waits: Count = row.wait_or_period(|late| late.waits, |found| found.wakeups)?,
+        waits: Count = row.lateness()?.waits,
             "Number of waits or wake-ups", titled("of"), in_tables(Always);
-        cpu: Nanoseconds = row.lateness()?.cpu_ns?, "CPU time of the thread per wait", column("cpu-time", "CPU time"),
+        cpu: Nanoseconds = row.lateness()?.cpu_ns?, "CPU time of the thread per wait or wake-up", column("cpu-time", "CPU time"),
             in_tables(Always), interval(), range(Range::ANY), metric("cpu"), compared("cpu");
         missed: Count = row.period()?.missed, "Due times without a wake-up", in_tables(Always), metric("missed_expirations");
         due: Count = row.period()?.due(), "Number of due times, with or without a wake-up", titled("of due"), in_tables(Always);
@@ -33,12 +33,6 @@ pub(super) fn fields() -> Vec<Field> {
             column("rate", "drift (ppm)"), in_tables(Always), interval(), range(Range::ANY), metric("rate_error"), compared("rate");
         early: Share = row.lateness()?.early, "Share of waits that returned too early", metric("early");
         earliest: Nanoseconds = row.lateness()?.earliest_ns, "Largest earliness";
-        jitter_p50: Nanoseconds = row.period()?.jitter_p50_ns?, "Median of |interval − period|",
-            in_tables(InFull), interval(), range(Range::ANY), quantile("jitter", "50");
-        jitter_p99: Nanoseconds = row.period()?.jitter_p99_ns?, "99th percentile of |interval − period|",
-            in_tables(InFull), interval(), range(Range::ANY), quantile("jitter", "99");
-        floor: Nanoseconds = row.wait()?.figures.as_ref()?.floor_ns?, "Duration of the shortest wait",
-            in_tables(InFull), interval(), range(Range::ANY), metric("shortest"), compared("floor");
         rounding: Nanoseconds = granularity(row.wait()?.figures.as_ref()?.steps.first()?.rounding?),
             "Unit to which short requests are rounded", in_tables(InFull), interval(), range(Range::STEP), compared("rounding");
         grid: Nanoseconds = granularity(row.wait()?.figures.as_ref()?.steps.first()?.grid?),

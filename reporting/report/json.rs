@@ -1,6 +1,6 @@
 //! Renders a report as JSON (schema `timermeter.report.v2`).
 
-use crate::model::{Distribution, Granularity, Report};
+use crate::model::{Distribution, Granularity, Lateness, Report};
 
 /// The document, indented, with a final newline. Numbers that are not finite become null.
 #[must_use]
@@ -48,11 +48,11 @@ fn remove_non_finite(mut report: Report) -> Report {
                 Granularity::AtMost(ns) => ns.is_finite(),
             });
         }
-        figures.lateness.retain(|late| {
-            [late.max_ns, late.early, late.earliest_ns]
-                .iter()
-                .all(|figure| figure.is_finite())
-        });
+        figures.lateness.retain(Lateness::is_finite);
+    }
+    let periods = report.periods.iter_mut();
+    for figures in periods.filter_map(|row| row.figures.as_mut()) {
+        figures.lateness = figures.lateness.take().filter(Lateness::is_finite);
     }
     report
 }

@@ -229,7 +229,8 @@ fn sleep_ns(report: &Report) -> Option<Interval> {
         .find_map(|id| rows().find(|row| row.id == *id))?
         .figures
         .as_ref()?
-        .by_length();
+        .lateness
+        .iter();
     let late = lengths.find(|late| late.request_ns as f64 == USUAL_WAIT_NS)?;
     Some(late.p50_ns?.map(|late| USUAL_WAIT_NS + late))
 }

@@ -272,6 +272,7 @@ impl Subject for Hosted {
         Ok(Wakeups {
             start: reply.start,
             list: as_tuples(&reply.values).iter().map(expiration).collect(),
+            cpu_ns: reply.cpu_ns,
         })
     }
 }

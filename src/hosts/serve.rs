@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use rand::SeedableRng;
 use rand::rngs::StdRng;
-use timers::waits::{WaitEntry, WaitList, Wakeups};
+use timers::waits::{WaitEntry, WaitList};
 use timers::{Activity, Answer, CoreFrequencyMeter, Entry, Fault, Subject, Unavailable};
 
 use super::children::with_remedy;
@@ -245,12 +245,14 @@ impl NativeAgent {
                 count,
             } => {
                 let subject = self.subject(&timer)?;
-                let Wakeups { start, list } = subject.periods(&reference, period_ns, count)?;
-                let values = list
+                let found = subject.periods(&reference, period_ns, count)?;
+                let values = found
+                    .list
                     .into_iter()
                     .flat_map(|(at, expirations)| [at, expirations as i64]);
                 return Ok(Reply {
-                    start,
+                    start: found.start,
+                    cpu_ns: found.cpu_ns,
                     ..Reply::from(values.collect::<Vec<_>>())
                 });
             }

@@ -5,9 +5,8 @@ use serde::{Deserialize, Serialize};
 use super::Observation;
 use crate::findings::{Facts, WAITS, apply};
 use crate::model::{PeriodRow, RowHead, Status, WaitRow};
-use crate::periods;
 use crate::trace::{PeriodTrace, WaitTrace};
-use crate::waits;
+use crate::waits::{self, periods};
 
 /// The reason why a sleep primitive or periodic timer has no results.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

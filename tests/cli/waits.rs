@@ -43,7 +43,9 @@ fn measures_periods_and_loops() {
             (&"ok".into(), &2_000_000.into()),
             "{row}"
         );
-        assert!(row["figures"]["wakeups"].as_u64() > Some(40), "{row}");
+        let late = &row["figures"]["lateness"];
+        assert!(late["waits"].as_u64() > Some(40), "{row}");
+        assert!(late["cpu_ns"]["value"].as_f64() > Some(0.0), "{row}");
     }
 }
 

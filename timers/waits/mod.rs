@@ -166,6 +166,8 @@ pub struct Wakeups {
     /// For each wake-up, the reading of the reference, in its ticks, and the number of expirations
     /// that the timer reports.
     pub list: Vec<(i64, u64)>,
+    /// The CPU time of the thread for all of them, in nanoseconds; `None` if the host cannot read it.
+    pub cpu_ns: Option<i64>,
 }
 
 /// When a periodic timer was armed: its due times are one period apart from then on.

@@ -51,7 +51,7 @@ impl Visitor for Waits<'_> {
 
     fn visit<R: Timer>(self, reference: R) -> Self::Output {
         let Self { method, list } = self;
-        let cpu_time = reader("thread-cputime").and_then(Result::ok);
+        let cpu_time = cpu_time();
         let mut random = SmallRng::seed_from_u64(reference.ticks(reference.read()).0);
         let mut waits = Vec::with_capacity(list.lengths_ns.len());
         for &request_ns in list.lengths_ns {
@@ -65,6 +65,11 @@ impl Visitor for Waits<'_> {
         }
         waits
     }
+}
+
+/// A reader of the CPU time of the thread, if there is one.
+fn cpu_time() -> Option<ClockReader> {
+    reader("thread-cputime").and_then(Result::ok)
 }
 
 /// Measures one wait between two reads of the reference clock.
@@ -139,6 +144,8 @@ impl Visitor for Periods<'_> {
         let Self {
             method, period_ns, ..
         } = self;
+        let cpu_time = cpu_time();
+        let cpu_ns = || cpu_time.as_ref()?().ok();
         // The first call to the system takes longer, and so would the interval of the start.
         method.start(HOUR_NS, HOUR_NS);
         method.start(0, 0);
@@ -146,6 +153,7 @@ impl Visitor for Periods<'_> {
         let started = method.start(period_ns, period_ns);
         let after = reference.read();
         check_call("a periodic timer", started.unwrap_or(0))?;
+        let cpu = cpu_ns();
         let mut last = after;
         let mut list = Vec::new();
         for number in 1..=u64::from(self.count) {
@@ -158,10 +166,17 @@ impl Visitor for Periods<'_> {
             last = reference.read();
             list.push((reference.ticks(last).0 as i64, method.expirations()));
         }
+        let cpu_ns = cpu
+            .zip(cpu_ns())
+            .map(|(from, to)| to.wrapping_sub(from) as i64);
         method.start(0, 0);
         let start = started.map_or(Start::Relative, |_| {
             Start::Between([before, after].map(|read| reference.ticks(read).0 as i64))
         });
-        Ok(Wakeups { start, list })
+        Ok(Wakeups {
+            start,
+            list,
+            cpu_ns,
+        })
     }
 }

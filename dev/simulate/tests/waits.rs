@@ -59,7 +59,7 @@ fn jumping_reference_is_blamed() {
         let text = message(&findings, "clock-steps-back").expect("it steps back");
         assert!(text.contains("reference"), "{text}");
         assert_eq!(message(&findings, "returns-early"), None, "{findings:?}");
-        for late in figures.by_length() {
+        for late in &figures.lateness {
             let (low, high) = late.p50_ns.and_then(|p50| p50.ends()).expect("an interval");
             assert!(
                 (low..=high).contains(&60_000.0) && late.uncertainty_ns > 0.7 * jump,

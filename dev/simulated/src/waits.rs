@@ -75,6 +75,8 @@ pub struct WaitModel {
 
 /// The cost of a read of the reference in nanoseconds.
 const READ_NS: f64 = 20.0;
+/// CPU time of a wake-up of a periodic timer in nanoseconds.
+const TICK_CPU_NS: i64 = 8_000;
 /// CPU time of the loop around a wait in nanoseconds.
 const LOOP_CPU_NS: f64 = 700.0;
 
@@ -345,6 +347,10 @@ impl Subject for VirtualTicks {
                 _ => next + period,
             };
         }
-        Ok(Wakeups { start, list })
+        Ok(Wakeups {
+            start,
+            list,
+            cpu_ns: Some(i64::from(count) * TICK_CPU_NS),
+        })
     }
 }

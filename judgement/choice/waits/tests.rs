@@ -7,14 +7,8 @@ fn lateness(counts: &[(f64, u64)]) -> Lateness {
     Lateness {
         request_ns: 1_000_000,
         waits: counts.iter().map(|(_, count)| count).sum(),
-        with_others: false,
-        p50_ns: None,
-        p99_ns: None,
-        max_ns: 0.0,
         uncertainty_ns: 60.0,
-        early: 0.0,
-        earliest_ns: 0.0,
-        cpu_ns: None,
+        ..Lateness::default()
     }
 }
 
@@ -29,10 +23,13 @@ fn periods_are_summed_up() {
         period_ns: 2_000_000,
         means,
         figures: Some(PeriodFigures {
-            lateness_p50_ns: Some(Interval::exact(late_ns)),
-            max_ns: Some(if id == "spin" { 1e5 } else { 1e6 }),
+            lateness: Some(Lateness {
+                p50_ns: Some(Interval::exact(late_ns)),
+                max_ns: if id == "spin" { 1e5 } else { 1e6 },
+                waits: 400,
+                ..Lateness::default()
+            }),
             rate_error_ppm: Some(Interval::exact(if id == "loop" { 2_500.0 } else { 2.0 })),
-            wakeups: 400,
             ..PeriodFigures::default()
         }),
     };

@@ -113,7 +113,7 @@ pub fn report_without_finite_waits() -> Report {
         .iter_mut()
         .filter_map(|row| row.figures.as_mut())
     {
-        (figures.floor_ns, figures.cpu_slope) = (none, none);
+        figures.proportional_ppm = none;
         figures.steps[0].grid = Some(Granularity::AtMost(f64::INFINITY));
         (figures.lateness[0].max_ns, figures.lateness[0].p50_ns) = (f64::NEG_INFINITY, none);
     }
@@ -122,7 +122,9 @@ pub fn report_without_finite_waits() -> Report {
         .iter_mut()
         .filter_map(|row| row.figures.as_mut())
     {
-        (figures.rate_error_ppm, figures.max_ns) = (none, Some(f64::NAN));
+        figures.rate_error_ppm = none;
+        let late = figures.lateness.iter_mut();
+        late.for_each(|late| late.max_ns = f64::NAN);
     }
     report
 }

@@ -172,7 +172,7 @@ fn platform_row_joins_runs() {
         .iter()
         .find(|wait| wait.id == "nanosleep")
         .unwrap();
-    let mut lengths = sleep.figures.as_ref().unwrap().by_length();
+    let mut lengths = sleep.figures.as_ref().unwrap().lateness.iter();
     let late = lengths.find(|late| late.request_ns == 1_000_000).unwrap();
     assert_eq!(
         row["sleep_ns"].as_f64(),

@@ -8,7 +8,7 @@ use std::time::Duration;
 use rand::rngs::StdRng;
 use rand::seq::SliceRandom;
 use rand::{RngExt, SeedableRng};
-use timers::waits::{FLOOR, WaitList, Wakeups};
+use timers::waits::{FLOOR, WaitList};
 use timers::{Answer, Fault, Subject};
 
 use super::choose::Purpose;
@@ -320,11 +320,12 @@ pub fn run_periodic_timer(
     let sampled_ns = reference.ns(first, last) / f64::from(SAMPLED_WAKEUPS - 1);
     let count = (ticking_ns / sampled_ns.max(period_ns as f64)) as u32;
     let count = count.clamp(MIN_WAKEUPS, MAX_WAKEUPS);
-    let Wakeups { start, list } = timer.periods(&reference.id, period_ns, count)?;
-    possible::check_wakeups(&list, last, period_ns, reference)?;
+    let found = timer.periods(&reference.id, period_ns, count)?;
+    possible::check_wakeups(&found.list, last, period_ns, reference)?;
     Ok(PeriodRun {
-        wakeups: list,
-        start,
+        wakeups: found.list,
+        start: found.start,
+        cpu_ns: found.cpu_ns,
         ..PeriodRun::default()
     })
 }

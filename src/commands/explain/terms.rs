@@ -1,7 +1,7 @@
 //! Words that the program prints, and terms of the field, that are no columns.
 
 /// The names of a term, the usual one first, and its meaning.
-pub const TERMS: [(&str, &str); 36] = [
+pub const TERMS: [(&str, &str); 35] = [
     // Figures.
     (
         "step, accuracy, precision, tick, staircase",
@@ -97,12 +97,8 @@ pub const TERMS: [(&str, &str); 36] = [
     ),
     // Waiting and disturbances.
     (
-        "lateness, late, oversleep, wake-up latency, sleep 1 ms, waits of",
+        "lateness, late, jitter, oversleep, wake-up latency, sleep 1 ms, waits of",
         "the time from the requested end of a wait until the thread continues: `late p50`, `p99`, `longest`",
-    ),
-    (
-        "jitter",
-        "how far the intervals of a periodic timer differ from its period: `jitter p50`, `jitter p99`",
     ),
     (
         "interrupts, interrupt, preemption, context switch",

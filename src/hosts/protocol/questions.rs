@@ -350,7 +350,10 @@ impl AgentQuestion {
                 .iter()
                 .step_by(5)
                 .all(|&at| usize::try_from(at).is_ok_and(|at| at < request_ns.len())),
-            Self::Periods { .. } => values.iter().skip(1).step_by(2).all(|&count| count >= 0),
+            Self::Periods { .. } => {
+                let mut numbers = values.iter().skip(1).step_by(2).chain(&reply.cpu_ns);
+                numbers.all(|&number| number >= 0)
+            }
             Self::Calls { .. } => packed.is_some_and(|run| {
                 let windows = [&run.bracket, &run.singles, &run.batches];
                 windows.iter().all(|window| !window.deltas.is_empty())
@@ -376,6 +379,9 @@ pub struct Reply {
     /// When the periodic timer was armed, by the reference; null for a loop of relative waits.
     #[serde(default, skip_serializing_if = "Start::is_unknown")]
     pub start: Start,
+    /// The CPU time of all wake-ups of the periodic timer, in nanoseconds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cpu_ns: Option<i64>,
     /// Thousands of numbers in binary form, because converting them to decimal takes longer than
     /// the measurement.
     #[serde(default, skip_serializing_if = "Option::is_none")]

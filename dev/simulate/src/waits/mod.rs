@@ -14,8 +14,8 @@ use timers::{Answer, Subject};
 use timermeter::campaign::sampling::CampaignPlan;
 use timermeter::campaign::waits::{explore, run_periodic_timer};
 use timermeter::model::{PeriodFigures, WaitFigures};
-use timermeter::periods;
 use timermeter::trace::{PeriodTrace, Reference, WaitRun, WaitTrace};
+use timermeter::waits::periods;
 
 /// The requested lengths, in nanoseconds. The long ones show the proportional error.
 const LENGTHS_NS: [u64; 7] = [

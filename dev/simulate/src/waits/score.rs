@@ -6,9 +6,8 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 use simulated::WaitModel;
 use timers::Answer;
-use timers::waits::WaitActivity;
 
-use super::truth::{TruePeriods, TrueWaits, cpu_slope, is_proportional};
+use super::truth::{TruePeriods, TrueWaits, is_proportional};
 use super::{TickCase, WaitCase};
 use crate::figure::{FigureScore, FigureSummary, FoundFigure};
 use timermeter::model::{
@@ -177,30 +176,12 @@ impl Judged {
                 judged.add("step", Some(truth), Some(estimate), true);
             }
         }
-        // The floor is the median duration of a wait with a request of 1 ns.
-        let floor = TrueWaits::draw(model, 1.0, case.seed);
-        judged.add(
-            "floor",
-            floor.late(0.5).map(|late| late + 1.0),
-            figures.floor_ns,
-            true,
-        );
         // Otherwise lateness does not grow in proportion to the length, and there is no true value.
         if is_proportional(model) {
             judged.add(
                 "proportional error",
                 Some(model.ppm),
                 figures.proportional_ppm,
-                false,
-            );
-        }
-        // The CPU time of a wait that spins is its duration, so the same condition applies. That of
-        // other waits does not depend on the length.
-        if is_proportional(model) || model.activity != WaitActivity::Spins {
-            judged.add(
-                "CPU time over length",
-                Some(cpu_slope(model)),
-                figures.cpu_slope,
                 false,
             );
         }
@@ -229,20 +210,12 @@ impl Judged {
     /// requires, because they contain the steps of the reference.
     fn add_coarse(&mut self, case: &WaitCase, figures: &WaitFigures) {
         let model = &case.model;
-        let rows = figures.lateness.iter().filter(|row| !row.with_others);
-        let rows: Vec<&Lateness> = rows.collect();
+        let rows = &figures.lateness;
         if let Some(row) = rows.get(case.seed as usize % rows.len().max(1)) {
             let truth = TrueWaits::draw(model, row.request_ns as f64, case.seed);
             let names = ["coarse, lateness p50", "coarse, lateness p99"];
             self.add_lateness(names, &truth, row);
         }
-        let floor = TrueWaits::draw(model, 1.0, case.seed).late(0.5);
-        self.add(
-            "coarse, floor",
-            floor.map(|late| late + 1.0),
-            figures.floor_ns,
-            true,
-        );
         self.add(
             "coarse, proportional",
             Some(model.ppm),
@@ -262,28 +235,17 @@ impl Judged {
             false => Judgement::False,
         };
         let mut judged = Self::new(&case.model.name, true, judgement);
-        let wakeups = figures.wakeups / u64::from(figures.processes.max(1));
+        let late = figures.lateness.as_ref().expect("its start is known");
+        let wakeups = late.waits / u64::from(figures.processes.max(1));
         let truth = TruePeriods::draw(&case.model, case.period_ns, wakeups as u32, case.seed)?;
         judged.add("rate error", Some(truth.ppm), figures.rate_error_ppm, false);
-        judged.add("jitter p50", truth.jitter(0.5), figures.jitter_p50_ns, true);
-        judged.add(
-            "jitter p99",
-            truth.jitter(0.99),
-            figures.jitter_p99_ns,
-            true,
-        );
-        judged.add(
-            "periodic, lateness p50",
-            truth.late(0.5),
-            figures.lateness_p50_ns,
-            true,
-        );
-        judged.add(
-            "periodic, lateness p99",
-            truth.late(0.99),
-            figures.lateness_p99_ns,
-            true,
-        );
+        let quantiles = [
+            ("periodic, lateness p50", 0.5, late.p50_ns),
+            ("periodic, lateness p99", 0.99, late.p99_ns),
+        ];
+        for (name, probability, found) in quantiles {
+            judged.add(name, truth.late(probability), found, true);
+        }
         Ok(judged)
     }
 }

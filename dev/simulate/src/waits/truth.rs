@@ -6,7 +6,7 @@ use rand::{RngExt, SeedableRng};
 use simulated::{REFERENCE_ID, TickModel, VirtualTicks, WaitModel};
 use timers::Answer;
 use timers::Subject;
-use timers::waits::{Start, WaitActivity, Wakeups};
+use timers::waits::{Start, Wakeups};
 
 use timermeter::statistics::{mean, quantile, sorted};
 
@@ -56,15 +56,6 @@ impl TrueWaits {
     }
 }
 
-/// Returns the increase of CPU time per increase of the requested length.
-pub(super) fn cpu_slope(model: &WaitModel) -> f64 {
-    if model.activity == WaitActivity::Spins {
-        1.0 + model.ppm * 1e-6
-    } else {
-        0.0
-    }
-}
-
 /// Whether the proportional error alone makes lateness grow with length. With rounding, each length
 /// has a rounding error of its own; with a granularity that grows, the lateness of long
 /// waits grows with it.
@@ -72,11 +63,10 @@ pub(super) fn is_proportional(model: &WaitModel) -> bool {
     model.grows.is_none() && model.rounding.is_none()
 }
 
-/// Draws for a periodic timer, in ascending order: lateness and jitter, in nanoseconds. A timer
-/// without due times is due one period after its previous expiration.
+/// Draws for a periodic timer, in ascending order: lateness in nanoseconds. A timer without due times
+/// is due one period after its previous expiration.
 pub(super) struct TruePeriods {
     late: Vec<f64>,
-    jitter: Vec<f64>,
     /// The relative excess of the true period over the requested one, in ppm.
     pub ppm: f64,
 }
@@ -86,10 +76,11 @@ impl TruePeriods {
     pub fn draw(model: &TickModel, period_ns: u64, wakeups: u32, seed: u64) -> Answer<Self> {
         let period = period_ns as f64;
         let own = period * (1.0 + model.ppm * 1e-6);
-        let (mut late, mut jitter) = (Vec::new(), Vec::new());
+        let mut late = Vec::new();
         for process in 0..(DRAWS as u64).div_ceil(wakeups.max(2).into()) {
             let mut timer = VirtualTicks::new(model, seed.wrapping_add(process));
-            let Wakeups { start, list } = timer.periods(REFERENCE_ID, period_ns, wakeups.max(2))?;
+            let Wakeups { start, list, .. } =
+                timer.periods(REFERENCE_ID, period_ns, wakeups.max(2))?;
             let since = |from: i64, wakeup: &(i64, u64)| (wakeup.0 - from) as f64;
             if let Start::Between([start, _]) = start {
                 // The number of the due time follows from the lateness by the timer's own period.
@@ -97,10 +88,6 @@ impl TruePeriods {
                     |at: usize| ((since(start, &list[at]) - timer.late()[at]) / own).round();
                 let each = 0..list.len();
                 late.extend(each.map(|at| since(start, &list[at]) - number(at) * period));
-                jitter.extend((1..list.len()).map(|at| {
-                    let periods = number(at) - number(at - 1);
-                    (since(list[at - 1].0, &list[at]) - periods * period).abs()
-                }));
             } else {
                 let off = list.windows(2).map(|two| since(two[0].0, &two[1]) - period);
                 late.extend(off);
@@ -109,11 +96,9 @@ impl TruePeriods {
         let mut ppm = model.ppm;
         if !model.missed.keeps_its_grid() {
             ppm = mean(&late).unwrap_or(0.0) / period * 1e6;
-            jitter = late.iter().map(|late| late.abs()).collect();
         }
         Ok(Self {
             late: sorted(&late),
-            jitter: sorted(&jitter),
             ppm,
         })
     }
@@ -121,10 +106,5 @@ impl TruePeriods {
     /// Returns a quantile of the lateness in nanoseconds.
     pub fn late(&self, probability: f64) -> Option<f64> {
         quantile(&self.late, probability)
-    }
-
-    /// Returns a quantile of the jitter in nanoseconds.
-    pub fn jitter(&self, probability: f64) -> Option<f64> {
-        quantile(&self.jitter, probability)
     }
 }

@@ -170,7 +170,7 @@ fn failures(
         let Some(covered) = figure.covered else {
             continue;
         };
-        let quantile = name.starts_with("lateness") || name.starts_with("jitter");
+        let quantile = name.starts_with("lateness");
         let too_few = covered < least - chance(least, figure.intervals);
         if too_few || (quantile && covered > most + chance(most, figure.intervals)) {
             let wanted = if too_few { least } else { most };
