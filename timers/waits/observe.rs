@@ -13,7 +13,7 @@ use crate::native::visit_reference;
 use crate::os::CommonClock;
 use crate::os::linux_waits::check_call;
 use crate::subject::{Answer, Fault};
-use crate::{Available, ClockReader, Described, Subject, Timer, Unavailable, Visitor, reader};
+use crate::{Available, Described, Subject, Timer, Unavailable, Visitor, reader};
 
 impl Subject for WaitEntry {
     fn waits(&mut self, reference: &str, list: WaitList) -> Answer<Vec<Wait>> {
@@ -37,7 +37,7 @@ impl Subject for WaitEntry {
 }
 
 fn refused(why: Unavailable) -> Fault {
-    Fault::Refused(why.reason)
+    Fault::Refused(why.to_string())
 }
 
 /// Measures waits by a reference.
@@ -56,45 +56,30 @@ impl Visitor for Waits<'_> {
         let mut waits = Vec::with_capacity(list.lengths_ns.len());
         for &request_ns in list.lengths_ns {
             pause(random.random_range(0..=list.pause_ns));
-            waits.push(measure_wait(
-                method,
-                &reference,
-                cpu_time.as_ref(),
+            let begin = cpu_time();
+            let before = reference.read();
+            let signals = wait_through(method, request_ns, &reference, before);
+            let after = reference.read();
+            waits.push(Wait {
                 request_ns,
-            ));
+                cpu_ns: since(begin, cpu_time()),
+                before: reference.ticks(before).0 as i64,
+                after: reference.ticks(after).0 as i64,
+                signals,
+            });
         }
         waits
     }
 }
 
-/// A reader of the CPU time of the thread, if there is one.
-fn cpu_time() -> Option<ClockReader> {
-    reader("thread-cputime").and_then(Result::ok)
+/// What reads the CPU time of the thread in nanoseconds, if it can be read.
+fn cpu_time() -> impl Fn() -> Option<u64> {
+    let read = reader("thread-cputime").and_then(Result::ok);
+    move || read.as_ref()?().ok()
 }
 
-/// Measures one wait between two reads of the reference clock.
-#[inline(never)]
-fn measure_wait<R: Timer>(
-    method: &mut dyn WaitMethod,
-    reference: &R,
-    cpu_time: Option<&ClockReader>,
-    request_ns: u64,
-) -> Wait {
-    let cpu_ns = || cpu_time?().ok();
-    let cpu = cpu_ns();
-    let before = reference.read();
-    let signals = wait_through(method, request_ns, reference, before);
-    let after = reference.read();
-    let cpu_later = cpu_ns();
-    Wait {
-        request_ns,
-        before: reference.ticks(before).0 as i64,
-        after: reference.ticks(after).0 as i64,
-        cpu_ns: cpu
-            .zip(cpu_later)
-            .map(|(from, to)| to.wrapping_sub(from) as i64),
-        signals,
-    }
+fn since(begin: Option<u64>, end: Option<u64>) -> Option<i64> {
+    Some(end?.wrapping_sub(begin?) as i64)
 }
 
 /// Waits for the given time from `begin` on: after each signal again, for what is left by a reference
@@ -145,7 +130,6 @@ impl Visitor for Periods<'_> {
             method, period_ns, ..
         } = self;
         let cpu_time = cpu_time();
-        let cpu_ns = || cpu_time.as_ref()?().ok();
         // The first call to the system takes longer, and so would the interval of the start.
         method.start(HOUR_NS, HOUR_NS);
         method.start(0, 0);
@@ -153,7 +137,7 @@ impl Visitor for Periods<'_> {
         let started = method.start(period_ns, period_ns);
         let after = reference.read();
         check_call("a periodic timer", started.unwrap_or(0))?;
-        let cpu = cpu_ns();
+        let begin = cpu_time();
         let mut last = after;
         let mut list = Vec::new();
         for number in 1..=u64::from(self.count) {
@@ -166,9 +150,7 @@ impl Visitor for Periods<'_> {
             last = reference.read();
             list.push((reference.ticks(last).0 as i64, method.expirations()));
         }
-        let cpu_ns = cpu
-            .zip(cpu_ns())
-            .map(|(from, to)| to.wrapping_sub(from) as i64);
+        let cpu_ns = since(begin, cpu_time());
         method.start(0, 0);
         let start = started.map_or(Start::Relative, |_| {
             Start::Between([before, after].map(|read| reference.ticks(read).0 as i64))
