@@ -67,7 +67,8 @@ impl Report {
         self.heads().any(|row| row.device.is_some()) && measured.all(|row| row.device.is_some())
     }
 
-    fn heads(&self) -> impl Iterator<Item = &RowHead> {
+    /// The heads of all rows.
+    pub fn heads(&self) -> impl Iterator<Item = &RowHead> {
         let clocks = self.timers.iter().map(|row| &row.head);
         let waits = self.waits.iter().map(|row| &row.head);
         clocks

@@ -603,14 +603,6 @@ impl Language {
         NAMES[self as usize].1
     }
 
-    /// The runtime whose sleep primitives the code calls; `None` for native ones.
-    pub fn waiting_runtime(self) -> Option<&'static str> {
-        match self {
-            Self::Go => Some("go"),
-            _ => self.runtime(),
-        }
-    }
-
     /// Ids of the clocks that code in this language reads.
     pub fn clocks(self) -> Vec<String> {
         let own = CODES.iter().filter(|(language, ..)| *language == self);

@@ -130,15 +130,8 @@ impl Code {
     }
 }
 
-/// Replaces these words of a text.
-pub(super) fn replace_words(text: &str, words: &[(&str, String)]) -> String {
-    words.iter().fold(text.to_owned(), |text, (word, value)| {
-        text.replace(word, value)
-    })
-}
-
 /// The name of a clock in C in a label, as in `clock_gettime(CLOCK_MONOTONIC)`.
-pub fn clock_name(label: &str) -> Option<&str> {
+fn clock_name(label: &str) -> Option<&str> {
     let is_letter = |c: char| c.is_ascii_uppercase() || c == '_';
     let mut words = label.split(|c: char| !is_letter(c));
     words.find(|word| word.starts_with("CLOCK_"))

@@ -21,7 +21,7 @@ use crate::model::{Interval, Report};
 use crate::table::{CellValue, Notation, TableColumn, Type};
 use crate::text::without_unit;
 
-pub use row::{Kind, Row, RowSource, all_rows, rows};
+pub use row::{Kind, Row, RowSource, all_rows, conditions_in_words, rows};
 pub use unit::{FieldUnit, InvalidNumber, Range, check_interval};
 
 /// A quantity and everything derived from its definition.

@@ -261,7 +261,7 @@ impl<'a> Row<'a> {
 const CONDITION_COUNT: usize = 3;
 
 /// Describes slack, policy and CPU, in this order.
-fn conditions_in_words(conditions: &WaitConditions) -> [String; CONDITION_COUNT] {
+pub fn conditions_in_words(conditions: &WaitConditions) -> [String; CONDITION_COUNT] {
     let slack = conditions
         .slack_ns
         .map(|ns| format!("slack {}", short_time(ns as f64)));

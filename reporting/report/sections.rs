@@ -144,11 +144,12 @@ fn timers(report: &Report, kind: Kind, detail: Detail) -> TimerTable<'_> {
 fn sort_waits(report: &Report, rows: &mut [Row]) {
     let mut leading: HashMap<Option<u64>, Vec<_>> = HashMap::new();
     rows.sort_by_cached_key(|row| {
-        let length_ns = row.request_ns().filter(|_| row.kind() == Kind::Waits);
+        let length_ns = row.request_ns();
         let leading = leading.entry(length_ns);
-        let leading = leading.or_insert_with(|| leading_waits(report, length_ns));
-        let slack_ns = row.conditions().and_then(|conditions| conditions.slack_ns);
-        let is_row = |one: &RankedWait| one.id == *row.id() && one.figures.slack_ns == slack_ns;
+        let is_periodic = row.kind() == Kind::Periods;
+        let find = || leading_waits(report, length_ns.unwrap_or(0) as f64, is_periodic);
+        let leading = leading.or_insert_with(find);
+        let is_row = |one: &RankedWait| one.id == *row.id();
         let place = leading.iter().position(is_row).unwrap_or(usize::MAX);
         let falls_behind = row.period().is_some_and(|found| !found.keeps_schedule());
         let late = field("late_p50_ns").and_then(|field| field.figure(*row));

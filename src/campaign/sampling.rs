@@ -111,37 +111,6 @@ impl CampaignPlan {
         before(round)..before(round + 1)
     }
 
-    /// Returns the plan without longer measurements of leading sleep primitives.
-    #[must_use]
-    pub fn without_leading(mut self) -> Self {
-        self.waits.leading_ns = 0.0;
-        self
-    }
-
-    /// Returns the plan with `waits` waits of each length, unless they take longer than half a
-    /// minute.
-    #[must_use]
-    pub fn with_waits(self, waits: u32) -> Self {
-        /// Nanoseconds that the waits of a length may take in all processes: more than is needed to
-        /// choose a primitive.
-        const MAX_LENGTH_NS: f64 = 3e10;
-        let mut plan = self.without_leading();
-        plan.waits.waits = waits.div_ceil(plan.waits.processes);
-        plan.waits.length_ns = MAX_LENGTH_NS / f64::from(plan.waits.processes);
-        plan
-    }
-
-    /// The plan to choose the sleep primitives that are worth further waits. Its results are not
-    /// reported.
-    pub const GLANCE: Self = Self {
-        name: "glance",
-        waits: WaitPlan {
-            processes: 1,
-            scan: 0,
-            ..Self::QUICK.waits
-        },
-        ..Self::QUICK
-    };
     /// The plan for a quick first impression.
     pub const QUICK: Self = Self {
         name: "quick",

@@ -17,6 +17,7 @@ use crate::choice::waits::RankedWait;
 use crate::choice::{Choice, Language, RankedClock, Requirement, choose, clock_row};
 use crate::cli::PickArgs;
 use crate::document::{Document, Render};
+use crate::fields::conditions_in_words;
 use crate::findings::machine::slowing_library;
 use crate::model::{Nanos, Path, Report, value_of};
 use crate::report::read;
@@ -41,18 +42,9 @@ const NO_DURATION: &str = "how long does it take? As in `timermeter pick 250ns -
 /// When the requirement is invalid, the report cannot be read, or nothing could be measured.
 pub fn run(args: &PickArgs, output: &mut dyn Write) -> CommandResult<bool> {
     if let Some(every) = args.every.or(single_wait(args)?) {
-        let choice = wait::choose_wait(args, every as f64)?;
+        let choice = wait::choose_wait(args, every)?;
         let best = choice.best();
-        let code = best.and_then(|best| {
-            let slack_ns = best.figures.slack_ns;
-            wait_snippet(
-                [&best.id, &best.label],
-                every,
-                slack_ns,
-                args.sleep,
-                args.language,
-            )
-        });
+        let code = best.and_then(|best| wait_snippet(&best.id, every, args.sleep));
         let text = Text {
             title: match choice.picked {
                 Some(_) => "wait with",
@@ -358,16 +350,12 @@ fn in_flight(seconds: f64, hertz: f64, cpus: f64) -> String {
     )
 }
 
-/// The lateness of a timer and the CPU time of waiting with it.
+/// The lateness of a timer, and the conditions under which it was measured.
 fn wait_facts(timer: &RankedWait) -> FactLines {
     let figures = &timer.figures;
-    if figures.waits == 0 {
-        return Vec::new();
-    }
-    let share = figures.overhead.map_or("unknown share".into(), percent);
+    let conditions = conditions_in_words(&figures.conditions);
     vec![
-        ("lateness", figures.lateness()),
-        ("CPU time", format!("{share} of one CPU")),
-        ("measured with", figures.conditions()),
+        ("lateness", figures.in_words()),
+        ("measured with", conditions.join(", ")),
     ]
 }
