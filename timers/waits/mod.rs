@@ -110,8 +110,7 @@ impl WaitEntry {
     /// # Errors
     /// The reason why the method is unavailable.
     pub fn open(&self) -> Available<Box<dyn Subject>> {
-        self.availability()?;
-        Ok(Box::new(*self))
+        self.availability().map(|()| Box::new(*self) as _)
     }
 }
 

@@ -20,28 +20,26 @@ use crate::os::linux_waits::{check_thread_deadlines, check_thread_sleep};
 use crate::{Available, Ticks, Timer};
 
 methods! { all();
-    "std-sleep", "std::thread::sleep()", check_thread_sleep().map(|()| by(thread::sleep));
-    "std-condvar-wait-timeout", "std::sync::Condvar::wait_timeout()", check_thread_deadlines().map(|()| by(condition()));
+    "std-sleep", "std::thread::sleep()", check_thread_sleep().map(|()| sleep);
+    "std-condvar-wait-timeout", "std::sync::Condvar::wait_timeout()", check_thread_deadlines().map(|()| condition());
     "spin", "a loop that reads the clock", Spinning::<false>::new(), activity: WaitActivity::Spins;
     "hybrid", "std::thread::sleep(), the last 120 µs a loop that reads the clock", check_thread_sleep().and_then(|()| Spinning::<true>::new()), activity: WaitActivity::Hybrid;
 }
 
-/// The method that waits by this function.
-fn by(wait: impl Fn(Duration)) -> impl WaitMethod {
-    move |nanoseconds| {
-        wait(Duration::from_nanos(nanoseconds));
-        0
-    }
+fn sleep(nanoseconds: u64) -> i32 {
+    thread::sleep(Duration::from_nanos(nanoseconds));
+    0
 }
 
 /// Waits for a condition variable that is never notified.
-fn condition() -> impl Fn(Duration) {
+fn condition() -> impl WaitMethod {
     let (never, condition) = (Mutex::new(()), Condvar::new());
-    move |span| {
+    move |nanoseconds| {
         // No other thread locks the mutex, so it cannot be poisoned.
         if let Ok(guard) = never.lock() {
-            let _ = condition.wait_timeout(guard, span);
+            let _ = condition.wait_timeout(guard, Duration::from_nanos(nanoseconds));
         }
+        0
     }
 }
 
@@ -85,7 +83,7 @@ impl<const SLEEPS: bool> WaitMethod for Spinning<SLEEPS> {
         if SLEEPS {
             let left_ns = end.since(self.now()).max(0) as f64 * self.ns_per_tick;
             if let Some(sleep_ns) = (left_ns as u64).checked_sub(MARGIN_NS) {
-                thread::sleep(Duration::from_nanos(sleep_ns));
+                sleep(sleep_ns);
             }
         }
         while self.now() < end {}
