@@ -251,45 +251,36 @@ mod tests {
     #[test]
     fn unknown_figures_are_dashes() {
         for nothing in [None, Some(f64::NAN), Some(f64::INFINITY)] {
-            assert_eq!(
-                [
-                    time(nothing),
-                    count(nothing),
-                    percent(nothing),
-                    rate(nothing)
-                ],
-                ["–"; 4]
-            );
+            let all = [time, count, percent, rate].map(|write| write(nothing));
+            assert_eq!(all, ["–"; 4]);
         }
     }
 
     #[test]
     fn counts_and_rates() {
-        assert_eq!(count(Some(4800.0)), "4800");
-        assert_eq!(count(Some(9999.7)), "10.00k");
-        assert_eq!(count(Some(11_172_000.0)), "11.17M");
-        assert_eq!(count(Some(999.97)), "1.000k");
+        let counts = [4800.0, 9999.7, 11_172_000.0, 999.97].map(|it| count(Some(it)));
+        assert_eq!(counts, ["4800", "10.00k", "11.17M", "1.000k"]);
         assert_eq!(rate(Some(2.5959e9)), "2.596 GHz");
         assert_eq!(percent(Some(0.489_149)), "48.91");
     }
 
     #[test]
     fn printed_interval_holds_the_figure() {
-        let within = |quality, low, high| Interval::with_ends(quality, Some((low, high)));
-        let half = |quality, low, high| plus_minus(within(quality, low, high));
-        assert_eq!(half(0.5, 0.4996, 0.500_41), "±0.05");
-        assert_eq!(half(0.5, 0.499, 0.5), "±0.10");
-        assert_eq!(half(0.0, 0.0, 0.0), "±0.00");
-        assert_eq!(half(0.2369, 0.0, 1.0), "0–100");
-        assert_eq!(half(0.9999, 0.999, 1.0), "99.90–100.00");
-        assert_eq!(half(0.231_12, 0.0, 0.5668), "0–57");
-        assert_eq!(
-            half(0.472_149, 0.0, 0.915),
-            "±47.21",
-            "to 0, as it is printed"
-        );
-        assert_eq!(half(0.5, f64::NEG_INFINITY, 0.6), "");
-        assert_eq!(half(0.5, f64::NAN, 0.6), "");
+        for (quality, low, high, text) in [
+            (0.5, 0.4996, 0.500_41, "±0.05"),
+            (0.5, 0.499, 0.5, "±0.10"),
+            (0.0, 0.0, 0.0, "±0.00"),
+            (0.2369, 0.0, 1.0, "0–100"),
+            (0.9999, 0.999, 1.0, "99.90–100.00"),
+            (0.231_12, 0.0, 0.5668, "0–57"),
+            // To 0, as it is printed.
+            (0.472_149, 0.0, 0.915, "±47.21"),
+            (0.5, f64::NEG_INFINITY, 0.6, ""),
+            (0.5, f64::NAN, 0.6, ""),
+        ] {
+            let interval = Interval::with_ends(quality, Some((low, high)));
+            assert_eq!(plus_minus(interval), text);
+        }
     }
 
     proptest! {

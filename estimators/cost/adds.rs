@@ -130,7 +130,7 @@ fn measure_process(row: &InContext, slowness: f64) -> Option<ProcessAdds> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::Interval;
+    use crate::model::{AddedTime, Interval};
     use crate::trace::Reference;
 
     fn trace(processes: &[&[[i64; 2]]]) -> Trace {
@@ -152,25 +152,20 @@ mod tests {
         }
     }
 
+    fn latency(processes: &[&[[i64; 2]]]) -> AddedTime {
+        let found = adds(&trace(processes)).expect("processes");
+        found.latency.expect("it was measured")
+    }
+
     #[test]
     fn a_read_adds_the_difference() {
         assert_eq!(adds(&trace(&[])), None);
-        let one = adds(&trace(&[&[
-            [100, 140],
-            [100, 140],
-            [100, 99_999],
-            [7_000, 7_040],
-        ]]))
-        .unwrap();
-        let added = one.latency.unwrap();
-        assert_eq!(added.ns, Interval::unbounded(2.0));
-        let two = adds(&trace(&[&[[100, 140]], &[[100, 144]]]))
-            .unwrap()
-            .latency
-            .unwrap();
+        let pairs: [&[_]; 1] = [&[[100, 140], [100, 140], [100, 99_999], [7_000, 7_040]]];
+        assert_eq!(latency(&pairs).ns, Interval::unbounded(2.0));
+        assert_eq!(adds(&trace(&pairs)).unwrap().memory, None);
+        let two = latency(&[&[[100, 140]], &[[100, 144]]]);
         assert_eq!((two.ns.value, two.work_ns), (2.1, 5.0));
         assert!(two.ns.low < 2.0 && two.ns.high > 2.2, "{two:?}");
-        assert_eq!(one.memory, None);
     }
 
     /// Cores with four frequencies: the cycles are known as precisely as with one frequency, and
@@ -179,29 +174,14 @@ mod tests {
     fn cycles_use_the_usual_frequency() {
         let at = |slowness: i64| [[slowness * 100, slowness * 140]];
         let rows = [9, 10, 10, 11].map(at);
-        let added = adds(&trace(&rows.each_ref().map(|pairs| &pairs[..])))
-            .unwrap()
-            .latency
-            .unwrap();
-        assert!((added.ns.value - 20.0).abs() < 0.1, "{added:?}");
-        assert!(
-            added.ns.low().is_some_and(|low| 16.0 < low && low < 18.0),
-            "{added:?}"
-        );
-        assert!(
-            added
-                .ns
-                .high()
-                .is_some_and(|high| 22.0 < high && high < 24.0),
-            "{added:?}"
-        );
+        let added = latency(&rows.each_ref().map(|pairs| &pairs[..])).ns;
+        assert!((added.value - 20.0).abs() < 0.1, "{added:?}");
+        let (low, high) = added.ends().expect("four processes");
+        assert!((16.0..18.0).contains(&low) && (22.0..24.0).contains(&high));
         // A duration that does not depend on the frequency is not scaled.
         let at = |slowness: i64| [[slowness * 100, slowness * 100 + 400]];
         let rows = [9, 10, 10, 11].map(at);
-        let added = adds(&trace(&rows.each_ref().map(|pairs| &pairs[..])))
-            .unwrap()
-            .latency
-            .unwrap();
-        assert_eq!(added.ns, Interval::exact(20.0));
+        let added = latency(&rows.each_ref().map(|pairs| &pairs[..])).ns;
+        assert_eq!(added, Interval::exact(20.0));
     }
 }

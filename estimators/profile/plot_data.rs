@@ -252,35 +252,25 @@ mod tests {
     /// A counter with steps of 25 ticks, a read cost of 40 ticks, and 3 ticks per unit of work.
     fn trace() -> Trace {
         let interval = |work: u64, phase: i64| 25 * ((phase + 40 + 3 * work as i64) / 25);
+        let group = |work, deltas: Vec<i64>| Intervals {
+            work,
+            deltas: deltas.into(),
+        };
         let varied_work = (0..400_u64).map(|at| {
             let work = at * 7 % 80;
-            Intervals {
-                work,
-                deltas: vec![interval(work, at as i64 * 11 % 25)].into(),
-            }
+            group(work, vec![interval(work, at as i64 * 11 % 25)])
         });
+        let batches = |calls, deltas| Batches {
+            calls,
+            deltas,
+            ..Batches::default()
+        };
+        let singles = [[60; 90].as_slice(), &[85; 8], &[9000; 2]].concat();
         let run = Run {
-            intervals: varied_work
-                .chain([Intervals {
-                    work: 0,
-                    deltas: vec![50; 900].into(),
-                }])
-                .collect(),
-            bracket: Batches {
-                calls: 0,
-                deltas: vec![20; 100],
-                ..Batches::default()
-            },
-            singles: Batches {
-                calls: 1,
-                deltas: [[60; 90].as_slice(), &[85; 8], &[9000; 2]].concat(),
-                ..Batches::default()
-            },
-            batches: Batches {
-                calls: 100,
-                deltas: vec![4_020; 50],
-                ..Batches::default()
-            },
+            intervals: varied_work.chain([group(0, vec![50; 900])]).collect(),
+            bracket: batches(0, vec![20; 100]),
+            singles: batches(1, singles),
+            batches: batches(100, vec![4_020; 50]),
             ..Run::default()
         };
         let reference = Reference {
@@ -302,27 +292,20 @@ mod tests {
 
     #[test]
     fn staircase_climbs_in_steps() {
-        let figure = plot_data(&trace(), Some(25.0))
-            .staircase
-            .expect("it was observed");
-        assert!(
-            figure.ticks.iter().all(|ticks| ticks % 25 == 0),
-            "{figure:?}"
-        );
-        assert!(figure.work.is_sorted() && figure.work.len() == figure.ticks.len());
-        assert!(
-            (60..=200).contains(&figure.work.len()),
-            "{}",
-            figure.work.len()
-        );
+        let data = plot_data(&trace(), Some(25.0));
+        let figure = data.staircase.expect("it was observed");
+        let mut ticks = figure.ticks.iter();
+        assert!(ticks.all(|ticks| ticks % 25 == 0), "{figure:?}");
+        let count = figure.work.len();
+        assert!(figure.work.is_sorted() && count == figure.ticks.len());
+        assert!((60..=200).contains(&count), "{count}");
         assert!(figure.ticks.last() > figure.ticks.first(), "{figure:?}");
     }
 
     #[test]
     fn only_bins_at_multiples_of_the_step_contain_intervals() {
-        let histogram = plot_data(&trace(), Some(25.0))
-            .intervals
-            .expect("it was observed");
+        let data = plot_data(&trace(), Some(25.0));
+        let histogram = data.intervals.expect("it was observed");
         for (bin, &count) in histogram.counts.iter().enumerate() {
             // A bin of 3 ticks contains a multiple of 25 if its middle is at most 1 tick from one.
             let middle = histogram.first_ticks + bin as i64 * 3 + 1;
@@ -330,18 +313,14 @@ mod tests {
             assert!(count == 0 || from_multiple <= 1, "{middle}: {histogram:?}");
         }
         let all: u64 = histogram.counts.iter().sum();
-        assert_eq!(
-            all + histogram.below + histogram.above,
-            3 * 400,
-            "the 900 intervals with repeated work are left out"
-        );
+        // The 900 intervals with repeated work are left out.
+        assert_eq!(all + histogram.below + histogram.above, 3 * 400);
     }
 
     #[test]
     fn single_costs_exclude_the_bracket() {
-        let histogram = plot_data(&trace(), Some(25.0))
-            .singles
-            .expect("it was observed");
+        let data = plot_data(&trace(), Some(25.0));
+        let histogram = data.singles.expect("it was observed");
         // 60 ticks with a bracket of 20 ticks of 0.5 ns, centred in a bin of 2.5 ns.
         assert_eq!((histogram.first_ns, histogram.width_ns), (18.75, 2.5));
         assert_eq!(
@@ -353,11 +332,9 @@ mod tests {
 
     #[test]
     fn empty_trace_has_no_plots() {
-        assert_eq!(plot_data(&Trace::default(), None), PlotData::default());
-        assert_eq!(
-            plot_data(&Trace::default(), Some(f64::NAN)),
-            PlotData::default()
-        );
+        for step in [None, Some(f64::NAN)] {
+            assert_eq!(plot_data(&Trace::default(), step), PlotData::default());
+        }
     }
 
     proptest! {

@@ -191,14 +191,12 @@ mod tests {
     #[test]
     fn rate_lies_within_its_uncertainty() {
         let rate = rate_from_paired_readings(&readings(), 1.0).unwrap();
+        let off = (rate.ns_per_tick / 0.5 - 1.0).abs();
         assert!(
-            (rate.ns_per_tick / 0.5 - 1.0).abs() <= rate.uncertainty,
+            off <= rate.uncertainty && rate.uncertainty < 1e-7,
             "{rate:?}"
         );
-        assert!(
-            rate.uncertainty < 1e-7 && rate.unexplained_deviation_ns == 0.0,
-            "{rate:?}"
-        );
+        assert_eq!(rate.unexplained_deviation_ns, 0.0);
         let with_coarser_ticks = rate_from_paired_readings(&readings(), 10.0).unwrap();
         assert!((with_coarser_ticks.ns_per_tick / rate.ns_per_tick - 10.0).abs() < 1e-9);
     }
@@ -208,10 +206,8 @@ mod tests {
         let mut all = readings();
         all[3][2] += 6_000_000;
         let rate = rate_from_paired_readings(&all, 1.0).unwrap();
-        assert!(
-            (rate.ns_per_tick / 0.5 - 1.0).abs() < 1e-6 && rate.unexplained_deviation_ns == 0.0,
-            "{rate:?}"
-        );
+        assert!((rate.ns_per_tick / 0.5 - 1.0).abs() < 1e-6, "{rate:?}");
+        assert_eq!(rate.unexplained_deviation_ns, 0.0);
     }
 
     #[test]
@@ -221,12 +217,8 @@ mod tests {
             reading[0] -= 40_000_000;
             reading[2] -= 40_000_000;
         }
-        assert!(
-            rate_from_paired_readings(&all, 1.0)
-                .unwrap()
-                .unexplained_deviation_ns
-                > 1e6
-        );
+        let rate = rate_from_paired_readings(&all, 1.0).unwrap();
+        assert!(rate.unexplained_deviation_ns > 1e6, "{rate:?}");
     }
 
     /// One of two clocks moved by 40 ms halfway. The clocks are a counter, the kernel's clock, and a
@@ -242,27 +234,18 @@ mod tests {
             }
             rate_from_paired_readings(&all, 1.0).expect("the clocks move")
         };
-        let length_ns = 1e9;
-        let settled = settle_deviation(
-            rate(false, true),
-            Some(rate(false, false)),
-            false,
-            length_ns,
-        );
-        assert_eq!(settled, rate(false, false), "the kernel's clock moved");
-        let settled =
-            settle_deviation(rate(true, false), Some(rate(true, false)), false, length_ns);
-        assert!(settled.unexplained_deviation_ns > 1e6, "the counter moved");
-        let steady = rate(false, false);
-        let settled = settle_deviation(steady, Some(rate(false, true)), false, length_ns);
-        assert_eq!(settled, steady, "the third clock moved");
-        let unknown = rate(false, true);
-        let settled = settle_deviation(unknown, None, true, length_ns);
-        assert_eq!(settled, unknown, "the kernel's clock was steady");
-        let settled = settle_deviation(unknown, None, false, length_ns);
-        assert_eq!(settled.unexplained_deviation_ns, 0.0, "nothing is proven");
-        let added = settled.uncertainty - unknown.uncertainty;
-        assert!(added > 0.0, "{settled:?}");
+        let (steady, moved) = (rate(false, false), rate(false, true));
+        let settled = |found, third, is_steady| settle_deviation(found, third, is_steady, 1e9);
+        // The kernel's clock moved; the third; the kernel's, which is known to be steady.
+        assert_eq!(settled(moved, Some(steady), false), steady);
+        assert_eq!(settled(steady, Some(moved), false), steady);
+        assert_eq!(settled(moved, None, true), moved);
+        let counter = rate(true, false);
+        let found = settled(counter, Some(counter), false);
+        assert!(found.unexplained_deviation_ns > 1e6, "the counter moved");
+        let unknown = settled(moved, None, false);
+        assert_eq!(unknown.unexplained_deviation_ns, 0.0, "nothing is proven");
+        assert!(unknown.uncertainty > moved.uncertainty, "{unknown:?}");
     }
 
     #[test]
@@ -297,13 +280,8 @@ mod tests {
     /// Comparisons of that counter with that reference, 0.7 s apart.
     fn comparisons() -> Vec<[i64; 3]> {
         (0..9_i64)
-            .map(|turn| {
-                [
-                    350_000_000 * turn,
-                    4 * (350_000_000 * turn + 20),
-                    350_000_000 * turn + 40,
-                ]
-            })
+            .map(|turn| 350_000_000 * turn)
+            .map(|at| [at, 4 * (at + 20), at + 40])
             .collect()
     }
 

@@ -5,6 +5,14 @@ use rand::{RngExt, SeedableRng};
 
 use super::*;
 
+/// An interval that was measured once.
+fn once(work: u64, delta: i64) -> Intervals {
+    Intervals {
+        work,
+        deltas: vec![delta].into(),
+    }
+}
+
 /// Intervals of a counter, such as that of AMD's CPUs, that moves in steps of 26 ticks and returns
 /// one tick more if it did not move since the last read. A read takes 23 ticks; the next interval
 /// starts 3 ticks later.
@@ -13,21 +21,14 @@ fn intervals_of_unique_readings(seed: u64) -> Vec<Intervals> {
     let (mut now, mut last) = (random.random_range(0..26_i64), 0);
     let mut read = |passed: i64| {
         now += passed;
-        last = if now / 26 * 26 > last {
-            now / 26 * 26
-        } else {
-            last + 1
-        };
+        last = (last + 1).max(now / 26 * 26);
         last
     };
     let mut groups: Vec<Intervals> = (0..2_000)
         .map(|at| {
             let work = at * 7 % 12;
             let first = read(40);
-            Intervals {
-                work,
-                deltas: vec![read(23 + 5 * work as i64) - first].into(),
-            }
+            once(work, read(23 + 5 * work as i64) - first)
         })
         .collect();
     let without_work = (0..2_000).map(|_| {
@@ -44,11 +45,8 @@ fn intervals_of_unique_readings(seed: u64) -> Vec<Intervals> {
 #[test]
 fn unique_readings_keep_the_step() {
     for seed in 0..20 {
-        match resolve(
-            &intervals_of_unique_readings(seed),
-            &[],
-            &KnownDurations::default(),
-        ) {
+        let intervals = intervals_of_unique_readings(seed);
+        match resolve(&intervals, &[], &KnownDurations::default()) {
             Resolution::Resolved { step, .. } => {
                 assert!((step.value / 26.0 - 1.0).abs() < 1e-3, "{seed}: {step:?}");
                 assert!(step.low <= 26.0 && 26.0 <= step.high, "{seed}: {step:?}");
@@ -66,16 +64,12 @@ fn differences_of_unique_readings(step: f64, cost: f64, seed: u64) -> Vec<i64> {
     let (mut now, mut last) = (0.0, -1);
     let readings: Vec<i64> = (0..5_000)
         .map(|_| {
-            let interrupted = random.random_bool(0.003);
-            now += cost
-                + random.random_range(0.0..2.0)
-                + if interrupted {
-                    random.random_range(2e4..2e5)
-                } else {
-                    0.0
-                };
+            now += cost + random.random_range(0.0..2.0);
+            if random.random_bool(0.003) {
+                now += random.random_range(2e4..2e5);
+            }
             let shown = ((now / step).floor() * step).floor() as i64;
-            last = if shown > last { shown } else { last + 1 };
+            last = (last + 1).max(shown);
             last
         })
         .collect();
@@ -116,22 +110,14 @@ fn longest_step_bounds_irregular_clock() {
     // interrupted.
     let lengths = [4_000, 60, 3_900, 250, 1_100, 90, 4_000, 630, 2_200, 3_000];
     let mut groups: Vec<Intervals> = (0..4_000)
-        .map(|at| Intervals {
-            work: at % 50,
-            deltas: vec![if at % 40 == 0 {
-                lengths[at as usize / 40 % 10]
-            } else {
-                0
-            }]
-            .into(),
+        .map(|at| {
+            let length = lengths[at as usize / 40 % 10];
+            once(at % 50, if at % 40 == 0 { length } else { 0 })
         })
         .collect();
     groups[77].deltas[0] = 250_000;
     // Intervals with much work cross many steps.
-    groups.extend((0..900).map(|at| Intervals {
-        work: 9_000 + at,
-        deltas: vec![20_000 + 60 * at as i64].into(),
-    }));
+    groups.extend((0..900).map(|at| once(9_000 + at, 20_000 + 60 * at as i64)));
     match resolve(&groups, &[], &KnownDurations::default()) {
         Resolution::AtMost { bound, .. } => assert_eq!(bound, 4_000.0),
         other => panic!("{other:?}"),
@@ -146,10 +132,7 @@ fn common_divisor_within_the_bound() {
     let deltas = |work: u64| if work == 0 { 16 } else { 20 + 8 * work as i64 };
     let groups: Vec<Intervals> = (0..3_000)
         .map(|_| random.random_range(0..60))
-        .map(|work| Intervals {
-            work,
-            deltas: vec![deltas(work)].into(),
-        })
+        .map(|work| once(work, deltas(work)))
         .collect();
     let reading_differences = vec![vec![8; 500]; 3];
     let context = KnownDurations {
@@ -168,30 +151,23 @@ fn common_divisor_within_the_bound() {
 #[test]
 fn one_jump_of_a_tick_is_sufficient() {
     let resolve_with_jump = |step: i64| {
-        let mut groups: Vec<Intervals> = (0..400)
-            .map(|at| Intervals {
-                work: at % 40,
-                deltas: vec![0].into(),
-            })
-            .collect();
+        let mut groups: Vec<Intervals> = (0..400).map(|at| once(at % 40, 0)).collect();
         groups[123].deltas = vec![step].into();
         resolve(&groups, &[], &KnownDurations::default())
     };
+    let found = resolve_with_jump(1);
     let Resolution::Resolved {
         step,
         rule: StepRule::Unit,
-    } = resolve_with_jump(1)
+    } = found
     else {
-        panic!("{:?}", resolve_with_jump(1))
+        panic!("{found:?}")
     };
     assert_eq!((step.value, step.low), (1.0, 1.0));
     // A step of 1.5 ticks shows one tick half of the time.
     assert!(step.high > 1.5 && step.high < 2.0, "{step:?}");
-    assert!(
-        matches!(resolve_with_jump(2), Resolution::AtMost { .. }),
-        "{:?}",
-        resolve_with_jump(2)
-    );
+    let found = resolve_with_jump(2);
+    assert!(matches!(found, Resolution::AtMost { .. }), "{found:?}");
 }
 
 /// A clock of 32 units of a finer counter, which a read takes almost: intervals without work are never
@@ -200,17 +176,11 @@ fn one_jump_of_a_tick_is_sufficient() {
 fn readings_show_steps_of_one_unit() {
     let resolve_with = |jumps: [i64; 3]| {
         let groups: Vec<Intervals> = (0..600)
-            .map(|at| Intervals {
-                work: at % 40,
-                deltas: vec![32 * (1 + at as i64 % 40 / 8 + at as i64 % 2)].into(),
-            })
+            .map(|at| once(at % 40, 32 * (1 + at as i64 % 40 / 8 + at as i64 % 2)))
             .collect();
         let differences = jumps.into_iter().cycle().map(|jump| 32 * jump);
-        resolve(
-            &groups,
-            &[differences.take(600).collect()],
-            &KnownDurations::default(),
-        )
+        let differences = differences.take(600).collect();
+        resolve(&groups, &[differences], &KnownDurations::default())
     };
     let found = resolve_with([0, 0, 1]);
     assert!(

@@ -339,71 +339,69 @@ mod tests {
 
     #[test]
     fn removes_complete_escape_sequences() {
-        assert_eq!(plain("a\u{1b}[31;1mred\u{1b}[0m b"), "ared b");
-        assert_eq!(
-            plain("\u{1b}]0;title\u{7}x\u{1b}]8;;http://e\u{1b}\\y"),
-            "xy"
-        );
-        assert_eq!(plain("\u{9b}2Jx\u{1b}(By\u{1b}cz"), "xyz");
-        assert_eq!(plain("cut \u{1b}["), "cut");
-    }
-
-    #[test]
-    fn removes_control_characters() {
-        assert_eq!(plain("  a\r\nb\tc\0d\u{2028}e  "), "a b c d e");
-        assert_eq!(plain("x\u{202e}y\u{2066}z\u{200b}w"), "xyzw");
-        assert_eq!(plain("µs – ≤ 時計"), "µs – ≤ 時計");
+        for (text, expected) in [
+            ("a\u{1b}[31;1mred\u{1b}[0m b", "ared b"),
+            ("\u{1b}]0;title\u{7}x\u{1b}]8;;http://e\u{1b}\\y", "xy"),
+            ("\u{9b}2Jx\u{1b}(By\u{1b}cz", "xyz"),
+            ("cut \u{1b}[", "cut"),
+            ("  a\r\nb\tc\0d\u{2028}e  ", "a b c d e"),
+            ("x\u{202e}y\u{2066}z\u{200b}w", "xyzw"),
+            ("µs – ≤ 時計", "µs – ≤ 時計"),
+        ] {
+            assert_eq!(plain(text), expected);
+        }
     }
 
     #[test]
     fn folds_text_and_names() {
         assert_eq!(wrap("aa bb  cc dd", 5), ["aa bb", "cc dd"]);
         assert_eq!(wrap("toolong a", 3), ["toolong", "a"]);
-        assert_eq!(
-            wrap("up to ±9.5 %; more", 11),
-            ["up to", "±9.5 %;", "more"],
-            "a figure keeps its unit"
-        );
-        assert_eq!(
-            fold_name("monotonic-coarse-syscall", 20),
-            "monotonic-coarse-\nsyscall"
-        );
-        assert_eq!(fold_name("abcdefgh", 3), "abc\ndef\ngh");
-        assert_eq!(fold_name("short", 10), "short");
-        assert_eq!(fold_name("時時時", 4), "時時\n時", "each takes two columns");
+        // A figure keeps its unit.
+        let figure = wrap("up to ±9.5 %; more", 11);
+        assert_eq!(figure, ["up to", "±9.5 %;", "more"]);
+        for (name, width, folded) in [
+            ("monotonic-coarse-syscall", 20, "monotonic-coarse-\nsyscall"),
+            ("abcdefgh", 3, "abc\ndef\ngh"),
+            ("short", 10, "short"),
+            // Each takes two columns.
+            ("時時時", 4, "時時\n時"),
+        ] {
+            assert_eq!(fold_name(name, width), folded);
+        }
         assert_eq!(clipped("abcdef", 4), "abc…");
     }
 
     #[test]
     fn text_moves_below_a_long_heading() {
         let hang_text = |first: &str, text: &str, width| {
-            let mut out = String::new();
-            hang(
-                &mut out,
-                first,
-                &" ".repeat(first.chars().count()),
-                text,
-                width,
-            );
+            let (mut out, rest) = (String::new(), " ".repeat(first.chars().count()));
+            hang(&mut out, first, &rest, text, width);
             out
         };
-        assert_eq!(
-            hang_text("sleep 1 ms      ", "takes 1 ms", 80),
-            "sleep 1 ms      takes 1 ms\n"
-        );
-        assert_eq!(
-            hang_text("sleep 1 ms      ", "takes 1 ms", 40),
-            "sleep 1 ms\n    takes 1 ms\n"
-        );
-        assert_eq!(hang_text("               → ", "wait", 40), "    → wait\n");
-        assert_eq!(
-            hang_text("# OS            ", "Debian", 40),
-            "# OS\n#     Debian\n"
-        );
-        assert_eq!(
-            hang_text("# frequency     ", "unknown", 40),
-            "# frequency\n#     unknown\n"
-        );
+        for (first, text, width, expected) in [
+            (
+                "sleep 1 ms      ",
+                "takes 1 ms",
+                80,
+                "sleep 1 ms      takes 1 ms\n",
+            ),
+            (
+                "sleep 1 ms      ",
+                "takes 1 ms",
+                40,
+                "sleep 1 ms\n    takes 1 ms\n",
+            ),
+            ("               → ", "wait", 40, "    → wait\n"),
+            ("# OS            ", "Debian", 40, "# OS\n#     Debian\n"),
+            (
+                "# frequency     ",
+                "unknown",
+                40,
+                "# frequency\n#     unknown\n",
+            ),
+        ] {
+            assert_eq!(hang_text(first, text, width), expected);
+        }
         let long = hang_text(
             "  clock-nanosleep-monotonic  ",
             &"a loop that reads the clock ".repeat(3),

@@ -1,5 +1,5 @@
-//! Tests on restricted machines: a forbidden counter, one CPU, busy CPUs, and a library that
-//! distorts the clocks (libfaketime).
+//! Tests on restricted machines: one CPU, busy CPUs, and a library that distorts the clocks
+//! (libfaketime).
 
 use std::process::Command;
 use std::sync::PoisonError;
@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use super::program::program;
 use super::skipping::{emulated, lacks, not_installed};
-use super::{FOLDER, MACHINE, lock_machine, outcome, probe, report, row};
+use super::{MACHINE, lock_machine, outcome, probe, report, row};
 
 /// Asserts that each row has a known status, that each row with a Quality has a cost and a
 /// resolution, and that each failed row has a reason.
@@ -33,26 +33,6 @@ fn assert_consistent(report: &Value) {
             assert!(row["reason"].is_string(), "{row}");
         }
     }
-}
-
-/// The timer of a host that is killed because it reads the forbidden counter has the signal as its
-/// reason.
-#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
-#[test]
-fn host_killed_by_forbidden_tsc() {
-    let _lock = lock_machine();
-    let source =
-        std::fs::read_to_string("/sys/devices/system/clocksource/clocksource0/current_clocksource");
-    if lacks("python3", "python3")
-        || source.is_ok_and(|source| !["tsc", "kvm-clock"].contains(&source.trim()))
-    {
-        return;
-    }
-    let agent = format!("--agent \"forbidden=python3 '{FOLDER}/forbidden.py'\"");
-    let report = probe(&format!("--quick {agent} forbidden:clock"), &[]);
-    let failed = row(&report, "forbidden:clock");
-    assert_eq!(failed["status"], "failed", "{failed}");
-    assert!(failed["reason"].to_string().contains("SIGSEGV"), "{failed}");
 }
 
 #[test]
@@ -121,23 +101,6 @@ fn find_faketime() -> Option<String> {
         );
     }
     library
-}
-
-#[test]
-fn detects_libc_clock_too_fast() {
-    let _lock = lock_machine();
-    let Some(library) = find_faketime() else {
-        return;
-    };
-    let variables = [("LD_PRELOAD", library.as_str()), ("FAKETIME", "+0 x1.05")];
-    let report = probe("--quick monotonic monotonic-syscall", &variables);
-    assert_consistent(&report);
-    let distorted = row(&report, "monotonic");
-    assert_eq!(outcome(distorted, "stable"), "fail", "{distorted}");
-    assert_without_quality(distorted);
-    // The same clock read by a system call is not distorted.
-    let call = row(&report, "monotonic-syscall");
-    assert_eq!(outcome(call, "stable"), "pass", "{call}");
 }
 
 #[test]

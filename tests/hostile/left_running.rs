@@ -7,7 +7,7 @@ use predicates::str::ends_with;
 use rustix::process::Signal;
 
 use super::folder::Folder;
-use super::run::Run;
+use super::run::{HELLO, Run};
 use super::skipping::lacks;
 use crate::stored::EPYC;
 
@@ -103,9 +103,8 @@ fn own_session_does_not_escape() {
             _ => drop(run.end().code(ended_by(signal))),
         }
     }
-    let hello = r#"{"protocol":1,"runtime":{"name":"sh","version":"1"},"timers":[],"ops":[]}"#;
     let body = format!(
-        "setsid sleep 3005 & (setsid sleep 3006 &); read -r question; echo '{hello}'; read -r more"
+        "setsid sleep 3005 & (setsid sleep 3006 &); read -r question; echo '{HELLO}'; read -r more"
     );
     agent(&folder, &body);
     Run::start(&list).end().success();

@@ -7,6 +7,7 @@ use serde_json::Value;
 
 use super::folder::Folder;
 use super::program::{program, words};
+use super::run::HELLO;
 use super::skipping::{emulated, skipped};
 
 /// Commands that create the outer namespace, with its own `/proc`. A fault can end only processes
@@ -124,9 +125,8 @@ fn agent_children_spare_bystanders() {
     let Some(outer) = outer_namespace() else {
         return;
     };
-    let hello = r#"{"protocol":1,"runtime":{"name":"sh","version":"1"},"timers":[],"ops":[]}"#;
     let flee =
-        format!("sleep 3101 & setsid sleep 3102 & read -r question; echo '{hello}'; read -r more");
+        format!("sleep 3101 & setsid sleep 3102 & read -r question; echo '{HELLO}'; read -r more");
     let flee = shell_words::join(["sh", "-c", &flee]);
     let line = shell_words::join(["list", "--agent", &flee]);
     let (_, reported, code) = run_in_namespaces(outer, "unshare --pid --fork", &line);

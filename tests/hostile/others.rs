@@ -11,10 +11,8 @@ use serde_json::Value;
 
 use super::folder::Folder;
 use super::program::{BUILT, json, program};
-use super::run::{Run, waited_for};
+use super::run::{HELLO, Run, waited_for};
 use super::skipping::{emulated, lacks, not_installed, skipped};
-
-const HELLO: &str = r#"{"protocol":1,"runtime":{"name":"sh","version":"1"},"timers":[],"ops":[]}"#;
 
 /// Kills the process with the id in a file.
 fn kill(folder: &Folder, file: &str) {

@@ -22,6 +22,10 @@ const PATIENCE: Duration = Duration::from_secs(60);
 /// The environment variable that all descendants inherit.
 const MARK: &str = "TIMERMETER_TEST_RUN";
 
+/// The introduction of an agent without timers.
+pub const HELLO: &str =
+    r#"{"protocol":1,"runtime":{"name":"sh","version":"1"},"timers":[],"ops":[]}"#;
+
 static RUNS: AtomicU32 = AtomicU32::new(0);
 
 /// A run of the program.

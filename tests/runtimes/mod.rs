@@ -25,7 +25,7 @@ pub use protocol::assert_protocol;
 use waits::check_waits;
 
 use crate::program::program;
-use crate::skipping::{not_installed, skipped};
+use crate::skipping::{lacks, not_installed, skipped};
 
 /// The time that an agent has for an answer.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -77,18 +77,10 @@ fn start(host: &PreparedHost, timer: Option<&str>) -> Rc<RefCell<Connection>> {
 /// The ids of the reference of an agent and of all its timers except the floor.
 fn timers(connection: &RefCell<Connection>) -> (String, Vec<String>) {
     let hello = connection.borrow().hello().clone();
-    let reference = hello
-        .timers
-        .iter()
-        .find(|timer| timer.reference)
-        .expect("the agent has a reference")
-        .id
-        .clone();
-    let ids = hello
-        .timers
-        .into_iter()
-        .map(|timer| timer.id)
-        .filter(|id| id != timers::FLOOR_ID);
+    let reference = hello.timers.iter().find(|timer| timer.reference);
+    let reference = reference.expect("the agent has a reference").id.clone();
+    let ids = hello.timers.into_iter().map(|timer| timer.id);
+    let ids = ids.filter(|id| id != timers::FLOOR_ID);
     (reference, ids.collect())
 }
 
@@ -106,28 +98,12 @@ fn check_runtime(name: &str) {
     }
 }
 
-#[test]
-#[ignore = "long"]
-fn java_agent_passes_checks() {
-    check_runtime("java");
-}
+const COMMON: [&str; 4] = ["java", "dotnet", "python", "node"];
 
 #[test]
 #[ignore = "long"]
-fn dotnet_agent_passes_checks() {
-    check_runtime("dotnet");
-}
-
-#[test]
-#[ignore = "long"]
-fn python_agent_passes_checks() {
-    check_runtime("python");
-}
-
-#[test]
-#[ignore = "long"]
-fn node_agent_passes_checks() {
-    check_runtime("node");
+fn common_agents_pass_checks() {
+    COMMON.into_iter().for_each(check_runtime);
 }
 
 /// `.ci/runtimes` installs all of these runtimes.
@@ -135,9 +111,8 @@ fn node_agent_passes_checks() {
 #[ignore = "run by .ci/runtimes"]
 fn all_other_agents_pass_checks() {
     let others = RUNTIMES.iter().map(|runtime| runtime.name);
-    others
-        .filter(|name| !["java", "dotnet", "python", "node"].contains(name))
-        .for_each(check_runtime);
+    let others = others.filter(|name| !COMMON.contains(name));
+    others.for_each(check_runtime);
 }
 
 #[test]
@@ -147,43 +122,12 @@ fn example_agents_speak_protocol() {
         ("python3", "minimal.py"),
         ("perl", "clocks.pl"),
     ] {
-        let found = std::process::Command::new(program)
-            .arg("--version")
-            .output();
-        if !found.is_ok_and(|output| output.status.success()) {
-            not_installed(
-                format!("{agent}: there is no `{program}`"),
-                &format!("install it, as in `apt install {program}`"),
-            );
+        if lacks(program, program) {
             continue;
         }
         let path = format!("{}/examples/agents/{agent}", env!("CARGO_MANIFEST_DIR"));
         assert_protocol(&AgentCommand::new(agent, program, vec![path.into()]));
     }
-}
-
-#[test]
-fn float_clock_keeps_its_mantissa() {
-    let Some((_folder, hosts)) = prepare("python") else {
-        return;
-    };
-    let connection = start(&hosts[0], Some("time"));
-    let hello = connection.borrow().hello().clone();
-    let time = hello
-        .timers
-        .iter()
-        .find(|timer| timer.id == "time")
-        .expect("the agent has the timer");
-    // Seconds since 1970 need 31 of the 53 bits of a mantissa until 2038; 22 bits are left for
-    // fractions.
-    assert_eq!(time.ns_per_tick, Some(1e9 / f64::from(1 << 22)));
-    let readings = subject(&connection, "time")
-        .readings(200)
-        .expect("all readings are integers");
-    assert!(
-        readings.windows(2).any(|pair| pair[1] - pair[0] == 1),
-        "the smallest step is one tick: {readings:?}"
-    );
 }
 
 #[test]
@@ -196,26 +140,14 @@ fn missing_java_counter_has_remedy() {
         std::fs::remove_file(class).expect("the file is removed");
     }
     let hello = start(&hosts[0], None).borrow().hello().clone();
-    assert!(
-        hello
-            .timers
-            .iter()
-            .all(|timer| timer.id != "highResCounter"),
-        "{hello:?}"
-    );
-    let missing = hello
-        .unavailable
-        .iter()
-        .find(|missing| missing.timer.id == "highResCounter")
-        .expect("the agent lists the timer");
+    let is_it = |id: &str| id == "highResCounter";
+    assert!(!hello.timers.iter().any(|timer| is_it(&timer.id)));
+    let mut missing = hello.unavailable.iter();
+    let missing = missing.find(|missing| is_it(&missing.timer.id));
+    let missing = missing.expect("the agent lists the timer");
     assert!(missing.reason.contains("jdk.internal.perf"), "{missing:?}");
-    assert!(
-        missing
-            .remedy
-            .as_ref()
-            .is_some_and(|remedy| remedy.contains("--add-exports")),
-        "{missing:?}"
-    );
+    let remedy = missing.remedy.as_deref().unwrap_or_default();
+    assert!(remedy.contains("--add-exports"), "{missing:?}");
 }
 
 #[test]
@@ -229,26 +161,16 @@ fn repeats_windows_with_garbage_collection() {
         while receive; do echo '{{"values":[9],"disturbed":["gc"]}}'; done"#
     );
     let command = AgentCommand::new("test", "sh", vec!["-c".into(), script.into()]);
-    let connection = Rc::new(RefCell::new(
-        Connection::start(&command, None, PATIENCE).expect("the agent starts"),
-    ));
+    let connection = Connection::start(&command, None, PATIENCE).expect("the agent starts");
+    let connection = connection.share();
     let mut timer = subject(&connection, "a");
-    assert_eq!(
-        timer.readings(1),
-        Ok(vec![7]),
-        "the host returns the first undisturbed answer"
-    );
+    // The first undisturbed answer.
+    assert_eq!(timer.readings(1), Ok(vec![7]));
     assert_eq!(connection.borrow().windows().dropped["gc"], 2);
-    assert_eq!(
-        timer.readings(1),
-        Ok(vec![8]),
-        "the caller decides about an answer with compilation"
-    );
+    // The caller decides about an answer with compilation.
+    assert_eq!(timer.readings(1), Ok(vec![8]));
     assert_eq!(connection.borrow().windows().voided, 1);
-    assert_eq!(
-        timer.readings(1),
-        Ok(vec![9]),
-        "after several repetitions a disturbed answer is accepted"
-    );
+    // After several repetitions a disturbed answer is accepted.
+    assert_eq!(timer.readings(1), Ok(vec![9]));
     assert_eq!(connection.borrow().windows().disturbed, 1);
 }

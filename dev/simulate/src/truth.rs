@@ -204,86 +204,43 @@ mod tests {
                 processes,
                 ..Surroundings::default()
             };
-            let truth = Truth::of_timer(
-                &Model {
-                    jitter,
-                    ..timer.clone()
-                },
-                &surroundings,
-            );
+            let timer = Model {
+                jitter,
+                ..timer.clone()
+            };
+            let truth = Truth::of_timer(&timer, &surroundings);
             (truth.cost, truth.spread.unwrap())
         };
         let near = |(cost, spread): (f64, f64), expected: (f64, f64)| {
-            assert!(
-                (cost - expected.0).abs() < 1e-3 * expected.0,
-                "{cost}, not {}",
-                expected.0
-            );
-            assert!(
-                (spread - expected.1).abs() < 1e-3,
-                "{spread}, not {}",
-                expected.1
-            );
+            let off = ((cost / expected.0 - 1.0).abs(), (spread - expected.1).abs());
+            let is_near = off.0 < 1e-3 && off.1 < 1e-3;
+            assert!(is_near, "{cost} and {spread}, not {expected:?}");
         };
-        near(truth_of(Jitter::None, Processes::Identical), (100.0, 1.0));
-        near(
-            truth_of(Jitter::Exponential(20.0), Processes::Identical),
-            (100.0 + 20.0 * 2.0_f64.ln(), 0.5211),
-        );
-        near(
-            truth_of(
-                Jitter::Gamma {
-                    shape: 1.0,
-                    scale: 20.0,
-                },
-                Processes::Identical,
-            ),
-            (113.863, 0.5211),
-        );
-        near(
-            truth_of(Jitter::Normal(10.0), Processes::Identical),
-            (100.0, 0.6827),
-        );
-        near(
-            truth_of(
-                Jitter::Bimodal {
-                    extra: 30.0,
-                    share: 0.3,
-                },
-                Processes::Identical,
-            ),
-            (100.0, 0.7),
-        );
-        let three = |share| {
-            truth_of(
-                Jitter::Trimodal {
-                    extra: [5.0, 30.0],
-                    share,
-                },
-                Processes::Identical,
-            )
+        let (shape, scale, extra) = (1.0, 20.0, 30.0);
+        let three = |share| Jitter::Trimodal {
+            extra: [5.0, extra],
+            share,
         };
-        near(three([0.3, 0.15]), (100.0, 0.85));
-        near(three([0.15, 0.55]), (130.0, 0.55));
-        let scale = 20.0;
-        near(
-            truth_of(Jitter::Pareto { shape: 2.0, scale }, Processes::Identical),
-            (108.284, 0.7271),
-        );
-        near(
-            truth_of(
-                Jitter::None,
-                Processes::Regimes {
-                    factor: 1.2,
-                    share: 0.5,
-                },
-            ),
-            (110.0, 1.0),
-        );
-        near(
-            truth_of(Jitter::None, Processes::Factor(0.03)),
-            (100.0, 1.0),
-        );
+        let pareto = Jitter::Pareto { shape: 2.0, scale };
+        for (jitter, expected) in [
+            (Jitter::None, (100.0, 1.0)),
+            (Jitter::Exponential(scale), (113.863, 0.5211)),
+            (Jitter::Gamma { shape, scale }, (113.863, 0.5211)),
+            (Jitter::Normal(10.0), (100.0, 0.6827)),
+            (Jitter::Bimodal { extra, share: 0.3 }, (100.0, 0.7)),
+            (three([0.3, 0.15]), (100.0, 0.85)),
+            (three([0.15, 0.55]), (130.0, 0.55)),
+            (pareto, (108.284, 0.7271)),
+        ] {
+            near(truth_of(jitter, Processes::Identical), expected);
+        }
+        let (factor, share) = (1.2, 0.5);
+        for (processes, expected) in [
+            (Processes::Regimes { factor, share }, (110.0, 1.0)),
+            (Processes::Factor(0.03), (100.0, 1.0)),
+        ] {
+            near(truth_of(Jitter::None, processes), expected);
+        }
         // One process alone; one that is next to a neighbour for most of its time.
         let slowdowns = [vec![(1.0, 5.0)], vec![(1.0, 1.0), (1.3, 3.0)]];
         let next_to_neighbour = Truth::of_processes(&timer, &Surroundings::default(), &slowdowns);

@@ -1,23 +1,15 @@
 //! Tests clocks whose value grows with each call, and clocks of two precisions.
 
-use simulate::{Case, population};
-use simulated::{Model, Surroundings, Updates};
+use simulate::population;
+use simulated::{Model, Updates};
 use timermeter::campaign::sampling::CampaignPlan;
 use timermeter::profile::{Profile, profile};
 use timermeter::resolution::Resolution;
 
+use super::case;
+
 fn probe(timer: Model, seed: u64) -> Profile {
-    let case = Case {
-        timer,
-        reference: Model::regular("fine", 0.385, 0.385, 12.0),
-        surroundings: Surroundings::default(),
-        cut: None,
-        seed,
-    };
-    let (trace, _) = case
-        .probe(&CampaignPlan::QUICK)
-        .expect("the reference is sound");
-    profile(&trace)
+    profile(&super::probe(&case(timer, seed), &CampaignPlan::QUICK))
 }
 
 /// Logical clocks, clocks that make readings unique in a coarse unit, and clocks that move by each
@@ -115,11 +107,8 @@ fn usual_clocks_are_not_blamed() {
             ..regular(700.0, 20.0)
         },
     ];
-    models.extend(
-        population::regular(60, 653)
-            .into_iter()
-            .map(|case| case.timer),
-    );
+    let population = population::regular(60, 653).into_iter();
+    models.extend(population.map(|case| case.timer));
     for (number, model) in models.into_iter().enumerate() {
         let found = probe(model.clone(), number as u64);
         assert_eq!(found.growth_per_call, None, "{model:?}");

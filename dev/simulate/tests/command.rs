@@ -5,9 +5,9 @@ use std::process::{Command, Output};
 
 use serde_json::Value;
 
-fn simulate(args: &[&str]) -> Output {
+fn simulate(line: &str) -> Output {
     Command::new(env!("CARGO_BIN_EXE_simulate"))
-        .args(args)
+        .args(line.split(' '))
         .env("COLUMNS", "80")
         .output()
         .expect("it starts")
@@ -15,53 +15,47 @@ fn simulate(args: &[&str]) -> Output {
 
 #[test]
 fn tables_fit_eighty_columns() {
-    for args in [
-        &["--count", "4", "--quick"][..],
-        &["--waits", "--count", "4", "--quick"],
-        &["--trust", "--count", "1"],
-        &["--compare", "--pairs", "1"],
+    for line in [
+        "--count 4 --quick",
+        "--waits --count 4 --quick",
+        "--trust --count 1",
+        "--compare --pairs 1",
     ] {
-        let text = String::from_utf8(simulate(args).stdout).expect("it prints text");
+        let text = String::from_utf8(simulate(line).stdout).expect("it prints text");
         let widest = text.lines().map(|line| line.chars().count()).max();
-        assert!(
-            text.lines().count() > 2 && widest <= Some(80),
-            "{args:?}: {text}"
-        );
+        let fits = text.lines().count() > 2 && widest <= Some(80);
+        assert!(fits, "{line}: {text}");
     }
 }
 
 #[test]
 fn status_agrees_with_outcome() {
-    for args in [
-        &["--seed", "2", "--quick", "--count", "40"][..],
-        &["--seed", "3", "--quick", "--count", "40", "--waits"],
-        &["--seed", "4", "--compare", "--pairs", "5"],
-        &["--seed", "5", "--trust", "--count", "4"],
+    for line in [
+        "--seed 2 --quick --count 40",
+        "--seed 3 --quick --count 40 --waits",
+        "--seed 4 --compare --pairs 5",
+        "--seed 5 --trust --count 4",
     ] {
-        let output = simulate(&[args, &["--format", "json"]].concat());
+        let output = simulate(&format!("{line} --format json"));
         let outcome: Value = serde_json::from_slice(&output.stdout).expect("it prints JSON");
-        assert_eq!(
-            output.status.code(),
-            Some(if outcome["passed"] == true { 0 } else { 1 }),
-            "{outcome}"
-        );
-        assert_eq!(
-            outcome["failures"].as_array().is_some_and(Vec::is_empty),
-            outcome["passed"] == true
-        );
+        let passed = outcome["passed"] == true;
+        let status = output.status.code();
+        assert_eq!(status, Some(i32::from(!passed)), "{outcome}");
+        let failures = outcome["failures"].as_array().expect("a list");
+        assert_eq!(failures.is_empty(), passed, "{outcome}");
     }
 }
 
 #[test]
 fn wrong_usage_is_refused() {
-    for args in [
-        &["--count", "0"][..],
-        &["--waits", "--per-kind", "5"],
-        &["--trust", "--quick"],
-        &["--compare", "--quick"],
-        &["--pairs", "5"],
+    for line in [
+        "--count 0",
+        "--waits --per-kind 5",
+        "--trust --quick",
+        "--compare --quick",
+        "--pairs 5",
     ] {
-        assert_eq!(simulate(args).status.code(), Some(2), "{args:?}");
+        assert_eq!(simulate(line).status.code(), Some(2), "{line}");
     }
 }
 
@@ -69,7 +63,7 @@ fn wrong_usage_is_refused() {
 /// changes are planted where `compare` looks for them.
 #[test]
 fn intervals_contain_planted_changes() {
-    let output = simulate(&["--compare", "--pairs", "50", "--format", "json"]);
+    let output = simulate("--compare --pairs 50 --format json");
     let outcome: Value = serde_json::from_slice(&output.stdout).expect("it prints JSON");
     for change in outcome["planted"].as_array().expect("a list") {
         let [pairs, intervals, covered, wrong] =

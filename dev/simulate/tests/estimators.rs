@@ -1,12 +1,14 @@
 //! Tests the estimators for clocks on simulated timers. How often figures are right and intervals
 //! cover the truth is judged by the command `simulate`.
 
-use simulate::{Case, population};
-use simulated::{Model, Surroundings};
+use simulate::population;
+use simulated::Model;
 use timermeter::campaign::sampling::CampaignPlan;
 use timermeter::model::{Following, value_of};
 use timermeter::profile::{Profile, profile};
 use timermeter::scoring::profile_quality;
+
+use super::{case, probe};
 
 #[test]
 fn cost_lies_below_single_call_tail() {
@@ -25,9 +27,7 @@ fn cost_lies_below_single_call_tail() {
 #[test]
 fn unmoving_batches_measure_nothing() {
     for case in population::regular(5, 14) {
-        let (mut trace, _) = case
-            .probe(&CampaignPlan::QUICK)
-            .expect("the reference is sound");
+        let mut trace = probe(&case, &CampaignPlan::QUICK);
         for run in &mut trace.runs {
             for batches in [
                 &mut run.bracket,
@@ -41,12 +41,8 @@ fn unmoving_batches_measure_nothing() {
         }
         let profile = profile(&trace);
         assert_eq!((profile.cost, profile.spread), (None, None), "{case:?}");
-        assert!(
-            profile
-                .no_cost_reason
-                .is_some_and(|why| why.contains("took no time")),
-            "{case:?}"
-        );
+        let why = profile.no_cost_reason.unwrap_or_default();
+        assert!(why.contains("took no time"), "{case:?}: {why}");
     }
 }
 
@@ -60,10 +56,9 @@ fn always_shared_core_widens_figures() {
             .expect("the reference is sound");
         let unshared = profile(&trace);
         trace.disturbed_runs = trace.runs.len() as u32;
-        trace
-            .runs
-            .iter_mut()
-            .for_each(|run| run.batches.unstable = true);
+        for run in &mut trace.runs {
+            run.batches.unstable = true;
+        }
         let shared = profile(&trace);
         let (Some(cost), Some(spread)) = (shared.cost, shared.spread) else {
             continue;
@@ -81,12 +76,8 @@ fn always_shared_core_widens_figures() {
         let width = |profile: &Profile| {
             profile_quality(profile, hertz).map(|quality| quality.high - quality.low)
         };
-        assert!(
-            width(&shared) > width(&unshared),
-            "{:?} {:?}",
-            width(&shared),
-            width(&unshared)
-        );
+        let widths = [&shared, &unshared].map(width);
+        assert!(widths[0] > widths[1], "{widths:?}");
     }
 }
 
@@ -102,22 +93,13 @@ fn costs_of_processes_agree_in_their_unit() {
         ends.1 / ends.0 - 1.0
     }
     for (follows_core, wander) in [(true, 0.05), (false, 0.05), (true, 0.0), (false, 0.0)] {
-        let case = Case {
-            timer: Model {
-                follows_core,
-                ..Model::regular("", 1.0, 1.0, 100.0)
-            },
-            reference: Model::regular("fine", 0.385, 0.385, 12.0),
-            surroundings: Surroundings {
-                wander,
-                ..Surroundings::default()
-            },
-            cut: None,
-            seed: 18,
+        let timer = Model {
+            follows_core,
+            ..Model::regular("", 1.0, 1.0, 100.0)
         };
-        let (mut trace, _) = case
-            .probe(&CampaignPlan::DEFAULT)
-            .expect("the reference is sound");
+        let mut case = case(timer, 18);
+        case.surroundings.wander = wander;
+        let mut trace = probe(&case, &CampaignPlan::DEFAULT);
         let found = profile(&trace);
         let all = &found.all_processes;
         let ns: Vec<f64> = all.iter().map(|process| process.amortised_ns).collect();

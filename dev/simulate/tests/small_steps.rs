@@ -1,14 +1,12 @@
 //! Tests counters whose step is a few ticks, whole numbers or fractions, raw or in nanoseconds: as
 //! timers, and as references.
 
-use rand::SeedableRng;
-use rand::rngs::StdRng;
 use rayon::prelude::*;
 use simulate::population::{fractional_steps, small_steps, timed_by_small_steps};
 use simulate::{Case, FoundFigure};
-use simulated::{REFERENCE_ID, Role, World};
 use timermeter::campaign::sampling::CampaignPlan;
-use timermeter::prober::calibrate;
+
+use super::calibrated;
 
 const SEEDS: [u64; 2] = [21, 22];
 const COUNT: usize = 60;
@@ -25,10 +23,8 @@ fn few_and_fractional_ticks_are_counted_correctly() {
         });
         let determined: Vec<_> = judged.filter(|figure| figure.value.is_some()).collect();
         let count = determined.len();
-        let covered = determined
-            .iter()
-            .filter(|figure| figure.covered() == Some(true))
-            .count();
+        let is_covered = |figure: &&FoundFigure| figure.covered() == Some(true);
+        let covered = determined.iter().filter(is_covered).count();
         let is_wrong = |figure: &&FoundFigure| {
             figure.covered() == Some(false)
                 && figure.error() > figure.truth.map(|truth| 0.05 * truth)
@@ -48,21 +44,9 @@ fn few_and_fractional_ticks_are_counted_correctly() {
 
 #[test]
 fn detects_few_tick_reference() {
-    let cases: Vec<Case> = SEEDS
-        .into_iter()
-        .flat_map(|seed| timed_by_small_steps(COUNT, seed))
-        .collect();
+    let cases = SEEDS.map(|seed| timed_by_small_steps(COUNT, seed)).concat();
     let wrong = cases.iter().filter(|case| {
-        let world = World::new(&case.timer, &case.reference, &case.surroundings, case.seed).share();
-        let mut random = StdRng::seed_from_u64(case.seed);
-        let mut subject = world.subject(Role::Reference);
-        let found = calibrate(
-            REFERENCE_ID,
-            subject.as_mut(),
-            case.reference.unit,
-            &mut random,
-        );
-        let found = found.expect("the reference is sound");
+        let found = calibrated(case);
         let ticks = case.reference.step / case.reference.unit;
         found.step_at_most.is_none() && (found.step / ticks - 1.0).abs() > 0.01
     });

@@ -3,7 +3,7 @@
 
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
-use simulated::{Jitter, Model, Surroundings, Updates};
+use simulated::{Jitter, Model, Updates};
 
 use simulate::Case;
 use timermeter::campaign::sampling::CampaignPlan;
@@ -11,16 +11,10 @@ use timermeter::profile::profile;
 use timermeter::resolution::Resolution;
 use timermeter::trace::Trace;
 
+use super::{case, probe};
+
 /// Probes a timer in ten simulated processes.
 fn probe_timer(timer: Model, seed: u64) -> Trace {
-    let reference = Model::regular("fine", 0.385, 0.385, 12.0);
-    let case = Case {
-        timer,
-        reference,
-        surroundings: Surroundings::default(),
-        cut: None,
-        seed,
-    };
     // Ten processes, so that one or nine of them may have another step.
     let plan = CampaignPlan {
         processes: 10,
@@ -28,44 +22,32 @@ fn probe_timer(timer: Model, seed: u64) -> Trace {
         max_processes: 10,
         ..CampaignPlan::DEFAULT
     };
-    case.probe(&plan).expect("the reference is sound").0
+    probe(&case(timer, seed), &plan)
 }
 
 /// Draws a step, a cost, and a slow path of several steps that more than a quarter of the calls
 /// take, so that the typical difference of two readings is several steps.
-fn draw_bimodal_cost(random: &mut StdRng) -> (f64, f64, Jitter) {
+fn draw_bimodal_cost(random: &mut StdRng) -> Model {
     let step = random.random_range(14.0..45.0);
     let cost = random.random_range(0.13..0.3) * step;
-    let extra = random.random_range(1.6..4.5) * step;
-    (
-        step,
-        cost.max(3.0),
-        Jitter::Bimodal {
-            extra,
-            share: random.random_range(0.28..0.47),
-        },
-    )
+    let jitter = Jitter::Bimodal {
+        extra: random.random_range(1.6..4.5) * step,
+        share: random.random_range(0.28..0.47),
+    };
+    Model {
+        jitter,
+        ..Model::regular("", step, 1.0, cost.max(3.0))
+    }
 }
 
 #[test]
 fn bimodal_cost_keeps_step_even() {
     for seed in 0..60 {
-        let (step, cost, jitter) = draw_bimodal_cost(&mut StdRng::seed_from_u64(seed));
-        let found = profile(&probe_timer(
-            Model {
-                jitter,
-                ..Model::regular("", step, 1.0, cost)
-            },
-            seed,
-        ));
-        let right = found
-            .step()
-            .is_some_and(|found| (found / step - 1.0).abs() < 0.01);
-        assert!(
-            right,
-            "{seed}: {step} for {cost} and {jitter:?}: {:?}",
-            found.resolution
-        );
+        let timer = draw_bimodal_cost(&mut StdRng::seed_from_u64(seed));
+        let found = profile(&probe_timer(timer.clone(), seed));
+        let ratio = found.step().map_or(0.0, |found| found / timer.step);
+        let is_right = (ratio - 1.0).abs() < 0.01;
+        assert!(is_right, "{seed}: {timer:?}: {:?}", found.resolution);
     }
 }
 
@@ -73,24 +55,14 @@ fn bimodal_cost_keeps_step_even() {
 fn irregular_steps_get_no_number() {
     for seed in 0..60 {
         let mut random = StdRng::seed_from_u64(seed);
-        let (step, cost, jitter) = draw_bimodal_cost(&mut random);
-        let updates = match seed % 2 {
+        let mut timer = draw_bimodal_cost(&mut random);
+        timer.updates = match seed % 2 {
             0 => Updates::Uneven(random.random_range(0.3..0.8)),
             _ => Updates::Random,
         };
-        let found = profile(&probe_timer(
-            Model {
-                jitter,
-                updates,
-                ..Model::regular("", step, 1.0, cost)
-            },
-            seed,
-        ));
-        assert!(
-            matches!(found.resolution, Resolution::AtMost { .. }),
-            "{seed}: {:?}",
-            found.resolution
-        );
+        let found = profile(&probe_timer(timer, seed)).resolution;
+        let is_bound = matches!(found, Resolution::AtMost { .. });
+        assert!(is_bound, "{seed}: {found:?}");
     }
 }
 
@@ -112,8 +84,8 @@ fn mix_traces(steps: [f64; 2], cost: f64, part: SecondStep, seed: u64) -> Trace 
         SecondStep::SecondHalf => {
             for (run, other) in trace.runs.iter_mut().zip(&mut other.runs) {
                 run.intervals.truncate(run.intervals.len() / 2);
-                run.intervals
-                    .extend(other.intervals.split_off(other.intervals.len() / 2));
+                let half = other.intervals.len() / 2;
+                run.intervals.extend(other.intervals.split_off(half));
             }
         }
     }
@@ -201,16 +173,10 @@ fn calls_in_turn_have_two_costs() {
             ..Model::regular("", 10.0, 1.0, 20.0)
         };
         let case = Case {
-            timer,
             reference: Model::regular("", reference_step, 0.385, 12.0),
-            surroundings: Surroundings::default(),
-            cut: None,
-            seed: number,
+            ..case(timer, number)
         };
-        let (trace, _) = case
-            .probe(&CampaignPlan::DEFAULT)
-            .expect("the reference is sound");
-        let found = profile(&trace);
+        let found = profile(&probe(&case, &CampaignPlan::DEFAULT));
         let cost = found.cost.expect("it has a cost");
         assert!((cost.value - 20.0).abs() < 0.5, "{cost:?}");
         assert!(cost.low <= 20.0 && cost.high >= 120.0, "{cost:?}");

@@ -17,33 +17,20 @@ fn counters(switches: u64, major_faults: u64, cpus: &[u32]) -> Counters {
 #[test]
 fn grown_counters_show_disturbance() {
     let before = counters(3, 1, &[1]);
-    assert_eq!(counted_disturbance(&before, &before, 0), None);
-    assert_eq!(
-        counted_disturbance(&before, &counters(4, 1, &[1]), 0),
-        Some(Disturbance::ContextSwitch)
-    );
-    assert_eq!(
-        counted_disturbance(&before, &counters(4, 1, &[1]), 1),
-        None,
-        "the runner caused the switch"
-    );
-    assert_eq!(
-        counted_disturbance(&before, &counters(5, 1, &[1]), 1),
-        Some(Disturbance::ContextSwitch)
-    );
-    assert_eq!(
-        counted_disturbance(&before, &counters(3, 2, &[1]), 0),
-        Some(Disturbance::MajorFault)
-    );
-    assert_eq!(
-        counted_disturbance(&before, &counters(3, 1, &[0]), 0),
-        Some(Disturbance::Migration)
-    );
-    assert_eq!(
-        counted_disturbance(&before, &counters(3, 1, &[1, 0]), 0),
-        None,
-        "a new thread is no migration"
-    );
+    for (after, by_runner, expected) in [
+        (counters(3, 1, &[1]), 0, None),
+        (counters(4, 1, &[1]), 0, Some(Disturbance::ContextSwitch)),
+        // The runner caused the switch.
+        (counters(4, 1, &[1]), 1, None),
+        (counters(5, 1, &[1]), 1, Some(Disturbance::ContextSwitch)),
+        (counters(3, 2, &[1]), 0, Some(Disturbance::MajorFault)),
+        (counters(3, 1, &[0]), 0, Some(Disturbance::Migration)),
+        // A new thread is no migration.
+        (counters(3, 1, &[1, 0]), 0, None),
+    ] {
+        let found = counted_disturbance(&before, &after, by_runner);
+        assert_eq!(found, expected, "{after:?}, {by_runner}");
+    }
 }
 
 #[test]
@@ -157,18 +144,14 @@ fn whole_question_is_repeated() {
     }
 }
 
-#[test]
-fn keeps_runtime_that_yields_internally() {
-    assert_eq!(
-        Procfs::with(&["7", "8"]).watch_always_disturbed(),
-        (switches(MAX_ATTEMPTS - 1), true)
-    );
-}
-
+/// A runtime with two threads yields internally, and is kept.
 #[test]
 fn permanent_disturbance_discards_process() {
-    assert_eq!(
-        Procfs::with(&["7"]).watch_always_disturbed(),
-        (switches(MAX_ATTEMPTS), false)
-    );
+    for (threads, dropped, is_kept) in [
+        (&["7"][..], MAX_ATTEMPTS, false),
+        (&["7", "8"], MAX_ATTEMPTS - 1, true),
+    ] {
+        let found = Procfs::with(threads).watch_always_disturbed();
+        assert_eq!(found, (switches(dropped), is_kept), "{threads:?}");
+    }
 }

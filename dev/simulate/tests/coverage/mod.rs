@@ -21,48 +21,13 @@ const TARGET_ERRORS: [f64; 2] = [0.01, 0.05];
 /// Clocks with steps of 1 and 10 ns, 1 µs, 4 ms and 10 ms, and with the costs of a register, a vDSO
 /// and a system call. Two of them need a fence.
 const CLOCKS: [Truth; 7] = [
-    Truth {
-        step_ns: 1.0,
-        base_ns: 9.0,
-        jitter_ns: 0.4,
-        ordered: false,
-    },
-    Truth {
-        step_ns: 10.0,
-        base_ns: 9.0,
-        jitter_ns: 0.4,
-        ordered: true,
-    },
-    Truth {
-        step_ns: 10.0,
-        base_ns: 22.0,
-        jitter_ns: 2.0,
-        ordered: true,
-    },
-    Truth {
-        step_ns: 10.0,
-        base_ns: 500.0,
-        jitter_ns: 30.0,
-        ordered: true,
-    },
-    Truth {
-        step_ns: 1e3,
-        base_ns: 22.0,
-        jitter_ns: 2.0,
-        ordered: true,
-    },
-    Truth {
-        step_ns: 4e6,
-        base_ns: 4.3,
-        jitter_ns: 0.3,
-        ordered: false,
-    },
-    Truth {
-        step_ns: 1e7,
-        base_ns: 550.0,
-        jitter_ns: 40.0,
-        ordered: true,
-    },
+    Truth::new(1.0, [9.0, 0.4], false),
+    Truth::new(10.0, [9.0, 0.4], true),
+    Truth::new(10.0, [22.0, 2.0], true),
+    Truth::new(10.0, [500.0, 30.0], true),
+    Truth::new(1e3, [22.0, 2.0], true),
+    Truth::new(4e6, [4.3, 0.3], false),
+    Truth::new(1e7, [550.0, 40.0], true),
 ];
 
 type Planner = fn(&ClockFigures, &Requirement) -> MeasuringPlan;
@@ -183,40 +148,27 @@ fn means_of_requests_keep_their_promise() {
 /// quarter of the promises are broken.
 #[test]
 fn too_few_samples_break_the_promise() {
-    fn plan_ninth_of_samples(clock: &ClockFigures, requirement: &Requirement) -> MeasuringPlan {
-        plan_mean_at_will(
-            clock,
-            &Requirement {
-                error: 3.0 * requirement.error,
-                ..requirement.clone()
-            },
-        )
+    fn aiming(times: f64, requirement: &Requirement) -> Requirement {
+        Requirement {
+            error: times * requirement.error,
+            ..requirement.clone()
+        }
     }
-    fn plan_quarter_of_batch(clock: &ClockFigures, requirement: &Requirement) -> MeasuringPlan {
-        plan_batch(
-            clock,
-            &Requirement {
-                error: 4.0 * requirement.error,
-                ..requirement.clone()
-            },
-        )
+    let planners: [Planner; 2] = [
+        |clock, requirement| plan_mean_at_will(clock, &aiming(3.0, requirement)),
+        |clock, requirement| plan_batch(clock, &aiming(4.0, requirement)),
+    ];
+    for planner in planners {
+        let (broken, judged) = judge_combinations(planner, None, &SELECTED_DURATIONS_NS);
+        assert!(4 * broken.len() > judged, "{} of {judged}", broken.len());
     }
-    let (broken, judged) = judge_combinations(plan_ninth_of_samples, None, &SELECTED_DURATIONS_NS);
-    assert!(4 * broken.len() > judged, "{} of {judged}", broken.len());
-    let (broken, judged) = judge_combinations(plan_quarter_of_batch, None, &SELECTED_DURATIONS_NS);
-    assert!(4 * broken.len() > judged, "{} of {judged}", broken.len());
 }
 
 /// If there are many calls between two edges of the clock, the simulation draws the edges instead
 /// of each call. Both give the same distribution of the mean.
 #[test]
 fn drawn_edges_agree_with_calls() {
-    let clock = Truth {
-        step_ns: 1.6e4,
-        base_ns: 20.0,
-        jitter_ns: 2.0,
-        ordered: true,
-    };
+    let clock = Truth::new(1.6e4, [20.0, 2.0], true);
     let means: Vec<[f64; 2]> = (0..300)
         .map(|seed| World::new(clock, seed).means_by_both_ways(1e3, 5_000))
         .collect();

@@ -25,6 +25,16 @@ pub struct Truth {
 }
 
 impl Truth {
+    /// A clock with this step, this lowest cost and this mean additional cost.
+    pub const fn new(step_ns: f64, [base_ns, jitter_ns]: [f64; 2], ordered: bool) -> Self {
+        Self {
+            step_ns,
+            base_ns,
+            jitter_ns,
+            ordered,
+        }
+    }
+
     fn median_cost(&self) -> f64 {
         self.base_ns + self.jitter_ns * 2.0_f64.ln()
     }
