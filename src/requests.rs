@@ -7,7 +7,6 @@ use timers::agents::{RUNTIMES, Runtime};
 
 use crate::campaign::sampling::CampaignPlan;
 use crate::campaign::subject::Placement;
-use crate::campaign::waits::RequestedWaits;
 use crate::model::USUAL_WAIT_NS;
 use crate::platform::frequency::CyclesFrom;
 
@@ -151,8 +150,10 @@ pub struct WaitRequest {
     pub conditions: Placement,
     /// How many waits, of which lengths.
     pub plan: CampaignPlan,
-    /// The waits.
-    pub waits: RequestedWaits,
+    /// The lengths of waits, in nanoseconds.
+    pub lengths_ns: Vec<u64>,
+    /// The time for which waits are measured; `None` for the number of rounds of the plan.
+    pub span: Option<Duration>,
     /// The period of periodic timers in nanoseconds; `None` for waits.
     pub every_ns: Option<u64>,
 }
@@ -178,10 +179,8 @@ impl WaitRequest {
             run,
             conditions: Placement::default(),
             plan,
-            waits: RequestedWaits {
-                lengths_ns,
-                ..RequestedWaits::default()
-            },
+            lengths_ns,
+            span: None,
             every_ns: None,
         }
     }

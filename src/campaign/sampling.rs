@@ -249,6 +249,11 @@ pub struct WaitPlan {
 }
 
 impl WaitPlan {
+    /// Returns the least time that a primitive waits with this length, in nanoseconds.
+    pub fn least_ns(&self, length_ns: u64) -> f64 {
+        f64::from(self.processes * MIN_WAITS_PER_LENGTH) * length_ns as f64
+    }
+
     /// Returns the plan of one of the `processes` for each of `count` leading primitives, after brief
     /// measurements that took this time; `None` if they leave no time.
     #[must_use]

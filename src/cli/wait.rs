@@ -57,7 +57,7 @@ impl WaitArgs {
         let (run, plan) = (self.run.request(), self.run.plan());
         let mut request = WaitRequest::new(run, plan, self.lengths_ns.clone(), self.has_range);
         request.every_ns = self.every;
-        request.waits.span = self.budget.map(Duration::from_secs_f64);
+        request.span = self.budget.map(Duration::from_secs_f64);
         request.conditions = Placement {
             cpu: self.cpu,
             slack_ns: self.slack,

@@ -44,7 +44,7 @@ fn measure() -> CommandResult<Report> {
             vec![WAIT_NS],
             false,
         );
-        request.waits.span = Some(SPAN);
+        request.span = Some(SPAN);
         report.waits = wait::report(&request)?.waits;
     }
     Ok(report)

@@ -7,7 +7,7 @@ use timers::os::{Policy, scheduling};
 
 use super::context::{RunContext, choose_cpu};
 use super::{FinishedRun, RunError};
-use crate::campaign::sampling::{CampaignSettings, MIN_WAITS_PER_LENGTH, MIN_WAKEUPS};
+use crate::campaign::sampling::CampaignSettings;
 use crate::campaign::subject::{CampaignSubject, Placement};
 use crate::campaign::waits::{measure_periods, measure_waits};
 use crate::hosts::protocol::Op;
@@ -17,65 +17,67 @@ use crate::recording::{NotUsable, Observation, Recording};
 use crate::requests::WaitRequest;
 use crate::selection::Selection;
 
+/// Number of waits of each length, or of periods, by which the time limit of a timer grows. *Judgement*:
+/// more than twice as many as it makes at least.
+const SLOW_WAITS: u32 = 100;
+
 /// Measures sleep primitives, or periodic timers if the request has a period.
 ///
 /// # Errors
 /// When the request is invalid or the system does not permit its conditions, which is reported before
 /// anything is measured, or when the machine causes an error.
 pub fn wait(request: &WaitRequest) -> Result<FinishedRun, RunError> {
-    let WaitRequest { run, waits, .. } = request;
+    let WaitRequest {
+        run,
+        lengths_ns,
+        span,
+        every_ns,
+        ..
+    } = request;
     let conditions = Placement {
         cpu: choose_cpu(request.conditions.cpu)?,
         ..request.conditions
     };
     conditions.check().map_err(RunError::Conditions)?;
-    let (op, least_ns) = match request.every_ns {
-        None => {
-            let lengths_ns: u64 = waits.lengths_ns.iter().sum();
-            (Op::Waits, u64::from(2 * MIN_WAITS_PER_LENGTH) * lengths_ns)
-        }
-        Some(period_ns) => (Op::Periods, u64::from(3 * MIN_WAKEUPS) * period_ns),
-    };
-    let usual = run.time_limit() + Duration::from_nanos(least_ns);
+    let waiting_ns = every_ns.unwrap_or_else(|| lengths_ns.iter().sum());
+    let usual = run.time_limit() + Duration::from_nanos(waiting_ns) * SLOW_WAITS;
     let settings = CampaignSettings {
         plan: request.plan,
         seed: run.seed,
         cpu: conditions.cpu,
         timeout: run.timeout.unwrap_or(usual),
     };
-    let processes = request.plan.waits.processes;
+    let op = every_ns.map_or(Op::Waits, |_| Op::Periods);
     let selection = Selection::gather(run, conditions.cpu, Some(op))?;
     let context = RunContext::begin(conditions.cpu, run.cycles)?;
+    let processes = settings.plan.waits.processes;
     // Later rounds and those of a run of a given length exceed these steps.
     let bar = Progress::new(selection.usable.len() * processes as usize);
     let progress = |what: &str| {
         bar.show_step(what);
-        if let (false, Some(span)) = (bar.finish_step(), waits.span) {
-            bar.show_limit(span.as_secs_f64());
-        }
+        bar.finish_step();
     };
     let hosts = &selection.hosts;
-    let (waits, periods) = match request.every_ns {
+    let (mut waits, mut periods) = (Vec::new(), Vec::new());
+    match *every_ns {
         None => {
-            let waits = observe(&selection, conditions, None, |subjects| {
-                measure_waits(hosts, subjects, waits, &settings, &progress)
+            waits = observe(&selection, conditions, None, |subjects| {
+                measure_waits(hosts, subjects, (lengths_ns, *span), &settings, &progress)
             })?;
-            (waits, Vec::new())
         }
-        Some(period_ns) => {
-            let periods = observe(&selection, conditions, Some(period_ns), |subjects| {
-                measure_periods(hosts, subjects, period_ns, &settings, &progress)
+        Some(ns) => {
+            periods = observe(&selection, conditions, Some(ns), |subjects| {
+                measure_periods(hosts, subjects, ns, &settings, &progress)
             })?;
-            (Vec::new(), periods)
         }
-    };
+    }
     let described = model::Settings {
         plan: settings.plan.name.into(),
         cpu: settings.cpu,
         seed: settings.seed,
         processes,
         precision_points: None,
-        budget_seconds: request.waits.span.map(|span| span.as_secs_f64()),
+        budget_seconds: span.map(|span| span.as_secs_f64()),
         timeout_seconds: settings.timeout.as_secs(),
     };
     Ok(FinishedRun {
@@ -145,18 +147,12 @@ fn observe<T>(
 /// The conditions for the report; values that were not requested are read from the system.
 fn report_conditions(conditions: Placement) -> WaitConditions {
     let policy = conditions.policy.or_else(scheduling::policy);
-    let real_time = matches!(policy, Some(Policy::Fifo(_) | Policy::RoundRobin(_)));
     let slack_ns = (conditions.slack_ns).or_else(|| scheduling::timer_slack().ok());
     WaitConditions {
         // Threads with a real-time policy have no timer slack.
-        slack_ns: slack_ns.filter(|_| !real_time),
-        policy: match policy {
-            Some(Policy::Other) => "other".into(),
-            Some(Policy::Fifo(priority)) => format!("fifo:{priority}"),
-            Some(Policy::RoundRobin(priority)) => format!("rr:{priority}"),
-            None => "unknown".into(),
-        },
-        loaded: false,
+        slack_ns: slack_ns.filter(|_| matches!(policy, None | Some(Policy::Other))),
+        policy: policy.map_or_else(|| "unknown".into(), |policy| policy.to_string()),
         cpu: conditions.cpu,
+        ..WaitConditions::default()
     }
 }

@@ -42,7 +42,7 @@ fn wrong_answers_fail_with_reason() {
         ("probe", "double", "cannot serve as a reference"),
         ("probe", "endless", "`intervals` with more than"),
         ("probe", "crowd", "4096"),
-        ("wait", "ends-first", "-100 µs between two readings"),
+        ("wait", "ends-first", "-100000 ns between two readings"),
         ("wait --every 2ms", "backwards", "between two readings"),
     ] {
         let Some((row, peak)) = run_with_lie(verb, lie) else {

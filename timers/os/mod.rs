@@ -120,9 +120,9 @@ pub enum Policy {
 impl fmt::Display for Policy {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Other => write!(f, "SCHED_OTHER"),
-            Self::Fifo(priority) => write!(f, "SCHED_FIFO, {priority}"),
-            Self::RoundRobin(priority) => write!(f, "SCHED_RR, {priority}"),
+            Self::Other => write!(f, "other"),
+            Self::Fifo(priority) => write!(f, "fifo:{priority}"),
+            Self::RoundRobin(priority) => write!(f, "rr:{priority}"),
         }
     }
 }

@@ -25,24 +25,15 @@ use crate::trace::{PeriodRun, PeriodTrace, Reference, Wait, WaitRun, WaitTrace};
 /// A sleep primitive with its observations.
 pub type WaitSubject = CampaignSubject<WaitTrace>;
 
-/// The waits to make, besides the numbers of the plan.
-#[derive(Clone, Debug, Default)]
-pub struct RequestedWaits {
-    /// The requested lengths, in nanoseconds.
-    pub lengths_ns: Vec<u64>,
-    /// The time for which rounds are repeated; `None` for the number of rounds of the plan.
-    pub span: Option<Duration>,
-}
-
-/// Measures sleep primitives: all of them briefly, then the leading ones for longer. Calls `progress`
-/// with a description of the next step.
+/// Measures sleep primitives at these lengths: all of them briefly, then the leading ones for longer; or
+/// all of them again and again for a span of time. Calls `progress` with a description of the next step.
 ///
 /// # Errors
 /// Only [`Fault::Interrupted`]: the failure of a timer is recorded in its outcome.
 pub fn measure_waits(
     hosts: &[TimerHost],
     subjects: &mut [WaitSubject],
-    waits: &RequestedWaits,
+    (lengths_ns, span): (&[u64], Option<Duration>),
     settings: &CampaignSettings,
     progress: &dyn Fn(&str),
 ) -> Result<(), Fault> {
@@ -55,25 +46,23 @@ pub fn measure_waits(
         run_round(rounds, indices, time_floor, |timer, floor, trace, seed| {
             let mut random = StdRng::seed_from_u64(seed);
             trace.runs.push(WaitRun {
-                empty: floor.clone(),
+                empty: floor.into(),
                 ..explore(timer, &trace.reference, lengths_ns, &plan, &mut random)?
             });
             Ok(())
         })
     };
     let plan = settings.plan.waits;
-    rounds.repeat(plan.processes, waits.span, |rounds, _| {
-        run_round(rounds, rounds.all(), &waits.lengths_ns, plan)
+    rounds.repeat(plan.processes, span, |rounds, _| {
+        run_round(rounds, rounds.all(), lengths_ns, plan)
     })?;
-    for &length_ns in waits.lengths_ns.iter().filter(|_| waits.span.is_none()) {
+    for &length_ns in lengths_ns.iter().filter(|_| span.is_none()) {
         let leading = leading(rounds.subjects, length_ns);
-        let brief_waits =
-            rounds.subjects.len() as u64 * u64::from(plan.processes * MIN_WAITS_PER_LENGTH);
-        let Some(plan) = plan.for_leading(leading.len(), (brief_waits * length_ns) as f64) else {
-            continue;
-        };
-        for _ in 0..plan.processes {
-            run_round(&mut rounds, leading.clone(), &[length_ns], plan)?;
+        let brief_ns = rounds.subjects.len() as f64 * plan.least_ns(length_ns);
+        if let Some(plan) = plan.for_leading(leading.len(), brief_ns) {
+            rounds.repeat(plan.processes, None, |rounds, _| {
+                run_round(rounds, leading.clone(), &[length_ns], plan)
+            })?;
         }
     }
     Ok(())
@@ -83,46 +72,43 @@ pub fn measure_waits(
 /// after a CPU was busy, as it is when a process starts; a program that mostly waits sees the later state.
 const SETTLING: Duration = Duration::from_millis(80);
 
-/// Measures these subjects in random order, those of a host in one process: first those that block,
+/// Measures these subjects, those of a host in one process and in random order: first those that block,
 /// because the loops of others keep the CPU busy. After a fault the host gets a new process. `begin`
 /// prepares a process, `measure` adds the observations of a timer, from a seed.
-fn run_round<T, P>(
+fn run_round<T>(
     rounds: &mut Rounds<T>,
     mut indices: Vec<usize>,
-    begin: impl Fn(&SharedConnection, &T) -> Answer<P>,
-    measure: impl Fn(&mut dyn Subject, &P, &mut T, u64) -> Answer<()>,
+    begin: impl Fn(&SharedConnection, &T) -> Answer<Vec<Wait>>,
+    measure: impl Fn(&mut dyn Subject, &[Wait], &mut T, u64) -> Answer<()>,
 ) -> Result<(), Fault> {
     let (hosts, settings) = (rounds.hosts, rounds.settings);
     indices.shuffle(&mut rounds.random);
-    indices.sort_by_key(|&index| {
-        let subject = &rounds.subjects[index];
-        (subject.host, subject.timer.means != WaitActivity::Blocks)
-    });
-    let ids = indices.iter().map(|&index| &rounds.subjects[index]);
-    let ids: Vec<(usize, String)> = ids.map(|one| (one.host, one.timer.id.clone())).collect();
-    let mut running: Option<(usize, SharedConnection, P)> = None;
-    for index in indices {
-        rounds.run_process(index, |subject, seed| {
-            let trace = subject.outcome.as_mut().map_err(|fault| fault.clone())?;
-            let kept = running.take().filter(|(host, ..)| *host == subject.host);
-            let (host, connection, prepared) = match kept {
-                Some(process) => process,
-                None => {
-                    let of_host = ids.iter().filter(|(host, _)| *host == subject.host);
-                    let of_host: Vec<&str> = of_host.map(|(_, id)| id.as_str()).collect();
-                    let (host, place) = (&hosts[subject.host], subject.conditions);
-                    let connection = connect(host, &of_host, place, settings.timeout)?;
+    indices.sort_by_key(|&at| rounds.subjects[at].timer.means != WaitActivity::Blocks);
+    for (number, host) in hosts.iter().enumerate() {
+        let of_host = |at: &&usize| rounds.subjects[**at].host == number;
+        let of_host: Vec<usize> = indices.iter().filter(of_host).copied().collect();
+        let ids: Vec<String> = (of_host.iter())
+            .map(|&at| rounds.subjects[at].timer.id.clone())
+            .collect();
+        let ids: Vec<&str> = ids.iter().map(String::as_str).collect();
+        let mut process = None;
+        for at in of_host {
+            rounds.run_process(at, |subject, seed| {
+                let trace = subject.outcome.as_mut().map_err(|fault| fault.clone())?;
+                let start = || {
+                    let connection = connect(host, &ids, subject.conditions, settings.timeout)?;
                     let prepared = begin(&connection, trace)?;
                     timers::pause(SETTLING);
-                    (subject.host, connection, prepared)
-                }
-            };
-            connection.borrow_mut().restart_timeout();
-            let mut timer = hosted(&connection, &subject.timer.id);
-            measure(timer.as_mut(), &prepared, trace, seed)?;
-            running = Some((host, connection, prepared));
-            Ok(())
-        })?;
+                    Ok((connection, prepared))
+                };
+                let (connection, prepared) = process.take().map_or_else(start, Ok)?;
+                connection.borrow_mut().restart_timeout();
+                let mut timer = hosted(&connection, &subject.timer.id);
+                measure(timer.as_mut(), &prepared, trace, seed)?;
+                process = Some((connection, prepared));
+                Ok(())
+            })?;
+        }
     }
     Ok(())
 }
@@ -153,28 +139,28 @@ fn leading(subjects: &[WaitSubject], length_ns: u64) -> Vec<usize> {
         let waits = waits.filter(|wait| wait.request_ns == length_ns);
         let late = waits.map(|wait| wait.late_ns(trace.reference.ns_per_tick));
         // Other programs make half of a few waits late, but hardly three quarters.
-        let early = quantile(&sorted(late), 0.25).map(f64::abs);
-        early.filter(|_| subject.is_measurable())
+        quantile(&sorted(late), 0.25).map(f64::abs)
     };
-    let late_ns: Vec<Option<f64>> = subjects.iter().map(late_ns).collect();
-    let best = |kinds: &[WaitActivity]| {
-        let all = subjects.iter().zip(&late_ns);
-        let of_kinds = all.filter(|(subject, _)| kinds.contains(&subject.timer.means));
-        of_kinds
-            .filter_map(|(_, late)| *late)
-            .fold(f64::INFINITY, f64::min)
-    };
-    let most_ns = |kind| {
-        let others: &[WaitActivity] = match kind {
-            WaitActivity::Blocks => &[],
-            WaitActivity::Hybrid => &[WaitActivity::Blocks],
-            WaitActivity::Spins => &[WaitActivity::Blocks, WaitActivity::Hybrid],
-        };
-        (MAX_EQUAL_RATIO * best(&[kind])).min(MAX_BUSY_RATIO * best(others))
-    };
-    let is_leading =
-        |at: &usize| late_ns[*at].is_some_and(|late| late <= most_ns(subjects[*at].timer.means));
-    (0..subjects.len()).filter(is_leading).collect()
+    let (mut leading, mut most_ns) = (Vec::new(), f64::INFINITY);
+    for kind in [
+        WaitActivity::Blocks,
+        WaitActivity::Hybrid,
+        WaitActivity::Spins,
+    ] {
+        let of_kind = subjects.iter().enumerate();
+        let of_kind = of_kind.filter(|(_, subject)| subject.timer.means == kind);
+        let late = of_kind.filter_map(|(at, subject)| Some((at, late_ns(subject)?)));
+        let late: Vec<(usize, f64)> = late.collect();
+        let best_ns = late.iter().map(|(_, ns)| *ns).fold(f64::INFINITY, f64::min);
+        let equal_ns = most_ns.min(MAX_EQUAL_RATIO * best_ns);
+        leading.extend(
+            late.iter()
+                .filter(|(_, ns)| *ns <= equal_ns)
+                .map(|(at, _)| *at),
+        );
+        most_ns = most_ns.min(MAX_BUSY_RATIO * best_ns);
+    }
+    leading
 }
 
 /// Makes waits of these lengths after random pauses of at most `pause_ns`.
@@ -190,10 +176,8 @@ fn make_waits(
         pause_ns,
     };
     let waits = timer.waits(&reference.id, list)?;
-    possible::check_times(
-        waits.iter().map(|wait| [wait.before, wait.after]),
-        reference,
-    )?;
+    let pairs: Vec<[i64; 2]> = waits.iter().map(|wait| [wait.before, wait.after]).collect();
+    possible::check_times(&pairs, reference)?;
     Ok(waits)
 }
 
@@ -287,8 +271,8 @@ pub fn measure_periods(
         run_round(
             rounds,
             rounds.all(),
-            |_, _| Ok(()),
-            |timer, (), trace, _| {
+            |_, _| Ok(Vec::new()),
+            |timer, _, trace, _| {
                 let run = run_periodic_timer(timer, &trace.reference, period_ns, plan.ticking_ns)?;
                 trace.runs.push(run);
                 Ok(())

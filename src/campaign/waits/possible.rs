@@ -2,7 +2,6 @@
 
 use timers::{Answer, Fault};
 
-use crate::text::numbers::short_time;
 use crate::trace::Reference;
 
 /// Checks the times between pairs of readings. Some may be below zero, because the reference may step
@@ -10,25 +9,22 @@ use crate::trace::Reference;
 ///
 /// # Errors
 /// Describes the first impossible time.
-pub(super) fn check_times(
-    pairs: impl Iterator<Item = [i64; 2]>,
-    reference: &Reference,
-) -> Answer<()> {
+pub(super) fn check_times(pairs: &[[i64; 2]], reference: &Reference) -> Answer<()> {
     /// Longest plausible time, in nanoseconds: about a week. *Judgement*: longer than any measurement.
     const LONGEST_NS: f64 = 6e14;
-    let pairs: Vec<[i64; 2]> = pairs.collect();
+    let ns = |[from, to]: [i64; 2]| reference.ns(from, to);
     let steps_back = |[from, to]: [i64; 2]| reference.steps_back(from, to);
     let back = pairs.iter().filter(|pair| steps_back(**pair)).count();
-    let may_step_back = 2 * back <= pairs.len() + 1 && back < pairs.len();
-    let is_impossible = |pair: &&[i64; 2]| {
-        reference.ns(pair[0], pair[1]).abs() > LONGEST_NS || (steps_back(**pair) && !may_step_back)
-    };
-    pairs.iter().find(is_impossible).map_or(Ok(()), |pair| {
-        let ns = reference.ns(pair[0], pair[1]);
-        let sign = if ns < 0.0 { "-" } else { "" };
-        let time = short_time(ns.abs());
-        Err(impossible(&format!("{sign}{time} between two readings")))
-    })
+    let most_step_back = 2 * back > pairs.len() + 1;
+    let is_impossible =
+        |pair: [i64; 2]| ns(pair).abs() > LONGEST_NS || (most_step_back && steps_back(pair));
+    match pairs.iter().find(|pair| is_impossible(**pair)) {
+        Some(pair) => Err(impossible(&format!(
+            "{} ns between two readings",
+            ns(*pair)
+        ))),
+        None => Ok(()),
+    }
 }
 
 /// Checks wake-ups of a periodic timer that was started after the reference read `from`.
@@ -41,24 +37,18 @@ pub(super) fn check_wakeups(
     period_ns: u64,
     reference: &Reference,
 ) -> Answer<()> {
-    let times = || reported.iter().map(|(at, _)| *at);
-    check_times(
-        [from]
-            .into_iter()
-            .chain(times())
-            .zip(times())
-            .map(Into::into),
-        reference,
-    )?;
-    let passed_ns = reference.ns(from, times().next_back().unwrap_or(from));
+    let mut last = from;
+    let pair = |&(at, _): &(i64, u64)| [std::mem::replace(&mut last, at), at];
+    let pairs: Vec<[i64; 2]> = reported.iter().map(pair).collect();
+    check_times(&pairs, reference)?;
+    // A timer may round its period, by less than the period itself.
+    let passed = 2.0 * (reference.ns(from, last) / period_ns.max(1) as f64 + 1.0);
     let missed = reported
         .iter()
-        .map(|(_, expirations)| expirations.saturating_sub(1) as f64);
-    let missed: f64 = missed.sum();
-    // A timer may round its period, by less than the period itself.
-    match missed > 2.0 * (passed_ns / period_ns.max(1) as f64 + 1.0) {
-        true => Err(impossible(&format!("{missed} missed expirations"))),
-        false => Ok(()),
+        .map(|(_, count)| count.saturating_sub(1) as f64);
+    match missed.sum::<f64>() {
+        missed if missed > passed => Err(impossible(&format!("{missed} missed expirations"))),
+        _ => Ok(()),
     }
 }
 
@@ -84,7 +74,8 @@ mod tests {
     /// Checks times in nanoseconds, by a counter near its largest value.
     fn are_possible(times: &[i64]) -> bool {
         let pair = |time: &i64| [i64::MAX, i64::MAX.wrapping_add(*time)];
-        check_times(times.iter().map(pair), &reference()).is_ok()
+        let pairs: Vec<[i64; 2]> = times.iter().map(pair).collect();
+        check_times(&pairs, &reference()).is_ok()
     }
 
     #[test]
