@@ -133,9 +133,9 @@ fn observe<T>(
             ..row(timer, subject.timer.means, subject.outcome.map_err(failed))
         }
     });
-    let missing = selection.missing.iter();
-    let missing = missing.map(|missing| {
-        row(
+    let missing = selection.missing.iter().map(|missing| Observation {
+        conditions: Some(WaitConditions::default()),
+        ..row(
             missing.timer.clone(),
             missing.means,
             Err(missing.why.clone()),
