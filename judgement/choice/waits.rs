@@ -277,16 +277,17 @@ pub fn leading(report: &Report, every_ns: f64, is_periodic: bool) -> Vec<RankedW
 /// Sums up the waits of a report, or else its periodic timers, in a sentence: the leading ones. `None`
 /// if there are none.
 pub fn summarize_waits(report: &Report) -> Option<String> {
-    let kinds = [("wait", false), ("wake every", true)];
-    kinds.into_iter().find_map(|(what, is_periodic)| {
-        let leading = leading(report, USUAL_WAIT_NS, is_periodic);
-        let length_ns = leading.first()?.figures.lateness.request_ns;
-        let length = short_time(length_ns as f64);
-        let in_words = |one: &RankedWait| format!("{}, {}", one.id, one.reason);
-        let words: Vec<String> = leading.iter().map(in_words).collect();
-        let words = words.join("; or ");
-        Some(format!("To {what} {length} on this machine, use {words}."))
-    })
+    [("wait", false), ("wake every", true)]
+        .into_iter()
+        .find_map(|(what, is_periodic)| {
+            let leading = leading(report, USUAL_WAIT_NS, is_periodic);
+            let length_ns = leading.first()?.figures.lateness.request_ns;
+            let length = short_time(length_ns as f64);
+            let in_words = |one: &RankedWait| format!("{}, {}", one.id, one.reason);
+            let words: Vec<String> = leading.iter().map(in_words).collect();
+            let words = words.join("; or ");
+            Some(format!("To {what} {length} on this machine, use {words}."))
+        })
 }
 
 #[cfg(test)]
