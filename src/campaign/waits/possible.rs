@@ -85,7 +85,7 @@ mod tests {
             assert!(are_possible(possible), "{possible:?}");
         }
         for impossible in [
-            &[-MS][..],
+            &[-MS, -MS][..],
             &[-MS, MS, -MS, -MS],
             &[i64::MAX],
             &[MS, i64::MIN],
