@@ -4,6 +4,9 @@
 use std::fs;
 use std::path::Path;
 
+use assert_cmd::assert::OutputAssertExt;
+use predicates::str::starts_with;
+
 use super::sandbox::{Sandbox, TIMERMETER, record_arguments};
 use crate::skipping::lacks;
 
@@ -60,28 +63,21 @@ fn build_step_builds_its_own_checkout() {
     let sandbox = Sandbox::new();
     let record = record_arguments("cargo");
     sandbox.add_program("cargo", &format!("{record}\npwd >\"$SANDBOX/pwd\""));
-    let output = sandbox
-        .deploy_script("github/build.sh", &[])
-        .env("GITHUB_OUTPUT", sandbox.file("output"))
-        .output()
-        .expect("the script starts");
-    assert!(output.status.success(), "{output:?}");
+    let build = |output: &str| {
+        let mut script = sandbox.deploy_script("github/build.sh", &[]);
+        script.env("GITHUB_OUTPUT", sandbox.file(output)).assert()
+    };
+    build("output").success();
     let read = |name| fs::read_to_string(sandbox.file(name)).expect(name);
     assert_eq!(read("pwd"), format!("{ROOT}\n"));
     let arguments = sandbox.arguments_of("cargo");
-    assert!(
-        arguments.starts_with("<build>\n<--release>\n<--locked>\n"),
-        "{arguments}"
-    );
-    assert_eq!(
-        read("output"),
-        format!("program={ROOT}/target/release/timermeter\n")
-    );
+    let flags = "<build>\n<--release>\n<--locked>\n";
+    assert!(arguments.starts_with(flags), "{arguments}");
+    let built = format!("program={ROOT}/target/release/timermeter\n");
+    assert_eq!(read("output"), built);
     // If the build fails, the step fails and outputs no program.
     sandbox.add_program("cargo", "exit 101");
-    let mut command = sandbox.deploy_script("github/build.sh", &[]);
-    let status = command.env("GITHUB_OUTPUT", sandbox.file("none")).status();
-    assert_eq!(status.expect("the script starts").code(), Some(101));
+    build("none").code(101);
     assert!(!sandbox.file("none").exists());
 }
 
@@ -154,10 +150,7 @@ fn gate_step_writes_summary_and_outputs() {
     let line =
         "gate: passed: cost[mono*]>10% does not hold (-1 %); trust<0 does not hold; 1 run, 2 s";
     let (code, [stdout, outputs, summary]) = run_gate(&format!("{line}\n"), 0, "pass");
-    assert_eq!(
-        (code, stdout.as_str()),
-        (Some(0), format!("{line}\n").as_str())
-    );
+    assert_eq!((code, stdout), (Some(0), format!("{line}\n")));
     assert_eq!(outputs, format!("status=0\nresult={line}\n"));
     insta::assert_snapshot!(summary);
 }
@@ -200,26 +193,13 @@ fn gate_step_creates_then_uses_baseline() {
             .env("FAIL_IF", "cost>100000%")
             .env("GITHUB_OUTPUT", sandbox.file("output"))
             .env("GITHUB_STEP_SUMMARY", sandbox.file("summary"));
-        let output = command.output().expect("the script starts");
-        assert!(output.status.success(), "{output:?}");
-        String::from_utf8(output.stdout).expect("the output is text")
+        command.assert().success()
     };
-    assert!(run().starts_with("No baseline of "));
-    let second = run();
-    assert!(
-        second.starts_with("gate: passed: no read costs more than 100000 % more"),
-        "{second}"
-    );
+    run().stdout(starts_with("No baseline of "));
+    let passed = "gate: passed: no read costs more than 100000 % more";
+    run().stdout(starts_with(passed));
     let summary = fs::read_to_string(sandbox.file("summary")).expect("the step writes a summary");
-    assert_eq!(
-        summary
-            .matches("## Clocks of this runner: passed\n")
-            .count(),
-        2
-    );
-    assert_eq!(
-        summary.matches("\n    to time things").count(),
-        2,
-        "{summary}"
-    );
+    for text in ["## Clocks of this runner: passed\n", "\n    to time things"] {
+        assert_eq!(summary.matches(text).count(), 2, "{summary}");
+    }
 }

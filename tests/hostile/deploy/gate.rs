@@ -3,9 +3,13 @@
 //! real `gate`.
 
 use std::fs;
-use std::process::{Output, Stdio};
+use std::process::Stdio;
 
-use super::sandbox::{Sandbox, TIMERMETER, record_arguments, run_to_end};
+use assert_cmd::assert::OutputAssertExt;
+use predicates::str::contains;
+
+use super::sandbox::{Sandbox, TIMERMETER, record_arguments, reported};
+use crate::program::printed;
 use crate::stored::MBP53;
 
 /// The folder of baselines. Its name begins like an option and contains a command, which must not
@@ -31,24 +35,10 @@ mkdir -p "${{3#--save=}}/p/d" && cp '{MBP53}' "${{3#--save=}}/p/d/report.json"; 
         ),
     );
     let args = [&[BASELINES][..], conditions].concat();
-    let Output {
-        status,
-        stdout,
-        stderr,
-    } = sandbox
-        .deploy_script("gate.sh", &args)
-        .env("RUNS", "2")
-        .output()
-        .expect("the script starts");
-    let [output, errors] =
-        [stdout, stderr].map(|bytes| String::from_utf8(bytes).expect("the output is text"));
-    assert_eq!(
-        status.code(),
-        Some(expected_status),
-        "{conditions:?}: {output}{errors}"
-    );
+    let mut script = sandbox.deploy_script("gate.sh", &args);
+    let ended = script.env("RUNS", "2").assert().code(expected_status);
     sandbox.assert_nothing_injected();
-    (output, errors)
+    (printed(&ended), reported(&ended))
 }
 
 #[test]
@@ -71,17 +61,11 @@ fn gate_creates_baseline_and_compares() {
     let expected_arguments = format!(
         "<gate>\n<--fail-if>\n<cost[a *]>5%>\n<--fail-if>\n<$(touch PWNED)>\n<./{BASELINES}/p>\n"
     );
-    assert!(
-        arguments().ends_with(&expected_arguments),
-        "{}",
-        arguments()
-    );
-    assert_eq!(arguments().matches("<probe>").count(), 4, "{}", arguments());
-    assert_eq!(
-        fs::read(&stored).unwrap(),
-        fs::read(MBP53).unwrap(),
-        "the baseline stays"
-    );
+    let asked = arguments();
+    assert!(asked.ends_with(&expected_arguments), "{asked}");
+    assert_eq!(asked.matches("<probe>").count(), 4, "{asked}");
+    // The baseline stays.
+    assert_eq!(fs::read(&stored).unwrap(), fs::read(MBP53).unwrap());
 }
 
 #[test]
@@ -137,46 +121,31 @@ mkdir -p "${{3#--save=}}/p/d" && cp '{MBP53}' "${{3#--save=}}/p/d/report.json""#
     });
     let mut ended = runs.map(|run| {
         let output = run.wait_with_output().expect("the script ends");
-        let [stdout, stderr] = [output.stdout, output.stderr]
-            .map(|bytes| String::from_utf8(bytes).expect("the output is text"));
-        (output.status.code(), stdout, stderr)
+        let (code, ended) = (output.status.code(), output.assert());
+        (code, printed(&ended), reported(&ended))
     });
     ended.sort();
     let made = "No baseline of p yet: it was made now.\n";
     assert_eq!(ended[0], (Some(0), made.to_owned(), String::new()));
     let (code, output, errors) = &ended[1];
-    assert_eq!(
-        (*code, output.as_str()),
-        (Some(3), "gate: of d\n"),
-        "{errors}"
-    );
-    assert!(
-        errors.contains("another run has made the baseline"),
-        "{errors}"
-    );
-    let names = |folder| {
-        let entries = fs::read_dir(folder).expect("the folder is readable");
-        entries
-            .map(|entry| entry.expect("the entry is readable").file_name())
-            .collect::<Vec<_>>()
-    };
+    assert_eq!((*code, &**output), (Some(3), "gate: of d\n"), "{errors}");
+    let why = "another run has made the baseline";
+    assert!(errors.contains(why), "{errors}");
     let kept = sandbox.file(BASELINES);
-    assert_eq!(
-        (names(kept.join("p")), names(kept)),
-        (vec!["d".into()], vec!["p".into()])
-    );
+    for (folder, name) in [(kept.join("p"), "d"), (kept, "p")] {
+        let entries = fs::read_dir(folder).expect("the folder is readable");
+        let names = entries.map(|entry| entry.expect("the entry is readable").file_name());
+        assert_eq!(names.collect::<Vec<_>>(), [name]);
+    }
 }
 
 #[test]
 fn failed_probe_creates_no_baseline() {
     let sandbox = Sandbox::new();
     sandbox.add_program(TIMERMETER, "echo 'no clock' >&2; exit 1");
-    let (code, output) = run_to_end(sandbox.deploy_script("gate.sh", &["baselines"]));
-    assert_eq!((code, output.as_str()), (Some(1), "no clock\n"));
+    let failed = sandbox.deploy_script("gate.sh", &["baselines"]).assert();
+    failed.code(1).stdout("").stderr("no clock\n");
     assert!(!sandbox.file("baselines").exists());
-    let (code, output) = run_to_end(sandbox.deploy_script("gate.sh", &[]));
-    assert!(
-        code == Some(2) && output.contains("usage: gate.sh FOLDER"),
-        "{output}"
-    );
+    let wrong = sandbox.deploy_script("gate.sh", &[]).assert();
+    wrong.code(2).stderr(contains("usage: gate.sh FOLDER"));
 }

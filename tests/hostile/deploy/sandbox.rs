@@ -5,7 +5,9 @@ use std::fs;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
+use std::process::{Command, Stdio};
+
+use assert_cmd::assert::Assert;
 
 use crate::folder::Folder;
 
@@ -84,24 +86,7 @@ pub fn record_arguments(program: &str) -> String {
     format!(r#"printf '<%s>\n' "$@" >>"$SANDBOX/{program}.arguments""#)
 }
 
-/// Runs a command. Returns its exit code and its output followed by its errors, and checks that
-/// these contain no control characters.
-#[track_caller]
-pub fn run_to_end(mut command: Command) -> (Option<i32>, String) {
-    let Output {
-        status,
-        stdout,
-        stderr,
-    } = command.output().expect("the script starts");
-    let output = [stdout, stderr].concat();
-    let is_control = |byte: &u8| !matches!(byte, b'\n' | b'\t' | b' '..=b'~');
-    assert!(
-        !output.iter().any(is_control),
-        "{:?}",
-        String::from_utf8_lossy(&output)
-    );
-    (
-        status.code(),
-        String::from_utf8(output).expect("the output is ASCII"),
-    )
+/// The errors of a run as text.
+pub fn reported(ended: &Assert) -> String {
+    String::from_utf8(ended.get_output().stderr.clone()).expect("the errors are text")
 }
