@@ -198,12 +198,17 @@ impl<'a> Row<'a> {
         self.status().has_figures()
     }
 
+    /// The conditions in words; `None` also for a timer that sets its slack itself, as its id says.
+    fn set_conditions(&self) -> Option<[String; CONDITION_COUNT]> {
+        let conditions = self.conditions().filter(|_| !self.id().contains("-slack-"));
+        conditions.map(conditions_in_words)
+    }
+
     /// The conditions as text: if `shared`, the conditions that are equal in all rows of this kind,
     /// otherwise the conditions that differ.
     pub fn conditions_in_words(&self, shared: bool) -> String {
-        self.conditions()
-            .into_iter()
-            .flat_map(conditions_in_words)
+        let parts = self.set_conditions().into_iter().flatten();
+        parts
             .zip(self.varied)
             .filter(|(_, varied)| *varied != shared)
             .map(|(part, _)| part)
@@ -291,11 +296,7 @@ pub fn rows(report: &Report, kind: Kind) -> Vec<Row<'_>> {
             varied: [false; CONDITION_COUNT],
         })
         .collect();
-    let conditions: Vec<_> = rows
-        .iter()
-        .filter_map(Row::conditions)
-        .map(conditions_in_words)
-        .collect();
+    let conditions: Vec<_> = rows.iter().filter_map(Row::set_conditions).collect();
     let varied = array::from_fn(|at| {
         conditions
             .iter()

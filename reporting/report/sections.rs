@@ -120,10 +120,9 @@ fn timers(report: &Report, kind: Kind, detail: Detail) -> TimerTable<'_> {
         Kind::Waits => "Waits".into(),
         Kind::Periods => format!("Wake-ups every {length}"),
     };
-    let conditions = match first.conditions_in_words(true) {
-        none if none.is_empty() => none,
-        conditions => format!(" ({conditions})"),
-    };
+    let shared = rows.iter().map(|row| row.conditions_in_words(true));
+    let shared = shared.into_iter().find(|shared| !shared.is_empty());
+    let conditions = shared.map_or_else(String::new, |shared| format!(" ({shared})"));
     let order = match kind {
         Kind::Clocks => "",
         Kind::Waits => ", the recommended first, then the least late",
