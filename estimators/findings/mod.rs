@@ -48,7 +48,8 @@ pub use run::RUN;
 pub use waits::WAITS;
 
 use crate::model::{
-    Finding, PeriodFigures, Platform, Report, Severity, TimerRow, Unit, Value, Values, WaitFigures,
+    Finding, Lateness, PeriodFigures, Platform, Report, Severity, TimerRow, Unit, Value, Values,
+    WaitFigures,
 };
 use crate::numbers::{rate, short_time, significant, trimmed};
 use crate::profile::Profile;
@@ -83,6 +84,8 @@ pub struct Facts<'a> {
     pub wait_trace: Option<&'a WaitTrace>,
     /// The results for it.
     pub waits: Option<&'a WaitFigures>,
+    /// Its waits that return early most often, or the wake-ups of a periodic timer.
+    pub earliest: Option<&'a Lateness>,
     /// The results for the periodic timer.
     pub period: Option<&'a PeriodFigures>,
 }

@@ -2,7 +2,9 @@
 //! the text of each and the condition under which it is reported.
 
 use super::{ns, number, values};
-use crate::model::{Granularity, MAX_FINE_STEP_NS, MAX_RATE_PPM, Steps, Unit, Value, WaitFigures};
+use crate::model::{
+    Granularity, Lateness, MAX_FINE_STEP_NS, MAX_RATE_PPM, Steps, Unit, Value, WaitFigures,
+};
 use crate::trace::WaitRun;
 
 rules! {
@@ -52,22 +54,26 @@ rules! {
             };
     }
     "returns-early" {
-        Note "{share} of waits of {request} returned before their time, by up to {earliest}"
+        Note "{share} of waits of {request} returned before their time, by up to {earliest}<, {likely}>"
             in short "{share} by up to {earliest}" => "read the clock after a wait, and wait for the rest",
-            |waits| {
-                let is_same_clock = waits.other_clock_ppm().is_none();
-                let early = waits.lateness.iter().filter(|_| is_same_clock).filter(|late| late.early > 0.0);
-                let late = early.max_by(|a, b| a.early.total_cmp(&b.early))?;
-                Some(values! {
-                    share: number(late.early, Unit::Share),
-                    request: ns(late.request_ns as f64),
-                    earliest: ns(late.earliest_ns),
+            |earliest| {
+                let Lateness { early, earliest_ns, p50_ns, .. } = *earliest;
+                let median_ns = p50_ns.map_or(0.0, |late| -late.value);
+                let likely = match median_ns > MIN_EQUAL_SHARE * earliest_ns {
+                    true => "all by about as much: their lengths are rounded down",
+                    false => "by differing times: their clock is coarse, or fast",
+                };
+                (early > 0.0).then(|| values! {
+                    share: number(early, Unit::Share),
+                    request: ns(earliest.request_ns as f64),
+                    earliest: ns(earliest_ns),
+                    likely,
                 })
             };
     }
     "coarse-reference" {
         Note "the clock that times the waits, {clock}, moves in steps of {step}: each lateness is known only to within a step"
-            in short "steps of {step}" => "measure where a finer clock can be read; a library that replaces clock_gettime may have made it coarse",
+            in short "steps of {step}" => "measure where a finer clock can be read",
             |wait_trace| {
                 let reference = &wait_trace.reference;
                 let step_ns = reference.uncertainty_ns();
@@ -86,8 +92,7 @@ rules! {
             |waits| Some(values! { step: first_step(waits, |steps| steps.grid)? });
     }
     "late-in-proportion" {
-        Note "waits are longer than asked for by {excess} of their length: it is timed by another clock than it waits by, or \
-              the system delays it, as Linux does poll"
+        Note "waits are longer than asked for by {excess} of their length: the system delays them, as Linux does poll, or they are timed by another clock"
             => "wait in parts, or to a point in absolute time",
             |waits| {
                 let ppm = waits.proportional_ppm?;
@@ -101,6 +106,10 @@ fn first_step(waits: &WaitFigures, kind: fn(&Steps) -> Option<Granularity>) -> O
     let step = waits.steps.iter().find_map(|steps| kind(steps)?.step())?;
     Some(ns(step.value))
 }
+
+/// The smallest median earliness of waits that are early by the same, as a share of the largest.
+/// *Computed*: it is 1/2 if a coarse or fast clock makes them early.
+const MIN_EQUAL_SHARE: f64 = 0.75;
 
 /// The smallest share of expirations lost without a report that is worth a note.
 /// *Judgement*: one in a run of some hundred may be an interruption.

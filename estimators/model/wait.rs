@@ -151,7 +151,7 @@ pub struct WaitFigures {
 impl WaitFigures {
     /// The share of its length, in ppm, by which every wait is shorter, or so much longer that no
     /// system delays it by as much: the primitive waits by another clock than the one that times it.
-    /// `None` if some lengths deviate by another share.
+    /// `None` if some lengths deviate by another share, or if there are only two.
     pub fn other_clock_ppm(&self) -> Option<Interval> {
         /// The largest delay of a wait by the system, in ppm of its length. *Definition*: poll and
         /// select of Linux, in a process with a low priority.
@@ -160,23 +160,27 @@ impl WaitFigures {
         /// varies more.
         const MAX_HALF_WIDTH: f64 = 0.1;
         let ppm = self.proportional_ppm?;
-        let (low, high) = ppm.ends()?;
-        let shortest = self.lateness.iter().min_by_key(|row| row.request_ns)?;
+        let shortest = self.lateness.iter().min_by_key(|late| late.request_ns)?;
+        let least = shortest.p50_ns?;
         let fits = |row: &Lateness| {
             let expected = 1e-6 * ppm.value * (row.request_ns - shortest.request_ns) as f64;
-            row.p50_ns.zip(shortest.p50_ns).is_none_or(|(late, least)| {
-                (0.5..2.0).contains(&((late.value - least.value) / expected))
-                    || expected.abs() < 2.0 * (late.half_width() + least.half_width())
+            row.p50_ns.is_some_and(|late| {
+                let errors = late.half_width() + least.half_width();
+                (late.value - least.value - expected).abs() <= 0.5 * expected.abs() + errors
             })
         };
-        // Steps change the lateness of a length that is no multiple by up to a step.
-        let longest = self.lateness.iter().map(|row| row.request_ns).max()? as f64;
-        let mut steps = self.granularities().filter_map(Granularity::step);
-        let is_other = (high < -MAX_RATE_PPM || low > MAX_DELAY_PPM)
-            && steps.all(|step| 1e-6 * ppm.value.abs() * longest > step.value)
+        let is_other = (ppm.high < -MAX_RATE_PPM || ppm.low > MAX_DELAY_PPM)
             && ppm.half_width() < MAX_HALF_WIDTH * ppm.value.abs()
+            && self.lateness.len() > 2
             && self.lateness.iter().all(fits);
         is_other.then_some(ppm)
+    }
+
+    /// The lateness of the waits that return early most often; `None` if they wait by another clock.
+    pub fn earliest(&self) -> Option<&Lateness> {
+        let rows = self.lateness.iter();
+        let earliest = rows.max_by(|a, b| a.early.total_cmp(&b.early));
+        earliest.filter(|_| self.other_clock_ppm().is_none())
     }
 
     /// All known granularities, for the shortest waits first.

@@ -28,19 +28,16 @@ pub fn figures(trace: &PeriodTrace) -> PeriodFigures {
     let most_ns = MAX_START_ERROR_RATIO * start_ns.max(step_ns);
     let known = all.iter().filter(|one| one.start_error_ns <= most_ns);
     let late: Vec<Vec<f64>> = known.map(|one| one.late_ns.clone()).collect();
-    let longest_ns = all.iter().map(|one| one.length_ns).fold(0.0, f64::max);
-    let errors_ns = [
-        step_ns + start_ns,
-        trace.reference.rate_uncertainty * longest_ns,
-    ];
+    let late = lateness(trace.period_ns, &late, [step_ns + start_ns, 0.0]);
     let cpu = mean_over_processes(all.iter().filter_map(|one| one.cpu_ns));
-    let sum = |count: fn(&Series) -> f64| all.iter().map(count).sum::<f64>() as u64;
+    let [expirations, missed_reported, lost] =
+        [0, 1, 2].map(|which| all.iter().map(|one| one.counts[which]).sum::<f64>());
     PeriodFigures {
         rate_error_ppm: mean_over_processes(all.iter().filter_map(|one| one.rate_error_ppm)),
-        lateness: lateness(trace.period_ns, &late, errors_ns).map(|late| late.with_cpu_time(cpu)),
-        expirations: sum(|one| one.expirations),
-        missed_reported: sum(|one| one.missed_reported),
-        missed: sum(|one| one.missed_reported + one.lost),
+        lateness: late.map(|late| late.with_cpu_time(cpu)),
+        expirations: expirations as u64,
+        missed_reported: missed_reported as u64,
+        missed: (missed_reported + lost) as u64,
         is_loop: trace.runs.iter().any(|run| run.start == Start::Relative),
         processes: trace.runs.len() as u32,
     }
@@ -52,17 +49,12 @@ struct Series {
     late_ns: Vec<f64>,
     /// The largest error of the start, in nanoseconds.
     start_error_ns: f64,
-    /// The time from the first wake-up to the last, in nanoseconds.
-    length_ns: f64,
     /// The relative difference of the period from the requested one.
     rate_error_ppm: Option<f64>,
     /// CPU time per wake-up, in nanoseconds.
     cpu_ns: Option<f64>,
-    /// Expirations, those that wake-ups report included.
-    expirations: f64,
-    /// Missed expirations that the timer reports, and those that it loses.
-    missed_reported: f64,
-    lost: f64,
+    /// Expirations with those that wake-ups report, missed ones that the timer reports, and lost ones.
+    counts: [f64; 3],
 }
 
 impl Series {
@@ -71,57 +63,44 @@ impl Series {
         let reference = &trace.reference;
         let period_ns = trace.period_ns.max(1) as f64;
         // Earlier versions then made the program late on purpose.
-        let free = run
-            .stalls
-            .iter()
-            .min()
-            .map_or(usize::MAX, |stall| *stall as usize + 1);
+        let free = run.stalls.iter().min();
+        let free = free.map_or(usize::MAX, |stall| *stall as usize + 1);
         let wakeups = &run.wakeups[..free.min(run.wakeups.len())];
-        let first = wakeups.first()?.0;
         let [before, after] = match run.start {
             Start::Between(readings) => readings,
-            Start::Relative | Start::Unknown => [first; 2],
+            Start::Relative | Start::Unknown => [wakeups.first()?.0; 2],
         };
         // The start is taken to be the middle of both readings.
         let start_ns = reference.ns(before, after) / 2.0;
-        let at_ns = wakeups
-            .iter()
-            .map(|(at, _)| reference.ns(before, *at) - start_ns);
-        let at_ns: Vec<f64> = at_ns.collect();
-        let length_ns = at_ns[at_ns.len() - 1] - at_ns[0];
-        let counts = wakeups.iter().map(|(_, count)| (*count).max(1) as f64);
-        let expired = counts.scan(0.0, |sum, count| {
-            *sum += count;
-            Some(*sum)
-        });
-        let expired: Vec<f64> = expired.collect();
-        let lost = match run.start {
-            Start::Between(_) => lost_expirations(&at_ns, &expired, period_ns),
-            Start::Relative | Start::Unknown => vec![0.0; at_ns.len()],
+        let mut expired = 0.0;
+        let wakeup = |(at, count): &(i64, u64)| {
+            expired += (*count).max(1) as f64;
+            [expired, reference.ns(before, *at) - start_ns]
         };
-        let due = expired
-            .iter()
-            .zip(&lost)
-            .map(|(expired, lost)| (expired + lost) * period_ns);
-        let points: Vec<[f64; 2]> = due.zip(&at_ns).map(|(due, at)| [due, *at]).collect();
-        let settled = at_ns.len().checked_sub(SETTLING_WAKEUPS + 1);
-        let late_ns = match run.start {
-            Start::Between(_) => points.iter().map(|[due, at]| at - due).collect(),
-            Start::Relative => points
-                .windows(2)
-                .map(|two| two[1][1] - two[0][1] - (two[1][0] - two[0][0]))
-                .collect(),
-            Start::Unknown => Vec::new(),
-        };
-        (length_ns > 0.0).then(|| Self {
-            late_ns,
+        // For each wake-up the number of its due time, and its time since the start.
+        let mut points: Vec<[f64; 2]> = wakeups.iter().map(wakeup).collect();
+        let settled = points.len().saturating_sub(SETTLING_WAKEUPS + 1);
+        let reported = points.get(settled)?[0] - (settled + 1) as f64;
+        let mut lost = 0.0;
+        if let Start::Between(_) = run.start {
+            let passed = lost_expirations(&points, period_ns);
+            lost = passed[settled];
+            let points = points.iter_mut().zip(passed);
+            points.for_each(|(point, passed)| point[0] += passed);
+        }
+        let late_ns = |[number, at_ns]: &[f64; 2]| at_ns - number * period_ns;
+        let late: Vec<f64> = points.iter().map(late_ns).collect();
+        let passed_ns = points[points.len() - 1][1] - points[0][1];
+        (passed_ns > 0.0).then(|| Self {
+            late_ns: match run.start {
+                Start::Between(_) => late,
+                Start::Relative => late.windows(2).map(|two| two[1] - two[0]).collect(),
+                Start::Unknown => Vec::new(),
+            },
             start_error_ns: start_ns.abs(),
-            length_ns,
-            rate_error_ppm: median_slope(&points).map(|slope| 1e6 * (slope - 1.0)),
-            cpu_ns: run.cpu_ns.map(|ns| ns as f64 / run.wakeups.len() as f64),
-            expirations: expired[expired.len() - 1],
-            missed_reported: settled.map_or(0.0, |at| expired[at] - (at + 1) as f64),
-            lost: settled.map_or(0.0, |at| lost[at]),
+            rate_error_ppm: median_slope(&points).map(|ns| 1e6 * (ns / period_ns - 1.0)),
+            cpu_ns: run.cpu_ns.map(|ns| ns as f64 / wakeups.len() as f64),
+            counts: [expired, reported, lost],
         })
     }
 }
@@ -137,12 +116,11 @@ const FIRST_WAKEUPS: usize = 32;
 /// the timer follows its wake-ups, because its period may differ from the requested one. An
 /// expiration has passed if all later wake-ups are late by a period: otherwise the timer makes up
 /// for the late wake-up.
-fn lost_expirations(at_ns: &[f64], expired: &[f64], period_ns: f64) -> Vec<f64> {
+fn lost_expirations(points: &[[f64; 2]], period_ns: f64) -> Vec<f64> {
     let late = || {
-        at_ns
+        points
             .iter()
-            .zip(expired)
-            .map(|(at, expired)| at / period_ns - expired)
+            .map(|[number, at_ns]| at_ns / period_ns - number)
     };
     let mut phase = median(late().take(FIRST_WAKEUPS)).unwrap_or(0.0);
     let passed = late().map(|late| {

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::Observation;
 use crate::findings::{Facts, WAITS, apply};
-use crate::model::{PeriodRow, RowHead, Status, WaitRow};
+use crate::model::{PeriodRow, RowHead, Status, WaitFigures, WaitRow};
 use crate::trace::{PeriodTrace, WaitTrace};
 use crate::waits::{self, periods};
 
@@ -27,6 +27,7 @@ impl Observation<WaitTrace, NotUsable> {
         WaitRow {
             head: self.head(Facts {
                 waits: figures.as_ref(),
+                earliest: figures.as_ref().and_then(WaitFigures::earliest),
                 wait_trace: trace,
                 ..Facts::default()
             }),
@@ -44,6 +45,7 @@ impl Observation<PeriodTrace, NotUsable> {
         PeriodRow {
             head: self.head(Facts {
                 period: figures.as_ref(),
+                earliest: figures.as_ref().and_then(|found| found.lateness.as_ref()),
                 ..Facts::default()
             }),
             conditions: self.conditions.clone().unwrap_or_default(),

@@ -30,6 +30,7 @@ fn found(model: &WaitModel, seed: u64) -> (WaitFigures, Vec<Finding>) {
     let figures = figures(&trace);
     let facts = Facts {
         waits: Some(&figures),
+        earliest: figures.earliest(),
         wait_trace: Some(&trace),
         ..Facts::default()
     };
