@@ -4,6 +4,8 @@
 //! *grid*). Only steps that explain the width of the lateness are searched for, because lateness is
 //! then distributed evenly over a step.
 
+use std::collections::BTreeMap;
+
 use super::{late_ns, observed_ns, zero_if_not_finite};
 use crate::model::{Granularity, Interval, Steps};
 use crate::statistics::phasors::{Complex, Sweep};
@@ -11,6 +13,9 @@ use crate::statistics::quantiles::MIN_MEDIAN_VALUES;
 use crate::statistics::{CONFIDENCE, Z, mean, median, quantile, sorted, student_quantile};
 use crate::trace::{Reference, Wait, WaitRun};
 
+/// The ratio of the longest requests of scans that are analysed separately, because a timer may
+/// round longer waits more coarsely. *Definition*: that of successive scans.
+const SCALE_RATIO: f64 = 4.0;
 /// The share of waits, those with the largest lateness, that is left out, because outliers hide a
 /// lattice. *Seen*.
 const LATEST_SHARE: f64 = 0.15;
@@ -45,15 +50,17 @@ const MAX_STRETCH: f64 = 0.01;
 /// distances, from their 5th percentile to their median. *Chance*: 3.3 deviations of normal noise.
 const MAX_DISTANCE: f64 = 2.0;
 
-/// Returns the granularity of the first scan of all processes, of the second, and so on, which are
-/// longer and longer.
+/// Returns the granularity of scans of similar lengths, from short to long ones.
 pub fn granularity(runs: &[WaitRun], reference: &Reference) -> Vec<Steps> {
-    let most = runs.iter().map(|run| run.scans.len()).max().unwrap_or(0);
-    let scale = |number| {
-        let scans = runs.iter().filter_map(|run| run.scans.get(number));
-        Scale::new(scans, reference).steps(runs.len() > 1)
-    };
-    (0..most).map(scale).collect()
+    let mut scales = BTreeMap::<i64, Vec<&Vec<Wait>>>::new();
+    for scan in runs.iter().flat_map(|run| &run.scans) {
+        if let Some(longest) = scan.iter().map(|wait| wait.request_ns).max() {
+            let scale = (longest.max(1) as f64).ln() / SCALE_RATIO.ln();
+            scales.entry(scale.round() as i64).or_default().push(scan);
+        }
+    }
+    let steps = |scans: &Vec<_>| Scale::new(scans, reference).steps(runs.len() > 1);
+    scales.values().map(steps).collect()
 }
 
 /// A wait in nanoseconds since the first one of its scan began.
@@ -79,8 +86,8 @@ struct Scale<'a> {
 }
 
 impl<'a> Scale<'a> {
-    fn new(scans: impl Iterator<Item = &'a Vec<Wait>>, reference: &'a Reference) -> Self {
-        let timed = |scan: &Vec<Wait>| -> Vec<(Timed, f64)> {
+    fn new(scans: &[&Vec<Wait>], reference: &'a Reference) -> Self {
+        let timed = |scan: &&Vec<Wait>| -> Vec<(Timed, f64)> {
             let late = |wait| late_ns(wait, reference);
             let middle = median(scan.iter().map(late)).unwrap_or(0.0);
             let timed = scan.iter().map(|wait| {
@@ -97,7 +104,7 @@ impl<'a> Scale<'a> {
             });
             timed.collect()
         };
-        let scans: Vec<Vec<(Timed, f64)>> = scans.map(timed).collect();
+        let scans: Vec<Vec<(Timed, f64)>> = scans.iter().map(timed).collect();
         let late = sorted(scans.iter().flatten().map(|(_, late)| late));
         let latest = quantile(&late, 1.0 - LATEST_SHARE).unwrap_or(0.0);
         let requests = scans.iter().flatten().map(|(wait, _)| wait.request);
