@@ -9,8 +9,9 @@ use std::collections::BTreeMap;
 use super::{late_ns, observed_ns, zero_if_not_finite};
 use crate::model::{Granularity, Interval, Steps};
 use crate::statistics::phasors::{Complex, Sweep};
-use crate::statistics::quantiles::MIN_MEDIAN_VALUES;
-use crate::statistics::{CONFIDENCE, Z, mean, median, quantile, sorted, student_quantile};
+use crate::statistics::{
+    CONFIDENCE, SIGNIFICANT_DEVIATIONS, mean, median, quantile, sorted, student_quantile,
+};
 use crate::trace::{Reference, Wait, WaitRun};
 
 /// The ratio of the longest requests of scans that are analysed separately, because a timer may
@@ -134,12 +135,13 @@ impl<'a> Scale<'a> {
         let grid = self.find(|wait| wait.end, |wait| wait.start + wait.request, rest);
         let known = |found: Option<Lattice>, width: f64, stretch: f64| {
             // The relative standard error of the width of n evenly distributed values is 1/√n.
-            let bound = STEP_WIDTHS[1] * width * (1.0 + Z / self.waits.sqrt());
+            let share = 1.0 - SIGNIFICANT_DEVIATIONS / self.waits.sqrt();
+            let bound = STEP_WIDTHS[1] * width / share;
             let Some(Lattice {
                 step, half_width, ..
             }) = found
             else {
-                let is_known = self.waits >= MIN_MEDIAN_VALUES as f64 && bound <= self.longest;
+                let is_known = bound > 0.0 && bound <= self.longest;
                 return is_known.then(|| Granularity::AtMost(bound.max(self.shortest())));
             };
             let half = half_width.hypot(self.reference.rate_uncertainty * step);
