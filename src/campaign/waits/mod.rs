@@ -201,9 +201,6 @@ pub fn explore(
     const STEPS_PER_SCAN: f64 = 2.5;
     /// Limits of the longest random pause before a wait, in nanoseconds.
     const PAUSES_NS: [f64; 2] = [2e4, 2e7];
-    /// The least lateness that may be due to a step, in nanoseconds. *Judgement*: ticks of systems are
-    /// longer than twice this time, and pauses keep the CPU busy.
-    const MIN_STEPPED_NS: f64 = 2e5;
     let mut scan = |count: u32, longest_ns: f64| {
         let request = |_| random.random_range(0.0..longest_ns) as u64;
         let lengths: Vec<u64> = (0..count).map(request).collect();
@@ -229,14 +226,10 @@ pub fn explore(
             break;
         }
     }
-    // Pauses of a step let waits begin at all of its phases equally often.
-    let step_ns = if late < MIN_STEPPED_NS {
-        0.0
-    } else {
-        2.0 * late
-    };
+    // Pauses of a step, which makes a primitive late by half of it, let waits begin at all of its
+    // phases equally often.
     let least_ns = PAUSES_NS[0].max(reference.uncertainty_ns());
-    let pause_ns = step_ns.max(least_ns).min(PAUSES_NS[1]);
+    let pause_ns = (2.0 * late).max(least_ns).min(PAUSES_NS[1]);
     let requests = lengths_ns.iter().flat_map(|&length| {
         let count = plan.length_ns / (length as f64 + late + pause_ns / 2.0);
         let count = (count as u32).min(plan.waits).max(MIN_WAITS_PER_LENGTH);
