@@ -178,7 +178,7 @@ impl CampaignPlan {
             leading_ns: 2.4e9,
             scan: 60,
             scan_ns: 1.2e8,
-            ticking_ns: 1.8e8,
+            ticking_ns: 1.65e8,
         },
     };
     /// The plan for publications.
