@@ -94,7 +94,7 @@ fn parse_lengths(text: &str) -> Result<Vec<u64>, InvalidValue> {
     /// The longest wait in nanoseconds: one minute.
     const MAX_NS: f64 = 6e10;
     let length = |text: &str| match quantity::parse_time(text)? {
-        // Waits of 1 ns are the floor.
+        // In traces of earlier versions waits of 1 ns were the shortest possible.
         Nanos(ns) if ns > 1.0 && ns <= MAX_NS => Ok(ns.ceil() as u64),
         _ => Err(InvalidValue::expected("waits from 2ns to 60s")),
     };
