@@ -200,9 +200,12 @@ fn candidates(
     });
     let all = periods.chain(waits);
     let all = all.filter_map(|(head, conditions, means, late, unfit)| {
-        let is_later = late.p50_ns?.value >= late.request_ns as f64 && !asked.once;
-        let in_bursts = is_later.then_some("it is later than the period: calls come in bursts");
-        let unfit = unfit.or(in_bursts);
+        let lateness = late.p50_ns?.value / late.request_ns as f64;
+        let in_bursts = (lateness >= 1.0 && !asked.once)
+            .then_some("it is later than the period: calls come in bursts");
+        let too_early =
+            (lateness < -0.5).then_some("it returns before half of the time has passed");
+        let unfit = unfit.or(in_bursts).or(too_early);
         let figures = WaitRecord {
             lateness: late,
             conditions: conditions.clone(),

@@ -96,16 +96,29 @@ fn waits_by_another_clock_are_not_proposed() {
         (-50.0, "first"),
     ] {
         let mut first = wait("first", BLOCKS, late(3e4, 1e6));
-        let longer = Lateness {
-            request_ns: 100_000_000,
-            ..late(3e4 + ppm * 99.0, 1e6)
-        };
         let figures = first.figures.as_mut().expect("they are there");
-        figures.lateness.push(longer);
+        for length_ms in [10, 100] {
+            figures.lateness.push(Lateness {
+                request_ns: length_ms * 1_000_000,
+                ..late(3e4 + ppm * (length_ms - 1) as f64, 1e6)
+            });
+        }
         figures.proportional_ppm = Some(Interval::around(ppm, 5.0));
         let found = report([wait("sleep", BLOCKS, late(9e4, 1e6)), first]);
         assert_eq!(pick(&found, true, None).as_deref(), Some(proposed), "{ppm}");
     }
+}
+
+#[test]
+fn wait_that_hardly_waits_is_not_picked() {
+    let mostly = |late_ns| {
+        pick(
+            &report([wait("first", BLOCKS, late(late_ns, 1e3))]),
+            true,
+            None,
+        )
+    };
+    assert_eq!([-9e5, -3e5].map(mostly), [None, Some("first".into())]);
 }
 
 /// Code decides between equals; a timer that is clearly better stays first, except in languages without
