@@ -15,9 +15,8 @@ use crate::text::json_error;
 /// The ranges of all numbers of a report, and of a log of `watch`, by their key or a word of it, as in
 /// `steal_share`; those with other keys are in [`Range::INTEGER`]. The range of a
 /// [field](crate::fields) may be narrower.
-const RANGES: [(&str, Range); 12] = [
+const RANGES: [(&str, Range); 11] = [
     ("at_s", Range::CLOCK),
-    ("size", Range::CLOCK),
     // In CPUs, of which a process may use several.
     ("cpu_share", Range::PROCESSES),
     ("duration", Range::SECONDS),
