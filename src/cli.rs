@@ -136,7 +136,7 @@ impl Cli {
             cli.common.node = node.cloned();
             paths::check(verb, matches).map(|()| cli)
         });
-        cli.map_err(|error| error.format(&mut command))
+        cli.map_err(|error| error.format(&mut verb.clone()))
     }
 }
 

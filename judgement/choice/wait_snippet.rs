@@ -22,9 +22,11 @@ struct timespec t = {EVERY / 1000000000, EVERY % 1000000000};
 -struct itimerspec times = {{0, 0}, t};
 timerfd_settime(fd, 0, &times, NULL);
 +// n: periods since the last; above 1, some were missed
-+for (unsigned long long n; WAIT;) operation();
++for (unsigned long long n;;)
++    if (WAIT) operation();  // else a signal came
 -unsigned long long n;
--if (WAIT) operation();",
+-while (!(WAIT)) {}  // again after a signal
+-operation();",
     ),
     (
         &[C, Cpp],
@@ -118,8 +120,8 @@ WAIT-long long left = EVERY;
 +    clock_gettime(CLOCK_MONOTONIC, &now);
 +    long long left = next - 1000000000LL * now.tv_sec - now.tv_nsec;
     struct timespec wait = {left / 1000000000, left % 1000000000};
--nanosleep(&wait, NULL);
-+    nanosleep(&wait, NULL);  // returns if negative
+-while (nanosleep(&wait, &wait)) {}  // again after a signal
++    while (left > 0 && nanosleep(&wait, &wait)) {}  // again after a signal
     operation();
 +}";
 const RUST: &str = "\

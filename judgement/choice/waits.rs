@@ -11,7 +11,8 @@ use super::plan::percent;
 use super::runtime::why_unavailable;
 use super::wait_snippet::coded;
 use crate::model::{
-    Interval, Lateness, Report, RowHead, USUAL_WAIT_NS, WaitActivity, WaitConditions, value_of,
+    Interval, Lateness, MAX_RATE_PPM, Report, RowHead, USUAL_WAIT_NS, WaitActivity, WaitConditions,
+    value_of,
 };
 use crate::numbers::{short_time, time};
 
@@ -69,6 +70,8 @@ pub struct WaitRecord {
     /// How late they end, and their CPU time.
     #[serde(flatten)]
     pub lateness: Lateness,
+    /// Share of due times without a wake-up; 0 for single waits.
+    pub missed: f64,
     /// The conditions under which they were measured.
     pub conditions: WaitConditions,
     /// Whether the thread blocks, or runs a loop all the time or before the wake-up.
@@ -130,7 +133,10 @@ fn rank(
     });
     let mut second = take_best(&mut all, |one| {
         let late = &one.figures.lateness;
-        let is_better = |best: &RankedWait| has_short_tail(late, &best.figures.lateness);
+        let is_better = |best: &RankedWait| {
+            let distance = |one: &RankedWait| value_of(one.figures.distance());
+            distance(one) <= distance(best) && has_short_tail(late, &best.figures.lateness)
+        };
         let serves = !blocks(one) && first.as_ref().is_none_or(is_better);
         let all_ns = Interval::exact(late.request_ns as f64);
         serves.then(|| late.cpu_ns.unwrap_or(all_ns))
@@ -181,25 +187,34 @@ fn candidates(
 ) -> Vec<RankedWait> {
     let periods = report.periods.iter().filter_map(|row| {
         let figures = row.figures.as_ref().filter(|_| is_periodic)?;
+        let is_fast = figures
+            .rate_error_ppm
+            .is_some_and(|ppm| ppm.high < -MAX_RATE_PPM);
         let serves = figures.keeps_schedule() || (figures.is_loop && with_loops);
-        let unfit = (!serves).then_some("it falls behind its schedule");
-        Some((
-            &row.head,
-            &row.conditions,
-            row.means,
-            figures.lateness.clone()?,
-            unfit,
-        ))
+        let unfit = match (serves, is_fast) {
+            (false, _) => Some("it falls behind its schedule"),
+            (true, true) => Some("it runs ahead of its schedule: its clock is fast"),
+            (true, false) => None,
+        };
+        let late = figures.lateness.clone()?;
+        let missed = figures.missed as f64 / figures.due().max(1) as f64;
+        Some((&row.head, &row.conditions, row.means, (late, missed), unfit))
     });
     let waits = report.waits.iter().filter_map(|row| {
         let figures = row.figures.as_ref().filter(|_| !is_periodic)?;
         let late = Lateness::nearest(figures.lateness.iter(), asked.every_ns)?;
         let other_clock = figures.other_clock_ppm();
         let unfit = other_clock.map(|_| "it waits by another clock than it is timed by");
-        Some((&row.head, &row.conditions, row.means, late.clone(), unfit))
+        Some((
+            &row.head,
+            &row.conditions,
+            row.means,
+            (late.clone(), 0.0),
+            unfit,
+        ))
     });
     let all = periods.chain(waits);
-    let all = all.filter_map(|(head, conditions, means, late, unfit)| {
+    let all = all.filter_map(|(head, conditions, means, (late, missed), unfit)| {
         let lateness = late.p50_ns?.value / late.request_ns as f64;
         let in_bursts = (lateness >= 1.0 && !asked.once)
             .then_some("it is later than the period: calls come in bursts");
@@ -208,6 +223,7 @@ fn candidates(
         let unfit = unfit.or(in_bursts).or(too_early);
         let figures = WaitRecord {
             lateness: late,
+            missed,
             conditions: conditions.clone(),
             means,
         };
@@ -246,6 +262,8 @@ impl WaitRecord {
                 format!("; {} of CPU per wake-up", time(cpu.value))
             }
         });
+        let missed = (self.missed > 0.0)
+            .then(|| format!("; {} of due times had no wake-up", percent(self.missed)));
         let early = (late.early > 0.0).then(|| {
             format!(
                 "; {} return up to {} early: wait for the rest",
@@ -254,13 +272,14 @@ impl WaitRecord {
             )
         });
         format!(
-            "{side} by {} (median of {} waits{}), {} at worst{}{}",
+            "{side} by {} (median of {} waits{}), {} at worst{}{}{}",
             time(value_of(self.distance())),
             late.waits,
             tail.unwrap_or_default(),
             time(late.max_ns),
             cpu.unwrap_or_default(),
-            early.unwrap_or_default()
+            early.unwrap_or_default(),
+            missed.unwrap_or_default()
         )
     }
 }

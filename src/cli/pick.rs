@@ -49,7 +49,7 @@ pub struct PickArgs {
     ///
     /// It is the least late one that blocks.
     #[arg(long, value_name = "TIME", value_parser = super::values::parse_period, allow_hyphen_values = true,
-          conflicts_with = "rate")]
+          conflicts_with_all = ["rate", "sleep"])]
     pub every: Option<u64>,
     /// Take the figures from this report (JSON) instead of measuring them
     #[arg(long, value_name = "REPORT")]

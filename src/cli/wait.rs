@@ -37,7 +37,7 @@ pub struct WaitArgs {
     /// A number without a unit is in seconds.
     #[arg(long, value_name = "TIME", value_parser = values::parse_seconds, allow_hyphen_values = true, conflicts_with = "every")]
     pub budget: Option<f64>,
-    /// Delay up to 4s that the kernel may add to a wake-up to combine it with others (timer slack)
+    /// Delay up to 2s that the kernel may add to a wake-up to combine it with others (timer slack)
     #[arg(long, value_name = "TIME", value_parser = parse_slack, allow_hyphen_values = true)]
     pub slack: Option<u64>,
     /// Scheduling policy of the waiting thread: other, fifo:PRIORITY or rr:PRIORITY
@@ -71,10 +71,8 @@ impl WaitArgs {
     /// # Errors
     /// When one of them is invalid, or there is a period.
     pub(super) fn take_lengths(&mut self) -> Result<(), Error> {
-        let is_time = |text: &str| quantity::parse_time(text).is_ok();
-        let are_times =
-            |word: &mut String| word.split(',').flat_map(|it| it.split("..")).all(is_time);
-        let words: Vec<String> = self.run.timers.extract_if(.., are_times).collect();
+        let is_time = |word: &mut String| word.starts_with(|first: char| first.is_ascii_digit());
+        let words: Vec<String> = self.run.timers.extract_if(.., is_time).collect();
         for text in words.iter().flat_map(|word| word.split(',')) {
             let parsed = match self.every {
                 Some(_) => Err(InvalidValue::expected("one period, and no lengths")),
@@ -101,7 +99,9 @@ fn parse_lengths(text: &str) -> Result<Vec<u64>, InvalidValue> {
     let (from, to) = text.split_once("..").unwrap_or((text, text));
     let (from, to) = (length(from)?, length(to)?);
     if from > to {
-        return Err(InvalidValue::expected("a range as in 1us..50ms"));
+        return Err(InvalidValue::expected(
+            "the shorter length of a range first, as in 1us..50ms",
+        ));
     }
     let decades = successors(Some(from), |ns| ns.checked_mul(10)).take_while(|ns| *ns < to);
     Ok(decades.chain([to]).collect())
@@ -110,8 +110,8 @@ fn parse_lengths(text: &str) -> Result<Vec<u64>, InvalidValue> {
 /// Parses a timer slack in nanoseconds.
 fn parse_slack(text: &str) -> Result<u64, InvalidValue> {
     match quantity::parse_time(text)? {
-        Nanos(ns) if ns <= 4e9 => Ok(ns.ceil() as u64),
-        _ => Err(InvalidValue::expected("a time up to 4s")),
+        Nanos(ns) if ns <= 2e9 => Ok(ns.ceil() as u64),
+        _ => Err(InvalidValue::expected("a time up to 2s")),
     }
 }
 

@@ -40,6 +40,7 @@ pub fn wait(request: &WaitRequest) -> Result<FinishedRun, RunError> {
     };
     conditions.check().map_err(RunError::Conditions)?;
     let waiting_ns = every_ns.unwrap_or_else(|| lengths_ns.iter().sum());
+    let waiting_ns = waiting_ns + conditions.slack_ns.unwrap_or(0);
     let usual = run.time_limit() + Duration::from_nanos(waiting_ns) * SLOW_WAITS;
     let settings = CampaignSettings {
         plan: request.plan,

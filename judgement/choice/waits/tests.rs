@@ -186,6 +186,7 @@ fn hybrid_that_only_spins_is_called_spinning() {
         (2e4, "20.00 µs of CPU per wake-up"),
     ] {
         let record = WaitRecord {
+            missed: 0.0,
             lateness: Lateness {
                 cpu_ns: Some(Interval::exact(cpu_ns)),
                 ..late(50.0, 100.0)
