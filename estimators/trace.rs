@@ -390,6 +390,9 @@ pub struct PeriodRun {
     /// The CPU time of all wake-ups, in nanoseconds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cpu_ns: Option<i64>,
+    /// How often signals ended its waits early.
+    #[serde(default)]
+    pub signals: u32,
     /// The indices of the wake-ups, from 0, after which an earlier version did not wait for the timer
     /// for 3.5 periods, on purpose (a *stall*).
     #[serde(default, skip_serializing_if = "Vec::is_empty")]

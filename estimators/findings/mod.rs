@@ -84,6 +84,8 @@ pub struct Facts<'a> {
     pub wait_trace: Option<&'a WaitTrace>,
     /// The results for it.
     pub waits: Option<&'a WaitFigures>,
+    /// The number of its waits or wake-ups that signals interrupted, and of all.
+    pub signals: Option<[usize; 2]>,
     /// Its waits that return early most often, or the wake-ups of a periodic timer.
     pub earliest: Option<&'a Lateness>,
     /// The results for the periodic timer.

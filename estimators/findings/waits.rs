@@ -5,7 +5,6 @@ use super::{ns, number, values};
 use crate::model::{
     Granularity, Lateness, MAX_FINE_STEP_NS, MAX_RATE_PPM, Steps, Unit, Value, WaitFigures,
 };
-use crate::trace::WaitRun;
 
 rules! {
     /// The rules in the order of reports.
@@ -36,12 +35,9 @@ rules! {
     "interrupted-by-signals" {
         Problem "signals interrupted {count} of {waits} waits: a program that does not repeat its wait returns early"
             => "find who sends them (a profiler, a library, an interval timer), or repeat each wait for the rest of its time",
-            |wait_trace| {
-                let waits = wait_trace.runs.iter().flat_map(WaitRun::waits);
-                // A request of 0 ns is of the loop that does not wait.
-                let waits: Vec<u32> = waits.filter(|wait| wait.request_ns > 0).map(|wait| wait.signals).collect();
-                let count = waits.iter().filter(|signals| **signals > 0).count();
-                (count > 0).then(|| values! { count, waits: waits.len() })
+            |signals| {
+                let [count, waits] = signals;
+                (count > 0).then(|| values! { count, waits })
             };
     }
     "other-clock" {
@@ -120,7 +116,7 @@ mod tests {
     use super::*;
     use crate::findings::{Facts, apply};
     use crate::model::{Finding, PeriodFigures};
-    use crate::trace::{Reference, Wait, WaitTrace};
+    use crate::trace::{Reference, Wait, WaitRun, WaitTrace};
 
     /// Five processes that each wait once for 10 ms; they start `interval_s` seconds apart.
     fn wait_trace(interval_s: i64) -> WaitTrace {
@@ -178,14 +174,18 @@ mod tests {
 
     #[test]
     fn signals_are_reported() {
-        let mut trace = wait_trace(1);
-        assert_eq!(found(&trace, "interrupted-by-signals"), None);
-        trace.runs[2].lengths[0].signals = 3;
-        let message = found(&trace, "interrupted-by-signals").map(|it| it.message());
+        let message = |count| {
+            let facts = Facts {
+                signals: Some([count, 5]),
+                ..Facts::default()
+            };
+            apply(WAITS, &facts).first().map(Finding::message)
+        };
+        assert_eq!(message(0), None);
+        let message = message(1).expect("signals are a problem");
         assert!(
-            message
-                .unwrap()
-                .starts_with("signals interrupted 1 of 5 waits:")
+            message.starts_with("signals interrupted 1 of 5 waits:"),
+            "{message}"
         );
     }
 

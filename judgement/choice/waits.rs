@@ -11,8 +11,8 @@ use super::plan::percent;
 use super::runtime::why_unavailable;
 use super::wait_snippet::coded;
 use crate::model::{
-    Interval, Lateness, MAX_RATE_PPM, Report, RowHead, USUAL_WAIT_NS, WaitActivity, WaitConditions,
-    value_of,
+    Finding, Interval, Lateness, MAX_RATE_PPM, Report, RowHead, USUAL_WAIT_NS, WaitActivity,
+    WaitConditions, value_of,
 };
 use crate::numbers::{short_time, time};
 
@@ -220,6 +220,8 @@ fn candidates(
             .then_some("it is later than the period: calls come in bursts");
         let too_early =
             (lateness < -0.5).then_some("it returns before half of the time has passed");
+        let signals = |finding: &&Finding| finding.code == "interrupted-by-signals";
+        let notes = head.findings.iter().filter(signals).map(Finding::message);
         let unfit = unfit.or(in_bursts).or(too_early);
         let figures = WaitRecord {
             lateness: late,
@@ -232,7 +234,7 @@ fn candidates(
             label: head.label.clone(),
             suffices: unfit.is_none(),
             reason: unfit.map_or_else(|| figures.in_words(), Into::into),
-            notes: Vec::new(),
+            notes: notes.collect(),
             figures,
         })
     });

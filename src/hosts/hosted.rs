@@ -273,6 +273,7 @@ impl Subject for Hosted {
             start: reply.start,
             list: as_tuples(&reply.values).iter().map(expiration).collect(),
             cpu_ns: reply.cpu_ns,
+            signals: reply.signals.unwrap_or(0),
         })
     }
 }

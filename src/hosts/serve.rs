@@ -253,6 +253,7 @@ impl NativeAgent {
                 return Ok(Reply {
                     start: found.start,
                     cpu_ns: found.cpu_ns,
+                    signals: Some(found.signals).filter(|signals| *signals > 0),
                     ..Reply::from(values.collect::<Vec<_>>())
                 });
             }

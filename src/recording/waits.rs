@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::Observation;
 use crate::findings::{Facts, WAITS, apply};
 use crate::model::{PeriodRow, RowHead, Status, WaitFigures, WaitRow};
-use crate::trace::{PeriodTrace, WaitTrace};
+use crate::trace::{PeriodTrace, WaitRun, WaitTrace};
 use crate::waits::{self, periods};
 
 /// The reason why a sleep primitive or periodic timer has no results.
@@ -24,11 +24,20 @@ impl Observation<WaitTrace, NotUsable> {
     pub fn wait_row(&self) -> WaitRow {
         let trace = self.outcome.as_ref().ok();
         let figures = trace.map(waits::figures);
+        let signals = trace.map(|trace| {
+            // A request of 0 ns is of the loop that does not wait.
+            let waits = trace.runs.iter().flat_map(WaitRun::waits);
+            let waits = waits.filter(|wait| wait.request_ns > 0);
+            waits.fold([0, 0], |[interrupted, all], wait| {
+                [interrupted + usize::from(wait.signals > 0), all + 1]
+            })
+        });
         WaitRow {
             head: self.head(Facts {
                 waits: figures.as_ref(),
                 earliest: figures.as_ref().and_then(WaitFigures::earliest),
                 wait_trace: trace,
+                signals,
                 ..Facts::default()
             }),
             conditions: self.conditions.clone().unwrap_or_default(),
@@ -41,10 +50,18 @@ impl Observation<WaitTrace, NotUsable> {
 impl Observation<PeriodTrace, NotUsable> {
     /// Returns the row of the report.
     pub fn period_row(&self) -> PeriodRow {
-        let figures = self.outcome.as_ref().ok().map(periods::figures);
+        let trace = self.outcome.as_ref().ok();
+        let figures = trace.map(periods::figures);
+        let signals = trace.map(|trace| {
+            let all = trace.runs.iter().map(|run| run.wakeups.len());
+            let signals = trace.runs.iter().map(|run| run.signals as usize);
+            let all: usize = all.sum();
+            [signals.sum::<usize>().min(all), all]
+        });
         PeriodRow {
             head: self.head(Facts {
                 period: figures.as_ref(),
+                signals,
                 earliest: figures.as_ref().and_then(|found| found.lateness.as_ref()),
                 ..Facts::default()
             }),

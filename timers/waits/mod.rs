@@ -167,6 +167,9 @@ pub struct Wakeups {
     pub list: Vec<(i64, u64)>,
     /// The CPU time of the thread for all of them, in nanoseconds; `None` if the host cannot read it.
     pub cpu_ns: Option<i64>,
+    /// How often a signal ended a wait early and the host waited again; 0 if the host does not count
+    /// them.
+    pub signals: u32,
 }
 
 /// When a periodic timer was armed: its due times are one period apart from then on.

@@ -139,13 +139,15 @@ impl Visitor for Periods<'_> {
         check_call("a periodic timer", started.unwrap_or(0))?;
         let begin = cpu_time();
         let mut last = after;
-        let mut list = Vec::new();
+        let (mut list, mut signals) = (Vec::new(), 0);
         for number in 1..=u64::from(self.count) {
             if started.is_some() {
                 let due_ns = number.saturating_mul(period_ns);
-                while method.tick(due_ns) == INTERRUPTED {}
+                while method.tick(due_ns) == INTERRUPTED {
+                    signals += 1;
+                }
             } else {
-                wait_through(method, period_ns, &reference, last);
+                signals += wait_through(method, period_ns, &reference, last);
             }
             last = reference.read();
             list.push((reference.ticks(last).0 as i64, method.expirations()));
@@ -159,6 +161,7 @@ impl Visitor for Periods<'_> {
             start,
             list,
             cpu_ns,
+            signals,
         })
     }
 }

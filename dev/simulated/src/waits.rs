@@ -351,6 +351,7 @@ impl Subject for VirtualTicks {
             start,
             list,
             cpu_ns: Some(i64::from(count) * TICK_CPU_NS),
+            signals: 0,
         })
     }
 }

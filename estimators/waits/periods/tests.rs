@@ -279,9 +279,9 @@ proptest! {
     ) {
         let reference = Reference { ns_per_tick, ..reference() };
         let runs = vec![
-            PeriodRun { wakeups: wakeups.clone(), stalls, start: Start::Relative, cpu_ns: None },
+            PeriodRun { wakeups: wakeups.clone(), stalls, start: Start::Relative, cpu_ns: None, signals: 0 },
             PeriodRun { wakeups: wakeups.clone(), stalls: near, ..PeriodRun::default() },
-            PeriodRun { wakeups, stalls: Vec::new(), start: Start::Between(start), cpu_ns: Some(start[0]) },
+            PeriodRun { wakeups, stalls: Vec::new(), start: Start::Between(start), cpu_ns: Some(start[0]), signals: 0 },
         ];
         let found = figures(&PeriodTrace { reference, period_ns, runs });
         prop_assert!(found.lateness.iter().all(ascends), "{found:?}");

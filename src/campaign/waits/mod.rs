@@ -303,6 +303,7 @@ pub fn run_periodic_timer(
         wakeups: found.list,
         start: found.start,
         cpu_ns: found.cpu_ns,
+        signals: found.signals,
         ..PeriodRun::default()
     })
 }

@@ -382,6 +382,9 @@ pub struct Reply {
     /// The CPU time of all wake-ups of the periodic timer, in nanoseconds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cpu_ns: Option<i64>,
+    /// How often signals ended the waits of the periodic timer early.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub signals: Option<u32>,
     /// Thousands of numbers in binary form, because converting them to decimal takes longer than
     /// the measurement.
     #[serde(default, skip_serializing_if = "Option::is_none")]
