@@ -68,13 +68,6 @@ pub struct Steps {
     pub grid: Option<Granularity>,
 }
 
-impl Steps {
-    /// The known granularities: rounding first, then the grid.
-    pub fn known(&self) -> impl Iterator<Item = Granularity> {
-        [self.rounding, self.grid].into_iter().flatten()
-    }
-}
-
 /// Lateness of waits of one length, or of the wake-ups of a periodic timer: their end minus the time at
 /// which they were due, in nanoseconds. A quantile is null if there were too few waits.
 #[apply(wire)]
@@ -181,11 +174,6 @@ impl WaitFigures {
         let rows = self.lateness.iter();
         let earliest = rows.max_by(|a, b| a.early.total_cmp(&b.early));
         earliest.filter(|_| self.other_clock_ppm().is_none())
-    }
-
-    /// All known granularities, for the shortest waits first.
-    pub fn granularities(&self) -> impl Iterator<Item = Granularity> {
-        self.steps.iter().flat_map(Steps::known)
     }
 }
 

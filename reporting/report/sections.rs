@@ -120,8 +120,8 @@ fn timers(report: &Report, kind: Kind, detail: Detail) -> TimerTable<'_> {
         Kind::Waits => "Waits".into(),
         Kind::Periods => format!("Wake-ups every {length}"),
     };
-    let shared = rows.iter().map(|row| row.conditions_in_words(true));
-    let shared = shared.into_iter().find(|shared| !shared.is_empty());
+    let mut shared = rows.iter().map(|row| row.conditions_in_words(true));
+    let shared = shared.find(|shared| !shared.is_empty());
     let conditions = shared.map_or_else(String::new, |shared| format!(" ({shared})"));
     let order = match kind {
         Kind::Clocks => "",
