@@ -6,7 +6,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{late_ns, observed_ns, zero_if_not_finite};
+use super::{late_ns, observed_ns};
 use crate::model::{Granularity, Interval, Steps};
 use crate::statistics::phasors::{Complex, Sweep};
 use crate::statistics::{
@@ -92,7 +92,7 @@ impl<'a> Scale<'a> {
             let late = |wait| late_ns(wait, reference);
             let middle = median(scan.iter().map(late)).unwrap_or(0.0);
             let timed = scan.iter().map(|wait| {
-                let start = zero_if_not_finite(reference.ns(scan[0].before, wait.before));
+                let start = reference.ns(scan[0].before, wait.before);
                 let (request, end) = (wait.request_ns as f64, start + observed_ns(wait, reference));
                 (
                     Timed {
@@ -158,7 +158,7 @@ impl<'a> Scale<'a> {
 
     /// Returns the shortest step that the reference shows.
     fn shortest(&self) -> f64 {
-        MIN_REFERENCE_STEPS * zero_if_not_finite(self.reference.uncertainty_ns())
+        MIN_REFERENCE_STEPS * self.reference.uncertainty_ns()
     }
 
     /// Returns the lattice on which a property lies although `free` and the starts of waits, which

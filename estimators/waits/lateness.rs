@@ -1,6 +1,5 @@
 //! Computes how late the waits of one length are, or the wake-ups of a periodic timer.
 
-use super::zero_if_not_finite;
 use crate::model::{Interval, Lateness};
 use crate::statistics::quantiles::quantile_over_processes;
 use crate::statistics::sorted;
@@ -10,17 +9,14 @@ use crate::statistics::sorted;
 const MIN_P99_WAITS: usize = 450;
 
 /// Returns the lateness of waits for `request_ns`; `processes` contains that of each wait, in
-/// nanoseconds. Of `errors_ns`, all may be wrong by the first, and each by the second more. `None` without
-/// waits.
+/// nanoseconds. All may be wrong by `error_ns`, and each by `single_ns` more. `None` without waits.
 pub(super) fn lateness(
     request_ns: u64,
     processes: &[Vec<f64>],
-    errors_ns: [f64; 2],
+    [error_ns, single_ns]: [f64; 2],
 ) -> Option<Lateness> {
     let all = sorted(processes.iter().flatten());
     let (first, last) = (*all.first()?, *all.last()?);
-    // An error that is no number is unknown.
-    let [error_ns, single_ns] = errors_ns.map(|ns| zero_if_not_finite(ns).max(0.0));
     let uncertainty_ns = error_ns + single_ns;
     let early = all.partition_point(|late| *late < -uncertainty_ns);
     // A negative lateness within the uncertainty is no evidence that a wait was early.

@@ -37,7 +37,7 @@ pub fn figures(trace: &WaitTrace) -> WaitFigures {
         let all = lengths.values().flatten().flatten();
         step_ns + median(all.map(late)).unwrap_or(0.0).max(0.0)
     });
-    let error_ns = zero_if_not_finite(reference.uncertainty_ns() + back_ns).max(0.0);
+    let error_ns = reference.uncertainty_ns() + back_ns;
     let empty = runs.iter().flat_map(|run| &run.empty);
     let bracket_ns = median(empty.map(|wait| observed_ns(wait, reference))).unwrap_or(0.0);
     let mut rows = Vec::new();
@@ -83,19 +83,14 @@ pub fn figures(trace: &WaitTrace) -> WaitFigures {
     }
 }
 
-/// Returns the duration of a wait, in nanoseconds; 0 if the rate of the reference is unknown.
+/// Returns the duration of a wait, in nanoseconds.
 fn observed_ns(wait: &Wait, reference: &Reference) -> f64 {
-    zero_if_not_finite(reference.ns(wait.before, wait.after))
+    reference.ns(wait.before, wait.after)
 }
 
 /// Returns the lateness: duration minus requested length, in nanoseconds.
 fn late_ns(wait: &Wait, reference: &Reference) -> f64 {
     observed_ns(wait, reference) - wait.request_ns as f64
-}
-
-/// Replaces NaN and infinity, which result from a reference of unknown rate, by 0.
-fn zero_if_not_finite(ns: f64) -> f64 {
-    if ns.is_finite() { ns } else { 0.0 }
 }
 
 #[cfg(test)]

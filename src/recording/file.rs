@@ -136,32 +136,61 @@ impl Recording {
         if let Some(pair) = ids.windows(2).find(|pair| pair[0] == pair[1]) {
             return Some(Inconsistency::SameId(pair[0].clone()));
         }
-        self.timers.iter().find_map(|observed| {
+        let is_tick = |ns: &f64| ns.is_normal() && *ns > 0.0;
+        let mut references = Vec::new();
+        for observed in &self.timers {
             let (id, trace) = (&observed.timer.id, observed.outcome.as_ref().ok());
-            let mut ticks = [
+            let ticks = [
                 observed.timer.ns_per_tick,
                 trace.and_then(|trace| trace.ns_per_tick),
-            ]
-            .into_iter()
-            .flatten();
-            if let Some(ns) = ticks.find(|ns| !(ns.is_normal() && *ns > 0.0)) {
+            ];
+            if let Some(ns) = ticks.into_iter().flatten().find(|ns| !is_tick(ns)) {
                 return Some(Inconsistency::Value("ns_per_tick", id.clone(), ns));
             }
-            let trace = trace?;
-            let of_reference = |reference: &Reference| {
-                [
-                    ("reference.ns_per_tick", reference.ns_per_tick),
-                    ("reference.step", reference.step),
-                    ("reference.ns_per_work", reference.ns_per_work),
-                ]
-            };
-            let references = [&trace.reference].into_iter().chain(&trace.calls_reference);
-            let (name, value) = references
-                .flat_map(of_reference)
-                .find(|(_, value)| !value.is_finite() || *value < 0.0)?;
+            let of_trace =
+                trace.map(|trace| [Some(&trace.reference), trace.calls_reference.as_ref()]);
+            references.extend(
+                of_trace
+                    .into_iter()
+                    .flatten()
+                    .flatten()
+                    .map(|one| (id, one)),
+            );
+        }
+        references.extend(
+            self.waits
+                .iter()
+                .filter_map(|one| Some((&one.timer.id, &one.outcome.as_ref().ok()?.reference))),
+        );
+        references.extend(
+            self.periods
+                .iter()
+                .filter_map(|one| Some((&one.timer.id, &one.outcome.as_ref().ok()?.reference))),
+        );
+        references.into_iter().find_map(|(id, reference)| {
+            let (name, value) = properties(reference)
+                .into_iter()
+                .find(|(_, value)| !(0.0..=MAX_OF_REFERENCE).contains(value))?;
             Some(Inconsistency::Value(name, id.clone(), value))
         })
     }
+}
+
+/// The largest property of a reference that is read: with it, all intervals are finite.
+const MAX_OF_REFERENCE: f64 = 1e18;
+
+/// The properties of a reference that the analysis multiplies, with their names.
+fn properties(reference: &Reference) -> [(&'static str, f64); 5] {
+    [
+        ("reference.ns_per_tick", reference.ns_per_tick),
+        ("reference.step", reference.step),
+        (
+            "reference.step_at_most",
+            reference.step_at_most.unwrap_or_default(),
+        ),
+        ("reference.ns_per_work", reference.ns_per_work),
+        ("reference.rate_uncertainty", reference.rate_uncertainty),
+    ]
 }
 
 /// Returns a reader that decompresses a recording.
