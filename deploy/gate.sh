@@ -5,13 +5,13 @@
 #
 # FOLDER has to persist between runs. FOLDER/<platform>/ is the baseline of one CPU, hypervisor and system. The first run on such a machine
 # creates it. If several start at once, one creates it and the others compare with it. Remove it to accept a change, or if it is damaged.
-# CONDITION is a condition of `gate --fail-if`; without one, `gate` judges the recommended clock.
+# CONDITION is a condition of `gate --fail-if`, on cost, resolution, trust, source or lost; without one, `gate` judges the first four.
 #
 # Exit status: 0 if no condition holds or the baseline was created, 3 if a condition holds, 4 if one is undecided, 1 if the baseline cannot
 # be read, otherwise that of the command that failed. Standard output is one line, or empty if a command failed.
 #
 # TIMERMETER: the program (default: timermeter). PROBE: arguments of `probe` for the baseline, separated by blanks (default: --quick).
-# RUNS: number of runs of the baseline (default: 5). `gate` uses the variation between these runs to detect smaller changes.
+# RUNS: number of runs of the baseline (default: 5). With several, `gate` knows what runs of this machine differ by.
 set -u
 if [ -z "${1:-}" ]; then
     echo "usage: gate.sh FOLDER [CONDITION...]" >&2

@@ -22,7 +22,7 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 
 use clap::error::{ContextKind, ContextValue};
-use clap::{Args, FromArgMatches, Parser, Subcommand};
+use clap::{ArgMatches, Args, FromArgMatches, Parser, Subcommand};
 
 pub use check::CheckArgs;
 pub use compare::CompareArgs;
@@ -107,36 +107,42 @@ impl Cli {
         dashes.for_each(|word| *word = compare::SIDES.into());
         let matches = command.try_get_matches_from_mut(words);
         let matches = matches.map_err(|mut error| {
-            // clap suggests that a word after `--` is always a file.
-            if compares && error.get(ContextKind::Suggested).is_some() {
-                let hint = vec!["a file whose name begins with `-` is written ./-NAME".into()];
-                error.insert(ContextKind::Suggested, ContextValue::StyledStrs(hint));
-            }
             let verb = error.get(ContextKind::InvalidSubcommand);
-            if verb == Some(&ContextValue::String("period".into())) {
-                let hint = vec!["`timermeter wait --every PERIOD` measures periodic timers".into()];
-                error.insert(ContextKind::Suggested, ContextValue::StyledStrs(hint));
-            }
+            let hint = match error.get(ContextKind::Suggested) {
+                _ if verb == Some(&ContextValue::String("period".into())) => {
+                    "`timermeter wait --every PERIOD` measures periodic timers"
+                }
+                // clap suggests that a word after `--` is always a file.
+                Some(_) if compares => "a file whose name begins with `-` is written ./-NAME",
+                _ => return error,
+            };
+            error.insert(
+                ContextKind::Suggested,
+                ContextValue::StyledStrs(vec![hint.into()]),
+            );
             error
         })?;
-        let mut cli = Self::from_arg_matches(&matches);
-        let taken = match cli.as_mut().map(|cli| &mut cli.command) {
-            Ok(Some(Verb::Compare(args))) => args.split_sides(),
-            Ok(Some(Verb::Wait(args))) => args.take_lengths(),
-            _ => Ok(()),
-        };
-        let cli = cli.and_then(|cli| taken.map(|()| cli));
         let verb = matches.subcommand().and_then(|(name, matches)| {
             let verb = command.find_subcommand(name)?;
             Some((verb, matches))
         });
-        let (verb, matches) = verb.unwrap_or((&command, &matches));
-        let cli = cli.and_then(|mut cli| {
-            let node = matches.try_get_one(output::NODE).ok().flatten();
-            cli.common.node = node.cloned();
-            paths::check(verb, matches).map(|()| cli)
-        });
-        cli.map_err(|error| error.format(&mut verb.clone()))
+        let (verb, of_verb) = verb.unwrap_or((&command, &matches));
+        Self::from_matches(&matches, verb, of_verb).map_err(|error| error.format(&mut verb.clone()))
+    }
+
+    /// Makes the arguments of all matches, and checks those of the command.
+    fn from_matches(
+        matches: &ArgMatches,
+        verb: &clap::Command,
+        of_verb: &ArgMatches,
+    ) -> Result<Self, clap::Error> {
+        let mut cli = Self::from_arg_matches(matches)?;
+        if let Some(Verb::Wait(args)) = &mut cli.command {
+            args.take_lengths()?;
+        }
+        cli.common.node = of_verb.try_get_one(output::NODE).ok().flatten().cloned();
+        paths::check(verb, of_verb)?;
+        Ok(cli)
     }
 }
 
@@ -265,18 +271,21 @@ pub enum Verb {
     ///   timermeter table reports/ --columns all -o all.csv   all rows, for SQL
     #[command(verbatim_doc_comment)]
     Table(TableArgs),
-    /// Print what changed between reports, beyond noise
+    /// Print what changed between reports, and by how much
     ///
-    /// Compares two reports, or several runs per side. Alternate the runs of the sides
-    /// (old, new, old, new …): a difference between two blocks of runs may be due to
-    /// the time.
+    /// Compares two reports, or several runs per side: the cost of families of clocks
+    /// and of single clocks, resolutions, trust and the clock source. The first line
+    /// says what changed, and within which limits all else is unchanged. Alternate the
+    /// runs of the sides (old, new, old, new …): a difference between two blocks of
+    /// runs may be due to the time.
     ///
-    /// Exit status 3: a condition of --fail-if holds. 4: undecided, because a report
-    /// is unreadable, no timer is in both sides, or the figures are too imprecise.
+    /// Exit status 1: a report is unreadable. 3: a condition of --fail-if holds. 4:
+    /// undecided, because no timer is in both sides, or the limits are wider than that
+    /// of the condition.
     ///
     /// Examples:
     ///   timermeter compare old.json new.json
-    ///   timermeter compare before/ -- after/  folders of runs of one machine
+    ///   timermeter compare before/ after/     folders of runs of one machine
     ///   timermeter compare old1.json old2.json old3.json -- new1.json new2.json new3.json
     ///   timermeter compare old/*.json -- new/*.json --fail-if 'cost>5%'
     ///   timermeter compare old.json new.json --fail-if 'cost[monotonic*]>10%'
@@ -287,15 +296,15 @@ pub enum Verb {
     /// Probe this machine, and decide whether its clocks got worse
     ///
     /// Probes the native clocks of a baseline on this machine, again and again until
-    /// each condition is decided or 60 s are over, and prints one line. A condition
-    /// that holds is confirmed by further probes.
+    /// each condition is decided or 60 s are over, and prints one line with the largest
+    /// change.
     ///
     /// Exit status 1: the baseline is unreadable, or the machine cannot be probed.
-    /// 3: a condition holds. 4: undecided, because the baseline is of another or an
-    /// unknown CPU model or without native clocks, or the time did not suffice.
+    /// 3: a condition holds. 4: undecided, because the baseline is of another CPU model
+    /// or without native clocks, or the time did not suffice.
     ///
     /// Examples:
-    ///   timermeter gate before                      the recommended clock
+    ///   timermeter gate before                      cost, resolution, trust, source
     ///   timermeter gate runs/ --fail-if 'cost>10%' --fail-if 'lost>0'
     ///   timermeter gate before.json --budget 2m --format json
     #[command(verbatim_doc_comment)]

@@ -1,70 +1,71 @@
-//! Compares old and new reports of a machine: first the platforms, then every quantity of every
-//! timer, with the interval of its difference and a verdict on whether the difference exceeds the
-//! noise between runs. Costs are judged by families of clocks that are read the same way.
+//! Compares old and new reports of a machine: what changed in the cost of clocks, their resolution,
+//! their trust and the clock source, and by how much. All other quantities are shown, not judged.
 //! METHODOLOGY.md explains the method.
 
 mod condition;
-mod families;
-mod judge;
+mod cost;
 mod platform;
-mod rows;
-mod scatter;
 mod sections;
 mod sentence;
 mod trust;
 
+use indexmap::IndexMap;
 use serde::Serialize;
 
-use crate::fields::{FieldUnit, fields_of};
-use crate::model::{Interval, Report, TimerRow};
-use crate::statistics::mean;
+use crate::fields::{self, FieldUnit, Kind, Row, fields_of};
+use crate::model::{Interval, Report};
+use crate::statistics::{mean, sorted};
 
 pub use condition::{BadCondition, ChangeCondition, Decision};
-pub use judge::FamilyChange;
-use platform::cpu_differs;
-pub use platform::{FELL, PlatformChange, platform_changes, unlike_cpu};
-pub use trust::ChangedAnswer;
-
-use judge::TimerQuantity;
-use rows::{RunRow, core_ghz};
+use cost::Clock;
+pub use platform::{PlatformChange, platform_changes};
+pub use trust::{ChangedAnswer, Standing};
 
 /// The names of the quantities that are judged.
 pub const COST: &str = "cost";
 /// The resolution of a clock.
 pub const RESOLUTION: &str = "resolution";
-/// Costs and resolutions that differ by less than this share count as equal: vendors, kernels and
-/// hypervisors round declared rates by as much (10.00 and 10.02 ns). *Seen*.
-const MIN_SHARE: f64 = 0.005;
+/// Steps that differ by less, in percent, count as equal: vendors, kernels and hypervisors round declared rates, and
+/// the kernel adjusts its clocks. *Seen*: 10.00 and 10.02 ns.
+const SAME_STEP: f64 = 1.0;
 
-/// The verdict on a difference; in this order, differences are listed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+/// The verdict on a difference.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum ChangeVerdict {
-    /// Worse by more than noise.
+    /// It got worse.
     Worse,
-    /// Better by more than noise.
+    /// It got better.
     Better,
-    /// Unknown, because a value has no interval, or none is given.
-    Unjudged,
-    /// Within noise, or too small to matter.
-    Noise,
+    /// It did not change by more than a limit.
+    Unchanged,
 }
 
-/// The difference between two values.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-pub struct FigureChange {
-    /// The old value; costs in cycles are converted at the core frequency of the old runs.
-    pub old: Interval,
-    /// The new value.
-    pub new: Interval,
-    /// The new value minus the old value, in the unit of the quantity.
-    pub difference: Interval,
-    /// The difference in percent of the old value; null if percentages do not apply.
-    pub percent: Option<Interval>,
+/// The change of a cost or of a resolution.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub struct Change {
+    /// The change in percent with its 95 % interval; of costs that of the machine is subtracted.
+    pub percent: Interval,
+    /// The largest change in percent that is possible if it is unchanged.
+    pub limit_percent: f64,
+    /// Whether it changed, and in which direction.
+    pub verdict: ChangeVerdict,
+}
+
+/// How the costs of the clocks of a family changed.
+#[derive(Debug, Serialize)]
+pub struct FamilyChange {
+    /// The way in which its clocks are read, or the runtime.
+    pub family: String,
+    /// Its clocks in both reports.
+    pub timers: Vec<String>,
+    /// The change that its clocks share.
+    #[serde(flatten)]
+    pub change: Change,
 }
 
 /// A quantity of a timer that both reports contain.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Debug, Serialize)]
 pub struct ComparedFigure {
     /// The timer.
     pub timer: String,
@@ -73,178 +74,173 @@ pub struct ComparedFigure {
     /// Its unit.
     #[serde(skip)]
     pub unit: FieldUnit,
-    /// The difference.
+    /// The mean of the old runs.
+    pub old: f64,
+    /// The mean of the new runs.
+    pub new: f64,
+    /// Its change; absent if it is not judged, or too little is known to judge it.
     #[serde(flatten)]
-    pub change: FigureChange,
-    /// Whether the difference exceeds noise, and in which direction.
-    pub verdict: ChangeVerdict,
-    /// Whether one of the reports measured the timer in a single process, which allows no
-    /// conclusion.
-    pub single_process: bool,
-    /// Whether one side has only processes that had their core to themselves and the other has none
-    /// of them, which allows no conclusion.
-    pub unlike_cores: bool,
-}
-
-/// A timer with results in only one of the reports.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct OneSided {
-    /// The timer.
-    pub timer: String,
-    /// The difference between the two reports in this timer.
-    pub fate: Fate,
-    /// The reason that the report without results gives, if it is the new one.
-    pub reason: Option<String>,
-}
-
-/// The difference between two reports in a timer that has results in only one of them.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Fate {
-    /// Both reports list the timer; only the old one has results, and the new one could not read it.
-    Lost,
-    /// Both reports list the timer; only the old one has results, and the new one could not determine
-    /// all of them.
-    Unresolved,
-    /// Both reports list the timer; only the new one has results.
-    Gained,
-    /// Only the old report lists the timer.
-    Gone,
-    /// Only the new report lists the timer.
-    Added,
+    pub change: Option<Change>,
 }
 
 /// All differences between the reports.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Debug, Default, Serialize)]
 pub struct Comparison {
     /// The summary in one sentence.
     pub sentences: Vec<String>,
     /// The numbers of old runs and of new runs.
     pub runs: [usize; 2],
-    /// The change in percent that all costs share, if it exceeds noise: neighbours and the core
-    /// frequency slow down or speed up the machine. It is no change of the clocks; their new costs
-    /// are given without it.
-    pub machine: Option<Interval>,
-    /// The changes of costs that families of clocks share.
+    /// The change of the reads by instructions, which stand for the machine; null if the reports do
+    /// not contain them, are of different CPUs, or the instructions changed themselves.
+    pub machine: Option<Change>,
+    /// The changes of costs that families of clocks share, relative to the machine.
     pub families: Vec<FamilyChange>,
     /// Differences between the platforms and settings, the most important first.
     pub platform: Vec<PlatformChange>,
     /// Quantities that both reports contain, in the order of the new report.
     pub figures: Vec<ComparedFigure>,
-    /// Timers with results in only one of the reports.
-    pub one_sided: Vec<OneSided>,
-    /// Trust questions that the two reports answer differently, in the order of the new report.
+    /// Timers that can no longer be read or trusted, or can again, in the order of the new report.
     pub answers: Vec<ChangedAnswer>,
     /// All timers of the two reports, by the names that conditions use.
     #[serde(skip)]
     pub timers: Vec<String>,
-    /// Timers for which both sides answered a trust question.
-    #[serde(skip)]
-    pub asked: Vec<String>,
 }
 
-/// The error of reports that have no timer in common.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("the reports cannot be compared: no timer is in both")]
-pub struct NothingInCommon;
-
-impl ComparedFigure {
-    /// Whether the difference exceeds noise.
-    pub fn is_changed(&self) -> bool {
-        matches!(self.verdict, ChangeVerdict::Better | ChangeVerdict::Worse)
+impl ChangeVerdict {
+    /// The verdict on a change for the worse or for the better.
+    fn of(is_changed: bool, is_worse: bool) -> Self {
+        match (is_changed, is_worse) {
+            (false, _) => Self::Unchanged,
+            (true, true) => Self::Worse,
+            (true, false) => Self::Better,
+        }
     }
 
-    /// Whether the difference is at least the smallest that matters.
-    fn matters(&self) -> bool {
-        self.change.difference.value.abs() >= MIN_SHARE * self.change.old.value.abs()
+    /// Whether it is a change.
+    pub fn is_change(self) -> bool {
+        matches!(self, Self::Better | Self::Worse)
+    }
+}
+
+impl ComparedFigure {
+    /// Whether it is judged to have changed.
+    pub fn is_changed(&self) -> bool {
+        self.change.is_some_and(|change| change.verdict.is_change())
     }
 }
 
 impl Comparison {
-    /// Compares the new runs of a machine with its old runs. Several runs of a side show how much
-    /// runs of the machine differ.
+    /// Compares the new runs of a machine with its old runs.
     ///
-    /// # Errors
-    /// When no timer is in both the old and the new runs.
-    pub fn between(old: &[&Report], new: &[&Report]) -> Result<Self, NothingInCommon> {
-        let (Some(first_old), Some(first_new)) = (old.first(), new.first()) else {
-            return Err(NothingInCommon);
-        };
-        let platform = platform_changes(first_old, first_new);
-        // Cycles of different CPUs cannot be compared.
-        let is_same_cpu = !cpu_differs(&platform);
-        let frequencies = [old, new].map(|side| -> Option<f64> {
-            let all: Option<Vec<f64>> = side.iter().map(|run| core_ghz(run)).collect();
-            all.and_then(mean).filter(|_| is_same_cpu)
-        });
-        let core_ghz = frequencies[0].filter(|_| frequencies[1].is_some());
-        let sides = [old, new].map(|side| -> Vec<RunRow> {
-            side.iter().flat_map(|run| RunRow::all_of(run)).collect()
-        });
-        let matched = rows::match_rows(sides.each_ref().map(Vec::as_slice));
-        if matched.pairs.is_empty() {
-            return Err(NothingInCommon);
-        }
+    /// `None` if no timer is in both the old and the new runs.
+    pub fn between(old: &[&Report], new: &[&Report]) -> Option<Self> {
+        let platform = platform_changes(old.first()?, new.first()?);
+        let is_same_cpu = !platform.iter().any(PlatformChange::is_other_cpu);
+        let matched = match_rows([old, new]);
         let mut comparison = Self {
             runs: [old.len(), new.len()],
             platform,
-            one_sided: matched.one_sided,
-            timers: matched.names,
+            timers: matched.keys().map(|(_, name)| name.clone()).collect(),
             ..Self::default()
         };
-        let mut candidates = Vec::new();
-        for (name, rows) in &matched.pairs {
-            let [before, after] = rows.each_ref().map(|side| {
-                side.iter()
-                    .filter_map(|row| row.clock())
-                    .collect::<Vec<&TimerRow>>()
-            });
-            let (changed, is_asked) = trust::changed_answers(&before, &after);
-            comparison.answers.extend(changed);
-            comparison.asked.extend(is_asked.then(|| name.clone()));
-            candidates.extend(candidates_of(name, rows));
+        let mut clocks = Vec::new();
+        for ((_, name), sides) in &matched {
+            let clock = Clock {
+                name,
+                sides: sides.each_ref().map(|side| {
+                    let rows = side
+                        .iter()
+                        .filter_map(|(run, row)| Some((*run, row.clock()?)));
+                    rows.collect()
+                }),
+            };
+            comparison
+                .answers
+                .extend(trust::changed_answer(name, sides));
+            comparison.figures.extend(figures_of(name, sides));
+            clocks.extend(Some(clock).filter(|it| !it.sides.iter().any(Vec::is_empty)));
         }
-        judge::judge(&mut comparison, &candidates, core_ghz);
+        if clocks.is_empty() && comparison.figures.is_empty() {
+            return None;
+        }
+        let differs = disturbance([old, new]);
+        cost::judge(&mut comparison, &clocks, differs, is_same_cpu);
         comparison.sentences = vec![sentence::sentence(&comparison)];
-        Ok(comparison)
+        Some(comparison)
     }
 
-    /// The number of compared values with the given verdict.
-    pub fn count(&self, verdict: ChangeVerdict) -> usize {
-        self.figures
-            .iter()
-            .filter(|compared| compared.verdict == verdict)
-            .count()
-    }
-
-    /// Timers that lost their results or are no longer listed.
-    pub fn lost(&self) -> impl Iterator<Item = &OneSided> {
-        self.one_sided
-            .iter()
-            .filter(|timer| matches!(timer.fate, Fate::Lost | Fate::Gone))
+    /// Timers that got worse.
+    fn failed(&self) -> impl Iterator<Item = &ChangedAnswer> {
+        let answers = self.answers.iter();
+        answers.filter(|answer| answer.verdict == ChangeVerdict::Worse)
     }
 }
 
-/// All quantities of a timer that both sides have.
-fn candidates_of<'a>(timer: &'a str, rows: &[Vec<&'a RunRow<'a>>; 2]) -> Vec<TimerQuantity<'a>> {
-    let fields = fields_of(rows[1][0].row.kind());
-    let candidates = fields.filter_map(|field| {
+/// The rows of both sides with the numbers of their runs.
+type SidesOf<Row> = [Vec<(usize, Row)>; 2];
+
+/// Matches the rows of the old runs and the new runs by kind and name, in the order of the new runs.
+fn match_rows<'a>(sides: [&[&'a Report]; 2]) -> IndexMap<(usize, String), SidesOf<Row<'a>>> {
+    let mut matched = IndexMap::<_, SidesOf<Row>>::new();
+    for side in [1, 0] {
+        for (run, report) in sides[side].iter().enumerate() {
+            for row in Kind::ALL
+                .into_iter()
+                .flat_map(|kind| fields::rows(report, kind))
+            {
+                let key = (row.kind() as usize, row.name_with_length());
+                matched.entry(key).or_default()[side].push((run, row));
+            }
+        }
+    }
+    matched
+}
+
+/// The share by which the core frequency or the stolen time differ between the sides.
+fn disturbance(sides: [&[&Report]; 2]) -> f64 {
+    let parts: [fn(&&Report) -> Option<f64>; 2] = [
+        |run| Some(run.frequency.effective_hz?.value.ln()),
+        |run| run.platform.steal_share,
+    ];
+    let differences = parts.map(|part| {
+        let [old, new] = sides.map(|runs| mean(runs.iter().filter_map(part)));
+        old.zip(new).map_or(0.0, |(old, new)| (new - old).abs())
+    });
+    differences[0].max(differences[1])
+}
+
+/// All quantities of a timer that both sides have; the change of its resolution is judged.
+fn figures_of(timer: &str, sides: &SidesOf<Row<'_>>) -> Vec<ComparedFigure> {
+    let kind = sides.iter().flatten().next().map(|(_, row)| row.kind());
+    let figures = kind.into_iter().flat_map(fields_of).filter_map(|field| {
         let quantity = field.compared?;
-        let sides = rows.each_ref().map(|side| -> Vec<(&RunRow, Interval)> {
-            let figures = side.iter();
-            figures
-                .filter_map(|row| Some((*row, field.figure(row.row)?)))
-                .collect()
+        let [old, new] = sides.each_ref().map(|side| -> Vec<f64> {
+            let figures = side.iter().filter_map(|(_, row)| field.figure(*row));
+            figures.map(|figure| figure.value).collect()
         });
-        let is_on_both = sides.iter().all(|side| !side.is_empty());
-        is_on_both.then_some(TimerQuantity {
-            timer,
+        Some(ComparedFigure {
+            timer: timer.to_owned(),
             quantity,
-            field,
-            sides,
+            unit: field.unit,
+            old: mean(&old)?,
+            new: mean(&new)?,
+            change: (quantity == RESOLUTION).then(|| change_of_step(&old, &new)),
         })
     });
-    candidates.collect()
+    figures.collect()
+}
+
+/// The change of a step, which is a number: it is longer, or shorter, in all new runs than in all old ones,
+/// or it is the same.
+fn change_of_step(old: &[f64], new: &[f64]) -> Change {
+    let (old, new) = (sorted(old), sorted(new));
+    let ratios = [new[0] / old[old.len() - 1], new[new.len() - 1] / old[0]];
+    let [low, high] = ratios.map(|ratio| 100.0 * (ratio - 1.0));
+    Change {
+        percent: Interval::unbounded(high),
+        limit_percent: high,
+        verdict: ChangeVerdict::of(low > SAME_STEP || high < -SAME_STEP, low > 0.0),
+    }
 }
 
 #[cfg(test)]

@@ -1,192 +1,137 @@
-//! Summarises a comparison in one sentence: which families of clocks changed, within which limits all
-//! others are unchanged, and what else changed.
+//! Summarises a comparison in one sentence: what changed and by how much, and within which limits all
+//! else is unchanged.
 
-use super::platform::cpu_differs;
-use super::{COST, ChangeVerdict, ComparedFigure, Comparison, FamilyChange, RESOLUTION};
-use crate::model::Interval;
+use std::fmt;
+
+use super::cost::INSTRUCTIONS;
+use super::{COST, Change, ComparedFigure, Comparison, FamilyChange, RESOLUTION, Standing};
 use crate::text::numbers::significant;
 
-/// The largest change in percent that is written as a number.
-const MOST_PERCENT: f64 = 1e8;
 /// The smallest increase in percent that is written as a factor.
 const LEAST_FACTOR: f64 = 100.0;
 /// The largest number of timers that a sentence lists.
 const MOST_LISTED: usize = 3;
 
-const OF_COST: [&str; 3] = [" % slower", " % faster", " times the cost"];
-const OF_RESOLUTION: [&str; 3] = [" % longer", " % shorter", " times as long"];
-
-/// The sentence on costs, resolutions, lost timers and trust.
+/// The sentence on costs, resolutions, trust and the clock source, with what may have caused changes.
 pub fn sentence(comparison: &Comparison) -> String {
-    let same = if cpu_differs(&comparison.platform) {
-        "equal"
-    } else {
-        "unchanged"
+    let changed = |quantity: &'static str| {
+        let figures = comparison.figures.iter();
+        figures.filter(move |it| it.quantity == quantity && it.is_changed())
     };
-    let of = |quantity: &'static str| {
-        comparison
-            .figures
-            .iter()
-            .filter(move |it| it.quantity == quantity)
-    };
-    let changed_by = |words: [&str; 3], figure: &ComparedFigure| {
-        let percent = figure.change.percent.filter(|_| figure.is_changed())?;
-        Some(format!("{}: {}", figure.timer, by(words, percent)))
-    };
-    let mut parts = Vec::new();
-    let mut unchanged = Vec::new();
-    for family in &comparison.families {
-        match family.verdict {
-            ChangeVerdict::Better | ChangeVerdict::Worse => parts.push(described(family)),
-            _ => unchanged.push(limit(family)),
+    let machine = comparison
+        .machine
+        .filter(|machine| machine.verdict.is_change());
+    let (mut parts, mut within) = (Vec::new(), Vec::new());
+    for FamilyChange {
+        family,
+        timers,
+        change,
+    } in &comparison.families
+    {
+        let own = changed(COST).filter(|figure| timers.contains(&figure.timer));
+        if change.verdict.is_change() {
+            let changed: Vec<&String> = own.map(|figure| &figure.timer).collect();
+            let except = listed(timers.iter().filter(|timer| !changed.contains(timer)));
+            let except = except.map_or_else(String::new, |except| format!(", all but {except}"));
+            parts.push(format!("{family} {}{except}", amount(change)));
+        } else if family != INSTRUCTIONS || machine.is_none() {
+            parts.extend(listed(own));
+            within.push(format!(
+                "{family} within {} %",
+                percent(change.limit_percent)
+            ));
         }
-        let own = of(COST).filter(|figure| family.own.contains(&figure.timer));
-        let own: Vec<String> = own
-            .filter_map(|figure| changed_by(OF_COST, figure))
-            .collect();
-        parts.extend(Some(list(&own)).filter(|_| !own.is_empty()));
     }
-    let steps = of(RESOLUTION).filter_map(|figure| changed_by(OF_RESOLUTION, figure));
-    let steps: Vec<String> = steps.collect();
-    if !steps.is_empty() {
-        parts.push(format!("resolution of {}", list(&steps)));
-    }
-    if !unchanged.is_empty() {
-        let subject = if parts.is_empty() {
-            "costs"
-        } else {
-            "all else"
-        };
-        parts.push(format!("{subject} {same} ({})", unchanged.join(", ")));
-    } else if comparison.families.is_empty() {
-        parts.push(format!("costs unknown, because {}", why_unknown(of(COST))));
-    }
-    let unlike: Vec<String> = of(COST)
-        .filter(|it| it.unlike_cores)
-        .map(|it| it.timer.clone())
-        .collect();
-    if !unlike.is_empty() && !comparison.families.is_empty() {
-        parts.push(format!(
-            "not judged: {} (core free on one side only)",
-            list(&unlike)
-        ));
-    }
-    let failed = comparison
-        .answers
+    let (wrong, lost): (Vec<_>, Vec<_>) = comparison
+        .failed()
+        .partition(|it| it.new == Standing::Wrong);
+    let source = comparison
+        .platform
         .iter()
-        .filter(|answer| answer.verdict == ChangeVerdict::Worse);
-    let failed = failed.map(|answer| format!("{} {}", answer.timer, answer.question.name()));
-    let lost = comparison.lost().map(|lost| lost.timer.clone());
-    for (what, names) in [
-        ("lost", lost.collect::<Vec<String>>()),
-        ("newly failed", failed.collect()),
-    ] {
-        if !names.is_empty() {
-            parts.push(format!("{what}: {}", list(&names)));
+        .filter(|change| change.is_clock_source());
+    let named = [
+        ("resolution of", listed(changed(RESOLUTION))),
+        ("newly wrong:", listed(wrong)),
+        ("lost:", listed(lost)),
+        ("clock source", listed(source)),
+    ];
+    parts.extend(
+        named
+            .into_iter()
+            .filter_map(|(what, names)| Some(format!("{what} {}", names?))),
+    );
+    let is_changed = !parts.is_empty();
+    if !within.is_empty() {
+        let subject = if is_changed { "all else" } else { "costs" };
+        parts.push(format!("{subject} unchanged ({})", within.join(", ")));
+    }
+    let undecided = comparison
+        .figures
+        .iter()
+        .filter(|figure| figure.quantity == COST && figure.change.is_none());
+    let undecided = listed(undecided.map(|figure| &figure.timer));
+    parts.extend(undecided.map(|names| format!("too few processes to judge the cost of {names}")));
+    parts.extend(comparison.causes().filter(|_| is_changed));
+    let machine = machine.map(|it| format!("{INSTRUCTIONS} {}; relative to them: ", amount(&it)));
+    machine.unwrap_or_default() + &parts.join("; ")
+}
+
+impl Comparison {
+    /// What changed on the platform and may have made clocks slower or faster.
+    pub fn causes(&self) -> Option<String> {
+        let causes = self.platform.iter().filter(|change| change.is_cause);
+        let causes = listed(causes.map(|change| format!("{} {change}", change.what)))?;
+        Some(format!("probable cause: {causes}"))
+    }
+}
+
+impl fmt::Display for ComparedFigure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match (self.quantity, &self.change) {
+            (COST, Some(change)) => write!(f, "{} {}", self.timer, amount(change)),
+            _ => write!(
+                f,
+                "{} {} → {}",
+                self.timer,
+                self.written(self.old),
+                self.written(self.new)
+            ),
         }
     }
-    let machine = comparison.machine.map_or_else(String::new, |machine| {
-        format!(
-            "the machine is {} in everything; relative to that, ",
-            by(OF_COST, machine)
-        )
-    });
-    machine + &parts.join("; ")
 }
 
-/// The reason why no family was judged.
-fn why_unknown<'c>(costs: impl Iterator<Item = &'c ComparedFigure>) -> &'static str {
-    let costs: Vec<&ComparedFigure> = costs.collect();
-    if costs.is_empty() {
-        "no cost is on both sides"
-    } else if costs.iter().any(|figure| figure.single_process) {
-        "a report used a single process"
-    } else if costs.iter().any(|figure| figure.unlike_cores) {
-        "the cores were free on one side only"
-    } else {
-        "no cost has an interval on both sides"
-    }
-}
-
-/// Describes the change of a family.
-fn described(family: &FamilyChange) -> String {
-    let others = family.own.len() + family.unchanged.len();
-    let timers = match (family.timers.len(), others) {
-        (1, _) => String::new(),
-        (all, 0) => format!(", all {all}"),
-        (all, others) => format!(", {} of {all}", all - others),
-    };
-    let except = match family.unchanged.as_slice() {
-        [] => String::new(),
-        unchanged => format!(", not {}", list(unchanged)),
-    };
-    format!(
-        "{}: {}{timers}{except}",
-        family.family,
-        by(OF_COST, family.percent)
-    )
-}
-
-/// The limit within which a family is unchanged.
-fn limit(family: &FamilyChange) -> String {
-    format!("{} within {}", family.family, percent(family.limit_percent))
-}
-
-/// Formats a list of names; of many names, the first ones and the number of the others.
-pub fn list(names: &[String]) -> String {
+/// Joins names; of many names, the first ones and the number of the others. `None` without names.
+pub fn listed<T: ToString>(names: impl IntoIterator<Item = T>) -> Option<String> {
+    let names: Vec<String> = names.into_iter().map(|name| name.to_string()).collect();
     let first = names[..names.len().min(MOST_LISTED)].join(", ");
     match names.len() {
-        ..=MOST_LISTED => first,
-        all => format!("{first} and {} more", all - MOST_LISTED),
+        0 => None,
+        1..=MOST_LISTED => Some(first),
+        all => Some(format!("{first} and {} more", all - MOST_LISTED)),
     }
 }
 
-/// Formats a change in percent with its interval, as in `4.2 % slower [3.1, 5.3]` or `2.74 times the
-/// cost [2.71, 2.78]`.
-fn by([more, less, times]: [&str; 3], by: Interval) -> String {
-    let is_factor = by.value >= LEAST_FACTOR || by.value <= -50.0;
-    let (shown, digits, what) = match (is_factor, by.value < 0.0) {
-        (true, _) => (by.map(|it| 1.0 + it / 100.0), 3, times),
-        (false, true) => (by.map(|it| -it), 2, less),
-        (false, false) => (by, 2, more),
+/// Formats a change with its interval, as in `+4.2 % [3.1, 5.3]`, or `2.74 times [2.71, 2.78]`.
+pub fn amount(change: &Change) -> String {
+    let value = change.percent.value;
+    let is_factor = value >= LEAST_FACTOR;
+    let written = |value: f64| match is_factor {
+        true => significant(1.0 + value / 100.0, 3),
+        false => percent(value),
     };
-    let ends = shown.ends().map(|(low, high)| {
-        let [low, high] = [low.min(high), low.max(high)].map(|end| significant(end, digits));
-        format!(" [{low}, {high}]")
-    });
+    let sign = if value > 0.0 && !is_factor { "+" } else { "" };
+    let unit = if is_factor { "times" } else { "%" };
+    let ends = change.percent.ends();
+    let ends = ends.map(|(low, high)| format!(" [{}, {}]", written(low), written(high)));
     format!(
-        "{}{what}{}",
-        significant(shown.value, digits),
+        "{sign}{} {unit}{}",
+        written(value),
         ends.unwrap_or_default()
     )
 }
 
-/// Formats a percentage; above 200 % it is written as a factor, which has no bound if it is infinite.
+/// Formats a percentage with the digits that count.
 pub fn percent(percent: f64) -> String {
-    if percent > MOST_PERCENT {
-        return "any factor".into();
-    }
-    if percent > 200.0 {
-        return format!("a factor of {}", significant(1.0 + percent / 100.0, 2));
-    }
-    format!("{} %", significant(percent, 2))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::{Interval, OF_COST, by};
-
-    #[test]
-    fn large_changes_are_factors() {
-        let cost = |value, ends| by(OF_COST, Interval::with_ends(value, Some(ends)));
-        assert_eq!(
-            cost(174.0, (171.0, 178.0)),
-            "2.74 times the cost [2.71, 2.78]"
-        );
-        assert_eq!(
-            cost(-75.0, (-76.0, -74.0)),
-            "0.250 times the cost [0.240, 0.260]"
-        );
-        assert_eq!(cost(-4.2, (-5.3, -3.1)), "4.2 % faster [3.1, 5.3]");
-    }
+    let decimals = usize::from(percent.abs() < 9.95);
+    format!("{:.decimals$}", percent + 0.0)
 }

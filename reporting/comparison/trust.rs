@@ -1,86 +1,73 @@
-//! Compares the answers of old and new reports to the trust questions (is the timer monotonic, the
-//! same on all threads, …).
+//! Compares whether timers can be read, and whether they can be trusted.
+
+use std::fmt;
 
 use serde::Serialize;
 
-use super::ChangeVerdict;
-use crate::model::{Outcome, Question, TimerRow};
+use super::{ChangeVerdict, SidesOf};
+use crate::fields::Row;
 
-/// A trust question that two reports answered differently.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+/// What a side says about a timer, the best first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Standing {
+    /// It has figures, and nothing is known to be wrong.
+    Right,
+    /// It has a defect, or a part of it has.
+    Wrong,
+    /// It could not be read.
+    Unreadable,
+    /// It is not in the reports.
+    Absent,
+}
+
+/// A timer with another standing.
+#[derive(Debug, Serialize)]
 pub struct ChangedAnswer {
     /// The timer.
     pub timer: String,
-    /// The question.
-    pub question: Question,
-    /// The answer in the old report.
-    pub old: Outcome,
-    /// The answer in the new report.
-    pub new: Outcome,
-    /// The evidence in the new report.
+    /// The standing in the old runs.
+    pub old: Standing,
+    /// The standing in the new runs.
+    pub new: Standing,
+    /// What is wrong with it in the new runs.
     pub finding: String,
-    /// Worse if the timer newly fails, better if it passes after it failed; otherwise unknown.
+    /// Whether it is worse or better; unchanged if only the new runs contain the timer.
     pub verdict: ChangeVerdict,
 }
 
-/// The changed answers for one timer, and whether both sides answered a question. A question that one of
-/// the sides did not ask is ignored, and so is a change between passed and not tested.
-pub fn changed_answers(old: &[&TimerRow], new: &[&TimerRow]) -> (Vec<ChangedAnswer>, bool) {
-    let (mut changed, mut is_asked) = (Vec::new(), false);
-    for question in Question::ALL {
-        let sides = [old, new].map(|side| majority_answer(side, question));
-        let [Some((old, _)), Some((after, finding))] = sides else {
-            continue;
-        };
-        is_asked |= old != Outcome::NotTested && after != Outcome::NotTested;
-        let verdict = match (old, after) {
-            _ if old == after => continue,
-            (Outcome::Pass, Outcome::NotTested) | (Outcome::NotTested, Outcome::Pass) => continue,
-            (_, Outcome::Fail) => ChangeVerdict::Worse,
-            (Outcome::Fail, Outcome::Pass) => ChangeVerdict::Better,
-            _ => ChangeVerdict::Unjudged,
-        };
-        let timer = new[0].id.clone();
-        changed.push(ChangedAnswer {
-            timer,
-            question,
-            old,
-            new: after,
-            finding,
-            verdict,
-        });
+impl fmt::Display for ChangedAnswer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} ({})", self.timer, self.finding)
     }
-    (changed, is_asked)
 }
 
-/// The answer to a question with its evidence: the clock also fails if a part of it is wrong, as
-/// another clock shows.
-fn answer(row: &TimerRow, question: Question) -> Option<(Outcome, String)> {
-    let own = row.verdicts.as_ref()?.answer(question);
-    let inherited = row.trust.as_ref().and_then(|trust| {
-        let defect = trust.defect.filter(|it| it.kind.question() == question)?;
-        Some(format!("{} {}", trust.part.as_ref()?, defect.in_words()))
+/// The change of the standing of a timer, if any; that of a side is the one that most of its runs have or
+/// fall behind.
+pub fn changed_answer(timer: &str, sides: &SidesOf<Row<'_>>) -> Option<ChangedAnswer> {
+    let [(old, _), (new, finding)] = sides.each_ref().map(|side| {
+        let mut all: Vec<_> = side.iter().map(|(_, row)| standing(row)).collect();
+        all.sort();
+        let none = (Standing::Absent, "not in the report".to_owned());
+        all.into_iter().nth(side.len() / 2).unwrap_or(none)
     });
-    Some(match inherited {
-        Some(evidence) => (Outcome::Fail, evidence),
-        None => (own.outcome, own.evidence.to_owned()),
+    (old != new).then(|| ChangedAnswer {
+        timer: timer.to_owned(),
+        old,
+        new,
+        finding,
+        verdict: ChangeVerdict::of(old != Standing::Absent, new > old),
     })
 }
 
-/// The most frequent answer among runs that could test the question; of equally frequent answers,
-/// the most severe one.
-fn majority_answer(rows: &[&TimerRow], question: Question) -> Option<(Outcome, String)> {
-    let mut asked: Vec<_> = rows
-        .iter()
-        .filter_map(|row| answer(row, question))
-        .collect();
-    let count = |outcome: &Outcome| asked.iter().filter(|(one, _)| one == outcome).count();
-    let tested = [Outcome::NotApplicable, Outcome::Pass, Outcome::Fail];
-    let most = tested
-        .into_iter()
-        .filter(|outcome| count(outcome) > 0)
-        .max_by_key(count)
-        .unwrap_or(Outcome::NotTested);
-    let found = asked.iter().position(|(one, _)| *one == most)?;
-    Some(asked.swap_remove(found))
+fn standing(row: &Row<'_>) -> (Standing, String) {
+    let trust = row.clock().and_then(|clock| clock.trust.as_ref());
+    match trust.and_then(|trust| trust.defect) {
+        _ if !row.status().has_figures() => {
+            let reason = row.reason().unwrap_or(row.status().name());
+            (Standing::Unreadable, reason.to_owned())
+        }
+        Some(defect) => (Standing::Wrong, defect.in_short()),
+        None => (Standing::Right, "right".to_owned()),
+    }
 }

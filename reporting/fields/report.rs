@@ -96,6 +96,7 @@ fn condition_fields() -> Vec<Field> {
         load_one_minute: Number = report.platform.load?.one_minute, "Mean number of threads that ran or were ready to run over the last minute";
         steal_share: Share = report.platform.steal_share,
             "Share of the time in which CPUs were ready to run but the hypervisor ran other guests", metric("steal");
+        preloaded: Text = report.platform.preloads()?, "Preloaded libraries, which may replace the clocks of the C library", column("preloaded", "preloaded library");
         cpu_quota: Number = report.platform.limits.cpu?.cpus, "CPU time limit of the control group, in CPUs";
         report_findings: Text = codes(&report.findings), "Codes of the findings about the whole run";
     }

@@ -1,4 +1,5 @@
 use super::{Cli, CompareArgs, ProbeArgs, Verb};
+use crate::comparison::ChangeCondition;
 use crate::platform::frequency::CyclesFrom;
 use crate::table::Format;
 use clap::CommandFactory;
@@ -102,29 +103,29 @@ fn compare_takes_options_anywhere() {
     }
     let old = ["a", "b"].map(PathBuf::from);
     let new = ["c", "-"].map(PathBuf::from);
-    let condition = ["--fail-if", "cost>5%"];
-    let options = ["--all", "-f", "json", "-ox.md", "--fail-if=trust<0"];
+    let condition = ["--fail-if", "cost[a]>5%"];
+    let options = ["--all", "-f", "json", "-ox.md", "--fail-if=trust[b]<0"];
     for place in 0..=5 {
         let mut words = vec!["a", "b", "--", "c", "-"];
         words.splice(place..place, condition.into_iter().chain(options));
         let args = compare(&words);
-        assert_eq!(
-            (args.reports.as_slice(), args.new.as_slice()),
-            (&old[..], &new[..]),
-            "{words:?}"
-        );
+        assert_eq!(args.sides(), Ok((&old[..], &new[..])), "{words:?}");
         assert!(args.all && args.output.format == Format::Json, "{words:?}");
         assert_eq!(args.output.outputs[0].path, PathBuf::from("x.md"));
-        let texts: Vec<_> = args
-            .fail_if
-            .iter()
-            .map(|condition| condition.text().to_owned())
-            .collect();
-        assert_eq!(texts, ["cost>5%", "trust<0"]);
+        let globs: Vec<_> = args.fail_if.iter().map(ChangeCondition::glob).collect();
+        assert_eq!(globs, ["a", "b"]);
     }
     assert!(compare(&["a"]).probes() && !compare(&["a", "--", "c"]).probes());
-    let args = compare(&["a", "b"]);
-    assert_eq!((args.reports.as_slice(), args.new.len()), (&old[..], 0));
+    assert_eq!(compare(&["a"]).sides(), Ok((&old[..1], &[][..])));
+    assert_eq!(compare(&["a", "b"]).sides(), Ok((&old[..1], &old[1..])));
+    for unclear in [
+        &["a", "b", "c"][..],
+        &["a", "--"],
+        &["--", "a"],
+        &["a", "--", "b", "--", "c"],
+    ] {
+        assert!(compare(unclear).sides().is_err(), "{unclear:?}");
+    }
     // `--` keeps its meaning in other commands.
     let measure = parse(&["measure", "--", "compare", "--", "x"]);
     assert!(matches!(measure, Ok(Verb::Measure(args)) if args.command == ["compare", "--", "x"]));

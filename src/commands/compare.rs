@@ -3,57 +3,32 @@
 
 use std::io::Write;
 
-use super::changes::{Judgement, native_clocks, probe_again, read};
-use super::{CommandError, CommandResult, emit, failed, prepare_outputs, usage};
+use super::changes::{Judgement, read};
+use super::{CommandResult, emit, prepare_outputs, usage};
+use crate::campaign::sampling::CampaignPlan;
 use crate::cli::CompareArgs;
 use crate::document::Document;
 use crate::messages::print_message;
-use crate::table::Format;
 
 /// Runs the command. Returns `true` if no condition holds.
 ///
 /// # Errors
-/// When the reports cannot be compared, a condition could not be decided, or the output cannot be
-/// written.
+/// When a report cannot be read, the reports cannot be compared, a condition could not be decided, or the
+/// output cannot be written.
 pub fn run(args: &CompareArgs, output: &mut dyn Write) -> CommandResult<bool> {
     let outputs = prepare_outputs(&args.output)?;
-    let judgement = match judge(args) {
-        Err(CommandError::Undecided(why)) if args.output.format == Format::Json => {
-            Judgement::undecided(why)
-        }
-        judgement => judgement?,
-    };
-    let mut document = Document::new(&judgement);
-    if let Some(comparison) = &judgement.comparison {
-        document = comparison.add_to(document, args.all);
-    }
-    for line in judgement.conditions.iter().chain(&judgement.open) {
-        document = document.paragraph(line);
-    }
-    emit(&document, outputs, output)?;
-    judgement.result()
-}
-
-/// Reads the reports, compares them, and evaluates the conditions.
-fn judge(args: &CompareArgs) -> CommandResult<Judgement> {
-    let reports = args.reports.as_slice();
-    let (old, new) = match args.new.as_slice() {
-        [] if reports.len() > 2 || reports.iter().any(|path| path.is_dir()) => {
-            return Err(usage(
-                "more than two reports, or one that is a folder, need `--` before the new ones (compare OLD... -- NEW...)",
-            ));
-        }
-        [] => reports.split_at(1),
-        new => (reports, new),
-    };
-    let mut open = Vec::new();
-    let mut old = read(old, &mut open)?;
-    let new = if new.is_empty() {
-        let ids = native_clocks(&mut old).map_err(failed)?;
-        print_message(&"probing this machine; give a second report to compare two");
-        vec![probe_again(&old[0].content.settings, ids, f64::INFINITY)?]
+    let (old, new) = args.sides().map_err(usage)?;
+    let old = read(old)?;
+    let judgement = if new.is_empty() {
+        print_message(&"probing this machine");
+        Judgement::of_machine(old, &args.fail_if, CampaignPlan::DEFAULT, 0.0)?
     } else {
-        read(new, &mut open)?
+        Judgement::of_runs(&old, &read(new)?, &args.fail_if)?
     };
-    Judgement::new([&old, &new], &args.fail_if, open)
+    let document = judgement
+        .comparison
+        .add_to(Document::new(&judgement), args.all);
+    let lines = judgement.conditions.iter().chain(&judgement.open);
+    emit(&document.paragraphs(lines.cloned()), outputs, output)?;
+    judgement.result()
 }

@@ -173,7 +173,7 @@ fn survives_changed_reports() {
         };
         show(&report);
         verbs::read(text);
-        if let Ok(comparison) = Comparison::between(&[&report], &[&report]) {
+        if let Some(comparison) = Comparison::between(&[&report], &[&report]) {
             let document = comparison.add_to(Document::new(&comparison), true);
             for format in [Format::Table, Format::Markdown, Format::Json] {
                 let mut text = Vec::new();

@@ -1,5 +1,5 @@
 //! Tests the script `gate.sh`. A script in place of `timermeter` copies a stored report for each
-//! `probe` and records the arguments of `gate`; only `gate_refuses_baseline_of_other_cpu` runs the
+//! `probe` and records the arguments of `gate`; only `gate_leaves_unlike_baseline_undecided` runs the
 //! real `gate`.
 
 use std::fs;
@@ -69,23 +69,18 @@ fn gate_creates_baseline_and_compares() {
 }
 
 #[test]
-fn gate_refuses_baseline_of_other_cpu() {
+fn gate_leaves_unlike_baseline_undecided() {
     let sandbox = Sandbox::new();
     let program = format!("exec '{}' \"$@\"", env!("CARGO_BIN_EXE_timermeter"));
     let (output, _) = run_gate(&sandbox, &program, &[], 0);
     assert_eq!(output, "No baseline of p yet: it was made now.\n");
     let report = sandbox.file(BASELINES).join("p/d/report.json");
-    // `gate` compares measured reports only.
     let text = fs::read_to_string(&report).unwrap();
-    fs::write(&report, text.replace("\"published\"", "\"measured\"")).unwrap();
     let (output, _) = run_gate(&sandbox, &program, &[], 4);
-    assert!(
-        output.starts_with("gate: undecided: ") && output.contains("of another CPU"),
-        "{output}"
-    );
+    assert!(output.starts_with("gate: undecided: "), "{output}");
     let (_, errors) = run_gate(&sandbox, &program, &["cost<-200%"], 2);
     assert!(
-        errors.contains("no limit that a change can exceed"),
+        errors.contains("no condition that can be judged"),
         "{errors}"
     );
     // A damaged baseline fails the job until somebody removes it.
