@@ -12,16 +12,14 @@ use std::str::FromStr;
 
 use super::sentence::{listed, percent};
 use super::{COST, Change, ComparedFigure, Comparison, RESOLUTION, Standing};
-use crate::glob::Glob;
 use crate::text::numbers::time;
 
 /// A condition on the changes between two reports.
 #[derive(Clone, Debug)]
 pub struct ChangeCondition {
     field: &'static str,
-    /// The timers to which the condition is limited: the text of the glob and the parsed glob.
-    glob: String,
-    timers: Glob,
+    /// The timers to which the condition is limited: an id, a name or a glob.
+    pub glob: String,
     /// The limit with its unit as the user wrote it.
     amount: String,
     /// The limit in percent, in nanoseconds, or as a number of timers.
@@ -50,8 +48,8 @@ const UNITS: [(&str, f64); 7] = [
 /// The error of a text that is not a valid condition.
 #[derive(Debug, thiserror::Error)]
 #[error(
-    "no condition that can be judged; write 'cost>10%', 'cost[monotonic*]>5ns', 'resolution>10%', 'trust<0' (a clock is no \
-     longer right), 'source>0' (a slower clock source) or 'lost>0' (timers that cannot be read any more)"
+    "cost and resolution are judged, as in 'cost>10%', 'cost[monotonic*]>5ns' or 'resolution>10%', and 'trust<0', 'source>0' \
+     and 'lost>0'; quality and spread are not"
 )]
 pub struct BadCondition;
 
@@ -87,24 +85,17 @@ impl ChangeCondition {
         let is_change = [COST, RESOLUTION].contains(&field);
         let has_limit = is_change || field == LOST || number == 0.0;
         let is_possible = (operator == "<") == (field == TRUST) && is_change != unit.is_empty();
-        let timers = Glob::parse(glob).ok()?;
         (has_limit && is_possible).then(|| Self {
             field,
             glob: glob.to_owned(),
-            timers,
             amount: format!("{number} {unit}").trim_end().to_owned(),
             limit: number * size,
             in_percent: unit == "%",
         })
     }
 
-    /// The glob of its timers.
-    pub fn glob(&self) -> &str {
-        &self.glob
-    }
-
-    /// Evaluates the condition, and says what meets it or why it is open.
-    pub fn decide(&self, comparison: &Comparison) -> (Decision, String) {
+    /// Evaluates the condition on `timers`, to which it is limited. Says what meets it, or why it is open.
+    pub fn decide(&self, comparison: &Comparison, timers: &[&str]) -> (Decision, String) {
         let of = match &*self.glob {
             ALL => String::new(),
             glob => format!(" of {glob}"),
@@ -115,15 +106,17 @@ impl ChangeCondition {
         };
         let failed = |other: Standing| {
             let failed = comparison.failed().filter(move |it| it.new != other);
-            failed.filter(|it| self.timers.matches(&it.timer))
+            failed.filter(|it| timers.contains(&&*it.timer))
         };
         let slower = comparison
             .platform
             .iter()
             .filter(|it| it.is_slower_source());
         match self.field {
-            COST => self.decide_change(comparison, &format!("read{of} costs{by} more")),
-            RESOLUTION => self.decide_change(comparison, &format!("step{of} is{by} longer")),
+            COST => self.decide_change(comparison, timers, &format!("read{of} costs{by} more")),
+            RESOLUTION => {
+                self.decide_change(comparison, timers, &format!("step{of} is{by} longer"))
+            }
             TRUST => self.decide_count(&format!("clock{of} lost trust"), failed(Standing::Absent)),
             LOST => self.decide_count(&format!("loss of{by} timers{of}"), failed(Standing::Wrong)),
             _ => self.decide_count("slower clock source", slower),
@@ -145,13 +138,18 @@ impl ChangeCondition {
 
     /// Evaluates a condition on changes. It holds if one exceeds the limit. It is open if what is unchanged
     /// is known to be so only within more than the limit.
-    fn decide_change(&self, comparison: &Comparison, words: &str) -> (Decision, String) {
+    fn decide_change(
+        &self,
+        comparison: &Comparison,
+        timers: &[&str],
+        words: &str,
+    ) -> (Decision, String) {
         // The size of each change and its limit, in the unit of the condition.
         let meant = comparison
             .figures
             .iter()
             .filter(|it| it.quantity == self.field);
-        let meant = meant.filter(|it| self.timers.matches(&it.timer));
+        let meant = meant.filter(|it| timers.contains(&&*it.timer));
         let judged = meant.map(|it| {
             let unit = if self.in_percent { 1.0 } else { it.old / 100.0 };
             let of_change =

@@ -7,8 +7,7 @@
 //! their difference (Welch, Biometrika 34, 1947). Nothing is named that is not larger than what the
 //! instructions changed by, because a whole run can be in another state. METHODOLOGY.md has the figures.
 
-use std::collections::{BTreeMap, HashMap};
-use std::f64::consts::LN_2;
+use std::collections::BTreeMap;
 
 use indexmap::IndexMap;
 
@@ -33,7 +32,7 @@ const LEAST: [f64; 2] = [0.05, 0.065];
 const LEAST_NS: f64 = 0.2;
 /// What the machine may have changed by if both sides do not have the instructions. *Seen*: a
 /// neighbour on the core makes reads up to 1.5 times as expensive.
-const UNKNOWN_MACHINE: f64 = LN_2;
+const UNKNOWN_MACHINE: f64 = 0.7;
 /// What a neighbour on the core may have changed reads through the kernel by between two runs, if the
 /// width of the cores is unknown; several runs show it. *Seen*: 20 to 30 %, beside unchanged instructions.
 const UNKNOWN_CORES: f64 = 0.25;
@@ -43,8 +42,6 @@ const MEASURED_SHARE: f64 = 0.6;
 const MIN_OTHERS: usize = 3;
 /// The largest change of a logarithm. *Numerical*: its exponential is finite.
 const MOST: f64 = 50.0;
-/// The least standard error. *Numerical*: the rounding of reports.
-const MIN_ERROR: f64 = 1e-6;
 /// The least number of processes of a run. *Definition*: their scatter is known.
 const MIN_PROCESSES: usize = 3;
 
@@ -57,7 +54,7 @@ pub struct Clock<'a> {
 /// The logarithms of a figure of all clocks in each process.
 struct Processes {
     /// By side, run and number of the process.
-    values: BTreeMap<[usize; 3], HashMap<usize, f64>>,
+    values: BTreeMap<[usize; 3], BTreeMap<usize, f64>>,
     /// The median of each clock over both sides.
     medians: Vec<f64>,
 }
@@ -94,7 +91,7 @@ pub fn judge(comparison: &mut Comparison, clocks: &[Clock], differs: f64, is_sam
         (None, None) if is_same_cpu => UNKNOWN_MACHINE,
         _ => 0.0,
     };
-    comparison.machine = machine.map(|it| it.change(it.exceeds(ERRORS[0], LEAST[0]), 0.0));
+    comparison.machine = machine.map(|it| it.change(it.exceeds(ERRORS[0], LEAST[0]), it.within()));
     let groups = families.iter().flat_map(|(family, members)| {
         // Of few clocks that differ, none is known to be the changed one.
         let is_group = members.len() > MIN_OTHERS;
@@ -127,7 +124,8 @@ pub fn judge(comparison: &mut Comparison, clocks: &[Clock], differs: f64, is_sam
                 .max(LEAST_NS / ns.unwrap_or(1.0))
         };
         let is_changed = !is_machine && total.exceeds(ERRORS[0], least(members));
-        let change = total.change(is_changed, moved.max(differs));
+        let of_family = total.within().max(moved).max(differs);
+        let mut within = of_family;
         for at in members {
             let Some(of_clock) = difference(&[*at]) else {
                 continue;
@@ -142,17 +140,22 @@ pub fn judge(comparison: &mut Comparison, clocks: &[Clock], differs: f64, is_sam
             });
             // Nearer to the change of its family than to none.
             let is_with = is_changed && of_clock.by / total.by > 0.5;
+            // A clock that has not moved is judged with its family.
+            let limit = if of_clock.exceeds(WITHIN_ERRORS, 0.0) {
+                of_clock.within().max(of_family)
+            } else {
+                of_family
+            };
+            if !is_own {
+                within = within.max(limit);
+            }
+            let change = of_clock.change(is_own || is_with, limit);
             let figures = comparison
                 .figures
                 .iter_mut()
                 .filter(|it| it.quantity == COST);
-            for figure in figures.filter(|it| it.timer == clocks[*at].name) {
-                figure.change = Some(Change {
-                    // A clock that does not stand out is judged with its family.
-                    limit_percent: change.limit_percent,
-                    ..of_clock.change(is_own || is_with, 0.0)
-                });
-            }
+            let figures = figures.filter(|it| it.timer == clocks[*at].name);
+            figures.for_each(|figure| figure.change = Some(change));
         }
         let timers = members.iter().map(|at| clocks[*at].name.to_owned());
         let family = if is_group {
@@ -163,7 +166,7 @@ pub fn judge(comparison: &mut Comparison, clocks: &[Clock], differs: f64, is_sam
         comparison.families.push(FamilyChange {
             family: family.to_owned(),
             timers: timers.collect(),
-            change,
+            change: total.change(is_changed, within),
         });
     }
 }
@@ -198,7 +201,7 @@ impl<'a> Clock<'a> {
 
 impl Processes {
     fn new(clocks: &[Clock], figure: fn(&ProcessFigures) -> Option<f64>) -> Self {
-        let mut values = BTreeMap::<[usize; 3], HashMap<usize, f64>>::new();
+        let mut values = BTreeMap::<[usize; 3], BTreeMap<usize, f64>>::new();
         for (at, clock) in clocks.iter().enumerate() {
             for (side, rows) in clock.sides.iter().enumerate() {
                 for (run, row) in rows {
@@ -252,7 +255,7 @@ impl Processes {
         let (old, new) = (old?, new?);
         Some(Difference {
             by: new.0 - old.0,
-            error: (old.1 + new.1).sqrt().max(MIN_ERROR),
+            error: (old.1 + new.1).sqrt(),
             is_single: old.2.min(new.2) == 1,
         })
     }
@@ -264,10 +267,14 @@ impl Difference {
         self.by.abs() > (errors * self.error).max(least)
     }
 
-    /// The change, of which nothing below `disturbance` is known.
-    fn change(&self, is_changed: bool, disturbance: f64) -> Change {
+    /// The largest change that is possible.
+    fn within(&self) -> f64 {
+        self.by.abs() + WITHIN_ERRORS * self.error
+    }
+
+    /// The change, whose size is at most `within` if it is none.
+    fn change(&self, is_changed: bool, within: f64) -> Change {
         let half = WITHIN_ERRORS * self.error;
-        let within = (self.by.abs() + half).max(disturbance);
         Change {
             percent: Interval::around(self.by, half).map(in_percent),
             limit_percent: in_percent(within),

@@ -27,14 +27,17 @@ pub struct PlatformChange {
 }
 
 /// The consequence of a slower clock source.
-const FELL: &str = "reads through the kernel become more expensive; `dmesg | grep -i -e clocksource -e tsc` shows the reason";
-const OTHER_CPU: &str = "another CPU: differences may be due to the machines";
+const FELL: &str = "a slower one; `dmesg | grep -i -e clocksource -e tsc` shows why";
+const OTHER_CPU: &str = "another CPU";
 
 const CLOCK_SOURCE: &str = "clock source";
 
 /// The keys of the fields that are compared; changes of the first ones make clocks slower or faster.
 const COMPARED: [&str; 13] = [
     "clock_source",
+    "cpu",
+    "cpu_family",
+    "cpu_model",
     "preloaded",
     "kernel",
     "microcode",
@@ -42,14 +45,11 @@ const COMPARED: [&str; 13] = [
     "cpu_quota",
     "hypervisor",
     "core_kind",
-    "cpu",
-    "cpu_family",
-    "cpu_model",
     "profile",
     "tool_version",
 ];
 /// The number of the first ones.
-const CAUSES: usize = 8;
+const CAUSES: usize = 11;
 
 /// All differences: a change of the clock source first.
 pub fn platform_changes(old: &Report, new: &Report) -> Vec<PlatformChange> {
@@ -67,7 +67,7 @@ pub fn platform_changes(old: &Report, new: &Report) -> Vec<PlatformChange> {
         let is_repeated = remark == Some(OTHER_CPU) && changes.iter().any(|it| it.remark == remark);
         let change = PlatformChange {
             what: field.heading,
-            is_cause: (1..CAUSES).contains(&at) || remark == Some(OTHER_CPU),
+            is_cause: (1..CAUSES).contains(&at),
             remark,
             old,
             new,

@@ -70,7 +70,7 @@ pub fn sentence(comparison: &Comparison) -> String {
         .iter()
         .filter(|figure| figure.quantity == COST && figure.change.is_none());
     let undecided = listed(undecided.map(|figure| &figure.timer));
-    parts.extend(undecided.map(|names| format!("too few processes to judge the cost of {names}")));
+    parts.extend(undecided.map(|names| format!("too few processes to judge {names}")));
     parts.extend(comparison.causes().filter(|_| is_changed));
     let machine = machine.map(|it| format!("{INSTRUCTIONS} {}; relative to them: ", amount(&it)));
     machine.unwrap_or_default() + &parts.join("; ")

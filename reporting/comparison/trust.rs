@@ -6,6 +6,7 @@ use serde::Serialize;
 
 use super::{ChangeVerdict, SidesOf};
 use crate::fields::Row;
+use crate::model::Answer;
 
 /// What a side says about a timer, the best first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
@@ -48,7 +49,7 @@ pub fn changed_answer(timer: &str, sides: &SidesOf<Row<'_>>) -> Option<ChangedAn
     let [(old, _), (new, finding)] = sides.each_ref().map(|side| {
         let mut all: Vec<_> = side.iter().map(|(_, row)| standing(row)).collect();
         all.sort();
-        let none = (Standing::Absent, "not in the report".to_owned());
+        let none = (Standing::Absent, "absent".to_owned());
         all.into_iter().nth(side.len() / 2).unwrap_or(none)
     });
     (old != new).then(|| ChangedAnswer {
@@ -62,7 +63,8 @@ pub fn changed_answer(timer: &str, sides: &SidesOf<Row<'_>>) -> Option<ChangedAn
 
 fn standing(row: &Row<'_>) -> (Standing, String) {
     let trust = row.clock().and_then(|clock| clock.trust.as_ref());
-    match trust.and_then(|trust| trust.defect) {
+    let wrong = trust.filter(|trust| trust.answer == Answer::No);
+    match wrong.and_then(|trust| trust.defect) {
         _ if !row.status().has_figures() => {
             let reason = row.reason().unwrap_or(row.status().name());
             (Standing::Unreadable, reason.to_owned())

@@ -1,5 +1,4 @@
 use super::{Cli, CompareArgs, ProbeArgs, Verb};
-use crate::comparison::ChangeCondition;
 use crate::platform::frequency::CyclesFrom;
 use crate::table::Format;
 use clap::CommandFactory;
@@ -112,7 +111,7 @@ fn compare_takes_options_anywhere() {
         assert_eq!(args.sides(), Ok((&old[..], &new[..])), "{words:?}");
         assert!(args.all && args.output.format == Format::Json, "{words:?}");
         assert_eq!(args.output.outputs[0].path, PathBuf::from("x.md"));
-        let globs: Vec<_> = args.fail_if.iter().map(ChangeCondition::glob).collect();
+        let globs: Vec<_> = args.fail_if.iter().map(|it| &it.glob).collect();
         assert_eq!(globs, ["a", "b"]);
     }
     assert!(compare(&["a"]).probes() && !compare(&["a", "--", "c"]).probes());

@@ -2,6 +2,7 @@
 //! conditions on what changed.
 
 use std::path::PathBuf;
+use std::slice::from_ref;
 
 use serde::Serialize;
 
@@ -53,11 +54,11 @@ impl Judgement {
             ..Self::default()
         };
         for condition in conditions {
-            if let Err(unknown) = select(&[condition.glob().to_owned()], &names) {
+            let timers = select(from_ref(&condition.glob), &names).map_err(|unknown| {
                 let why = unknown.message_for_report(&names);
-                return Err(usage(format!("--fail-if: {why}")));
-            }
-            let (decision, line) = condition.decide(&comparison);
+                usage(format!("--fail-if: {why}"))
+            })?;
+            let (decision, line) = condition.decide(&comparison, &timers);
             let lines = match decision {
                 Decision::Holds => &mut judgement.conditions,
                 Decision::Open => &mut judgement.open,
@@ -100,7 +101,7 @@ impl Judgement {
         let run = RunRequest::of(rows.map(|row| &row.id));
         if run.timers.is_empty() {
             return Err(CommandError::Undecided(
-                "no native clock of the old report can be measured again, as published figures cannot: give another report".into(),
+                "the old report has no native clock that can be measured again".into(),
             ));
         }
         // Finds wrong conditions before the first probe.
@@ -130,9 +131,7 @@ impl Judgement {
     /// The result of the command: `true` if no condition holds.
     pub fn result(&self) -> CommandResult<bool> {
         match self.exit_status {
-            UNDECIDED => Err(CommandError::Undecided(
-                "not everything could be decided".into(),
-            )),
+            UNDECIDED => Err(CommandError::Undecided("not all is decided".into())),
             status => Ok(status == 0),
         }
     }
@@ -167,9 +166,7 @@ pub(super) fn read(arguments: &[PathBuf]) -> CommandResult<Vec<Report>> {
         let changes = platform_changes(runs.first().unwrap_or(&run), &run);
         let change = changes.iter().find(|change| change.is_other_machine());
         let problem = match change {
-            _ if runs.iter().any(|other| other.created == run.created) => {
-                "is given twice: each run counts once".into()
-            }
+            _ if runs.iter().any(|other| other.created == run.created) => "is given twice".into(),
             Some(change) => format!("is not of the same machine in the same state ({change})"),
             None => {
                 runs.push(run);

@@ -207,7 +207,9 @@ fn verbs_agree() {
         std::fs::write(&other, serde_json::to_string(&before).expect("JSON")).expect("written");
         let compared = json(&ask(&format!("compare {other} {path} -f json")));
         let answers = compared["answers"].as_array().into_iter().flatten();
-        let changed = answers.filter_map(|one| Some(one["timer"].as_str()?.to_owned()));
+        // Some clocks are not in the report at all.
+        let wrong = answers.filter(|one| one["new"] == "wrong");
+        let changed = wrong.filter_map(|one| Some(one["timer"].as_str()?.to_owned()));
         assert_eq!(changed.collect::<BTreeSet<_>>(), distrusted, "{truth}");
         for language in LANGUAGES {
             let line = format!("pick 250ns --for {language} --from {path} -f json");

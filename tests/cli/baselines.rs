@@ -99,7 +99,7 @@ fn refuses_unusable_baseline_before_probing() {
             "letters, digits",
         );
     }
-    assert_refused(&["compare", MBP53], 4, "published");
+    assert_refused(&["compare", MBP53], 4, "no native clock");
     fs::write(folder.file("home"), "").unwrap();
     assert_refused(
         &["probe", "--thorough", "--baseline", "before"],

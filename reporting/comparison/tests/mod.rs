@@ -6,6 +6,7 @@ mod sentences;
 use serde_json::from_value;
 
 use super::{ChangeCondition, Comparison, Decision};
+use crate::glob::Glob;
 use crate::model::{
     Defect, DefectKind, Family, Interval, ProcessFigures, Properties, ReadsBy, Report, Status,
     TimerRow, Trust,
@@ -108,5 +109,8 @@ fn compared(old: &str, new: &str) -> Comparison {
 
 fn decide(condition: &str, comparison: &Comparison) -> (Decision, String) {
     let condition: ChangeCondition = condition.parse().expect("a condition");
-    condition.decide(comparison)
+    let glob = Glob::parse(&condition.glob).expect("a glob");
+    let timers = comparison.timers.iter().map(String::as_str);
+    let timers: Vec<&str> = timers.filter(|timer| glob.matches(timer)).collect();
+    condition.decide(comparison, &timers)
 }

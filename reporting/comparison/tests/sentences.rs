@@ -96,7 +96,7 @@ fn state_explains_changes() {
         (
             "",
             "v 2.1, processes 2",
-            "too few processes to judge the cost of i0, i1, i2 and 17 more",
+            "too few processes to judge i0, i1, i2 and 17 more",
         ),
         ("", "v 2.1, processes 3", "vDSO 2.10 times "),
         // What the runs of a side differ by.
@@ -150,7 +150,7 @@ fn steps_and_platforms_change() {
         (
             "source tsc",
             "source hpet, v 20.0",
-            "vDSO 20.0 times [20.0, 20.0]; clock source tsc → hpet (reads ",
+            "vDSO 20.0 times [20.0, 20.0]; clock source tsc → hpet (a slower ",
         ),
         (
             "",

@@ -80,7 +80,7 @@ fn gate_leaves_unlike_baseline_undecided() {
     assert!(output.starts_with("gate: undecided: "), "{output}");
     let (_, errors) = run_gate(&sandbox, &program, &["cost<-200%"], 2);
     assert!(
-        errors.contains("no condition that can be judged"),
+        errors.contains("cost and resolution are judged"),
         "{errors}"
     );
     // A damaged baseline fails the job until somebody removes it.
