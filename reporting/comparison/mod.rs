@@ -12,7 +12,7 @@ mod trust;
 use indexmap::IndexMap;
 use serde::Serialize;
 
-use crate::fields::{self, FieldUnit, Kind, Row, fields_of};
+use crate::fields::{FieldUnit, Row, all_rows, fields_of};
 use crate::model::{Interval, Report};
 use crate::statistics::{mean, sorted};
 
@@ -184,10 +184,7 @@ fn match_rows<'a>(sides: [&[&'a Report]; 2]) -> IndexMap<(usize, String), SidesO
     let mut matched = IndexMap::<_, SidesOf<Row>>::new();
     for side in [1, 0] {
         for (run, report) in sides[side].iter().enumerate() {
-            for row in Kind::ALL
-                .into_iter()
-                .flat_map(|kind| fields::rows(report, kind))
-            {
+            for row in all_rows(report).into_iter().flat_map(Row::by_length) {
                 let key = (row.kind() as usize, row.name_with_length());
                 matched.entry(key).or_default()[side].push((run, row));
             }

@@ -26,7 +26,8 @@ impl Comparison {
         let platform = platform.map(|change| (change.what, change.to_string()));
         document = document.facts(platform);
         let figures = self.figures.iter();
-        let shown = figures.filter(|figure| all || figure.is_changed());
+        // Without anything that is judged, all is shown.
+        let shown = figures.filter(|figure| all || self.families.is_empty() || figure.is_changed());
         let shown: Vec<&ComparedFigure> = shown.collect();
         if !(shown.is_empty() && self.answers.is_empty()) {
             document = document.table(table(&shown, &self.answers));
