@@ -92,17 +92,6 @@ pub enum Core {
     Unknown,
 }
 
-/// The state of the cores on which timers or runs are compared.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum State {
-    /// The processes that had their core to themselves.
-    Alone,
-    /// The processes that shared their core.
-    Shared,
-    /// Those that had their core to themselves, if there are at least [`MIN_PROCESSES`]; else all.
-    Undisturbed,
-}
-
 /// The figures of one process that measured a clock, whether or not the figures of the clock rest on
 /// it.
 #[apply(wire)]

@@ -26,7 +26,7 @@ mod wait;
 pub use assessment::{Answer, Assessment, Caution, Defect, DefectKind, Trust, Wrong};
 pub use cost::{
     AddedTime, AddedTimes, Core, Cost, Distribution, Following, MIN_ALONE_WIDTH, MIN_PROCESSES,
-    Mode, ProcessFigures, State,
+    Mode, ProcessFigures,
 };
 pub use device::Device;
 pub use figure::{Cycles, Hertz, Interval, Nanos, value_of};

@@ -8,8 +8,8 @@ use std::collections::BTreeMap;
 use super::plotted::in_one_line;
 use super::row::deref_to_head;
 use super::{
-    AddedTimes, Context, Core, Cost, Device, Distribution, Interval, MIN_PROCESSES, PlotData,
-    ProcessFigures, Properties, RowHead, State, Status, Trust, Verdicts, value_of,
+    AddedTimes, Context, Cost, Device, Distribution, Interval, PlotData, ProcessFigures,
+    Properties, RowHead, Status, Trust, Verdicts, value_of,
 };
 
 /// The upper bound of the time that a read adds to a program, divided by the larger of its amortised
@@ -123,38 +123,6 @@ pub struct TimerRow {
 
 deref_to_head!(TimerRow);
 
-impl State {
-    /// All states, indexed by `state as usize`.
-    pub const ALL: [Self; 3] = [Self::Alone, Self::Shared, Self::Undisturbed];
-
-    /// Returns the state in which two sets of rows are compared: alone or shared, in which more rows
-    /// of both sets have enough processes; `None` if neither occurs on both sides. Undisturbed if
-    /// rows do not record the state, as in reports of earlier versions.
-    pub fn common(sides: [&[&TimerRow]; 2]) -> Option<Self> {
-        let is_unknown = |row: &&TimerRow| row.processes.iter().all(|it| it.core == Core::Unknown);
-        if sides.iter().any(|side| side.iter().any(is_unknown)) {
-            return Some(Self::Undisturbed);
-        }
-        let rows_in = |state: Self, processes: usize| {
-            let rows = |side: &[&TimerRow]| {
-                let has = |row: &&&TimerRow| row.processes_in(state).len() >= processes;
-                side.iter().filter(has).count()
-            };
-            rows(sides[0]).min(rows(sides[1]))
-        };
-        // First with enough processes for an interval, then with two, which show a scatter.
-        [MIN_PROCESSES, 2].into_iter().find_map(|processes| {
-            let [alone, shared] =
-                [Self::Alone, Self::Shared].map(|state| rows_in(state, processes));
-            match alone.max(shared) {
-                0 => None,
-                most if alone == most => Some(Self::Alone),
-                _ => Some(Self::Shared),
-            }
-        })
-    }
-}
-
 impl TimerRow {
     /// Returns a row with the name of its timer and no results.
     pub fn unmeasured(id: &str, label: &str, runtime: &str, status: Status) -> Self {
@@ -176,19 +144,6 @@ impl TimerRow {
             ns_per_tick: timer.ns_per_tick,
             properties: declared.cloned(),
             ..Self::default()
-        }
-    }
-
-    /// The processes whose core was in this state.
-    pub fn processes_in(&self, state: State) -> Vec<&ProcessFigures> {
-        let are_in = |core: Core| self.processes.iter().filter(move |it| it.core == core);
-        match state {
-            State::Alone => are_in(Core::Alone).collect(),
-            State::Shared => are_in(Core::Shared).collect(),
-            State::Undisturbed if are_in(Core::Alone).count() >= MIN_PROCESSES => {
-                are_in(Core::Alone).collect()
-            }
-            State::Undisturbed => self.processes.iter().collect(),
         }
     }
 

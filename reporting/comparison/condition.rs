@@ -3,9 +3,9 @@
 //! ```text
 //! condition = field [ "[" glob "]" ] ( ">" limit | "<0" )
 //! field     = "cost" | "resolution"     limit in % or a time
-//!           | "trust"                   <0: a clock newly fails a trust question
+//!           | "trust"                   <0: a clock is newly wrong, or cannot be read any more
 //!           | "source"                  >0: a slower clock source
-//!           | "lost"                    >N: more timers that cannot be read any more
+//!           | "lost"                    >N: more timers that cannot be read any more, or are missing
 //! ```
 
 use std::str::FromStr;

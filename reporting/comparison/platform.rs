@@ -58,7 +58,7 @@ pub fn platform_changes(old: &Report, new: &Report) -> Vec<PlatformChange> {
         let column = field.as_column();
         let [old, new] = [old, new].map(|report| column.format_cell(&field.value(report)));
         let is_known = old != NOTHING && new != NOTHING;
-        let remark = match COMPARED[at] {
+        let remark = match field.key {
             "clock_source" if has_fallen(&old, &new) => Some(FELL),
             "cpu" | "cpu_family" | "cpu_model" if is_known => Some(OTHER_CPU),
             _ => None,

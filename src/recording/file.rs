@@ -147,15 +147,10 @@ impl Recording {
             if let Some(ns) = ticks.into_iter().flatten().find(|ns| !is_tick(ns)) {
                 return Some(Inconsistency::Value("ns_per_tick", id.clone(), ns));
             }
-            let of_trace =
-                trace.map(|trace| [Some(&trace.reference), trace.calls_reference.as_ref()]);
-            references.extend(
-                of_trace
-                    .into_iter()
-                    .flatten()
-                    .flatten()
-                    .map(|one| (id, one)),
-            );
+            if let Some(trace) = trace {
+                let all = [&trace.reference].into_iter().chain(&trace.calls_reference);
+                references.extend(all.map(|reference| (id, reference)));
+            }
         }
         references.extend(
             self.waits

@@ -10,8 +10,8 @@ use rand::{RngExt, SeedableRng};
 use simulated::draw::{exponential, normal};
 use timermeter::commands::CommandError;
 use timermeter::model::{
-    Core, Cycles, Finding, Following, Interval, ProcessFigures, Report, Severity, State, Status,
-    TimerRow,
+    Core, Cycles, Finding, Following, Interval, MIN_PROCESSES, ProcessFigures, Report, Severity,
+    Status, TimerRow,
 };
 use timermeter::quality::{COST_EXPONENT, RESOLUTION_EXPONENT, SPREAD_EXPONENT, quality};
 use timermeter::report;
@@ -303,7 +303,12 @@ impl<'a> Machine<'a> {
 /// Sets the figures of a row to those that a report derives from its processes, at a core frequency
 /// of `hz`. The systematic errors of a report are those of the kept cost.
 fn set_figures(row: &mut TimerRow, kept: Interval, hz: f64) {
-    let used = row.processes_in(State::Undisturbed);
+    let alone = row.processes.iter().filter(|it| it.core == Core::Alone);
+    let alone: Vec<&ProcessFigures> = alone.collect();
+    let used = match alone.len() {
+        MIN_PROCESSES.. => alone,
+        _ => row.processes.iter().collect(),
+    };
     let figures = |figure: fn(&ProcessFigures) -> Option<f64>| -> Vec<f64> {
         used.iter().filter_map(|process| figure(process)).collect()
     };
