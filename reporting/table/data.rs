@@ -53,9 +53,10 @@ impl<W: Write> CsvWriter<W> {
                 CellValue::Truth(truth) => write!(text, "{truth}")?,
                 // The point or exponent lets readers recognise a column of floating-point numbers.
                 CellValue::Figure(figure) => write!(text, "{:?}", figure.value)?,
-                CellValue::Text(untrusted) => {
-                    text.extend_from_slice(escape_csv(untrusted).as_bytes())
-                }
+                CellValue::Text(untrusted)
+                | CellValue::Link {
+                    href: untrusted, ..
+                } => text.extend_from_slice(escape_csv(untrusted).as_bytes()),
                 other => write!(text, "{other}")?,
             }
             self.writer.write_field(&*text).map_err(csv_error)?;

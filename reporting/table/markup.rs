@@ -26,7 +26,11 @@ th, td { padding: .2em .7em; text-align: left; border-bottom: 1px solid #8884 }
 /// Writes an HTML page. Cells of right-aligned columns have the class `n`.
 pub(super) fn write_html(table: &Table<'_>, output: &mut dyn Write) -> io::Result<()> {
     output.write_all(PAGE_HEAD.as_bytes())?;
-    output.write_all(b"<table>\n<thead>\n")?;
+    writeln!(output, "<table>")?;
+    if let Some(caption) = &table.caption {
+        writeln!(output, "<caption>{}</caption>", escape_html(&caption.text))?;
+    }
+    writeln!(output, "<thead>")?;
     let class = |column: &TableColumn| {
         if column.right_aligned {
             " class=\"n\""
@@ -47,10 +51,17 @@ pub(super) fn write_html(table: &Table<'_>, output: &mut dyn Write) -> io::Resul
         headings.collect::<String>()
     )?;
     table.write_rows(output, ["<tr>", "", "</tr>"], |column, cell| {
-        let text = escape_html(&column.format_with_unit(cell));
+        let mut text = escape_html(&column.format_with_unit(cell));
+        if let Some(address) = cell.address() {
+            text = format!("<a href=\"{}\">{text}</a>", escape_html(&address));
+        }
         format!("<td{}>{text}</td>", class(column))
     })?;
-    output.write_all(b"</tbody>\n</table>\n</div>\n</body>\n</html>\n")
+    writeln!(output, "</tbody>\n</table>\n</div>")?;
+    if let Some(caption) = &table.caption {
+        writeln!(output, "<p>{}</p>", escape_html(&caption.cite))?;
+    }
+    writeln!(output, "</body>\n</html>")
 }
 
 /// Escapes text for HTML, between tags and in quoted attributes.
@@ -66,6 +77,10 @@ pub fn escape_html(text: &str) -> String {
 }
 
 pub(super) fn write_markdown(table: &Table<'_>, output: &mut dyn Write) -> io::Result<()> {
+    let cite = table.caption.as_ref().map(|caption| &caption.cite);
+    if let Some(caption) = &table.caption {
+        writeln!(output, "{}\n", escape_markdown(&caption.text))?;
+    }
     let columns = table.columns.iter();
     let headings = columns.map(|column| escape_markdown(column.heading_without_ns()));
     writeln!(
@@ -81,8 +96,16 @@ pub(super) fn write_markdown(table: &Table<'_>, output: &mut dyn Write) -> io::R
         .map(|column| if column.right_aligned { "--:" } else { ":--" });
     writeln!(output, "|{}|", alignments.collect::<Vec<_>>().join("|"))?;
     table.write_rows(output, ["| ", " | ", " |"], |column, cell| {
-        escape_markdown(&column.format_with_unit(cell))
-    })
+        let text = escape_markdown(&column.format_with_unit(cell));
+        match cell.address() {
+            Some(address) => format!("[{text}]({address})"),
+            None => text,
+        }
+    })?;
+    match cite {
+        Some(cite) if !cite.is_empty() => writeln!(output, "\n{}", escape_markdown(cite)),
+        _ => Ok(()),
+    }
 }
 
 /// Escapes text for Markdown, also for cells of its tables, and for HTML within Markdown.

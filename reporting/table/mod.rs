@@ -65,6 +65,19 @@ pub struct TableColumn {
     pub about: &'static str,
     /// What words in the cells mean, as in "`a`, `b`: …; `c`: …".
     pub words: &'static str,
+    /// Whether LaTeX prints the cells as footnotes to the first cells of their rows.
+    pub is_footnote: bool,
+}
+
+/// What documents print with a table.
+#[derive(Clone, Debug, Default)]
+pub struct Caption {
+    /// What the table shows, as a sentence.
+    pub text: String,
+    /// The name by which a document refers to the table: ASCII letters, digits and hyphens.
+    pub label: String,
+    /// How to cite the table, as a sentence.
+    pub cite: String,
 }
 
 /// A table.
@@ -76,6 +89,8 @@ pub struct Table<'a> {
     pub rows: Vec<Cow<'a, [CellValue]>>,
     /// Whether the text for people has ASCII characters only.
     pub ascii: bool,
+    /// What Markdown, HTML and LaTeX print with the table.
+    pub caption: Option<Caption>,
 }
 
 /// Formats a number with a fixed number of decimals; zero has no sign.
@@ -102,6 +117,7 @@ impl TableColumn {
             omission_priority: 0,
             about: "",
             words: "",
+            is_footnote: false,
         }
     }
 
@@ -135,6 +151,7 @@ impl TableColumn {
                 _ => self.format_number(figure.value),
             },
             CellValue::AtMost(bound) => format!("≤ {}", self.format_number(*bound)),
+            CellValue::Link { text, .. } => text.to_string(),
             other => other.to_string(),
         }
     }

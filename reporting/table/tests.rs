@@ -155,6 +155,49 @@ fn formats_have_all_cells() {
 }
 
 #[test]
+fn links_are_relative_or_of_the_web() {
+    let mut table = Table::new(vec![TableColumn::left("source")]);
+    for href in [
+        "r/a (1).json",
+        "https://x.org/?a=1&b",
+        "java\nscript:alert(1)",
+        "data:,x",
+    ] {
+        let (text, href) = ("a|b".into(), href.into());
+        table.push(vec![CellValue::Link { text, href }]);
+    }
+    for (format, lines) in [
+        (
+            Format::Markdown,
+            [
+                "| [a\\|b](r/a%20%281%29.json) |",
+                "| [a\\|b](https://x.org/?a=1&b) |",
+                "| a\\|b |",
+            ],
+        ),
+        (
+            Format::Html,
+            [
+                "<td><a href=\"r/a%20%281%29.json\">a|b</a></td>",
+                "<td><a href=\"https://x.org/?a=1&amp;b\">a|b</a></td>",
+                "<td>a|b</td>",
+            ],
+        ),
+        (
+            Format::Csv,
+            ["\nr/a (1).json\n", "\nhttps://x.org/?a=1&b\n", "data:,x"],
+        ),
+        (Format::Table, ["source\na|b\na|b\na|b\na|b\n"; 3]),
+    ] {
+        let text = table.render(format);
+        for line in lines {
+            assert!(text.contains(line), "{text}");
+        }
+        assert!(format == Format::Csv || !text.contains("alert"), "{text}");
+    }
+}
+
+#[test]
 fn escapes_known_attacks() {
     for (text, written) in [
         ("=1+1", "'=1+1"),

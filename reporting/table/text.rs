@@ -261,7 +261,9 @@ fn format_cells(table: &Table<'_>, row: &[CellValue]) -> Vec<String> {
     table
         .cells(row)
         .map(|(column, cell)| match (cell, column.max_chars) {
-            (CellValue::Text(text), Some(max_chars)) => clipped(text, max_chars),
+            (CellValue::Text(text) | CellValue::Link { text, .. }, Some(max_chars)) => {
+                clipped(text, max_chars)
+            }
             _ => column.format_cell(cell),
         })
         .map(|cell| table.in_its_characters(cell))

@@ -4,6 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use crate::model::Interval;
+use crate::text::plain;
 
 /// The type of a column of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,6 +34,13 @@ pub enum CellValue {
     Truth(bool),
     /// Untrusted text; each format sanitises it.
     Text(Arc<str>),
+    /// Untrusted text with an address: people read the text, programs the address.
+    Link {
+        /// The text.
+        text: Arc<str>,
+        /// The address: a relative path, or an address on the web.
+        href: Arc<str>,
+    },
 }
 
 impl CellValue {
@@ -58,9 +66,28 @@ impl CellValue {
     /// The text; empty for values of other types.
     pub fn as_text(&self) -> &str {
         match self {
-            Self::Text(text) => text,
+            Self::Text(text) | Self::Link { text, .. } => text,
             _ => "",
         }
+    }
+
+    /// The address of a link, percent-encoded; `None` unless it is relative or of the web, because
+    /// other addresses may run code.
+    pub fn address(&self) -> Option<String> {
+        let Self::Link { href, .. } = self else {
+            return None;
+        };
+        let mut address = String::new();
+        for byte in plain(href).bytes() {
+            match byte {
+                b'0'..=b'9' | b'A'..=b'Z' | b'a'..=b'z' => address.push(byte.into()),
+                _ if b"-._~:/?#@!$&*+,;=%".contains(&byte) => address.push(byte.into()),
+                _ => address += &format!("%{byte:02X}"),
+            }
+        }
+        let start = address.split(['/', '?', '#']).next()?;
+        let is_usual = ["http:", "https:"].contains(&start) || !start.contains(':');
+        is_usual.then_some(address)
     }
 
     /// Converts the value for a column of the given type. An upper bound becomes a number, because
@@ -89,7 +116,7 @@ impl fmt::Display for CellValue {
             Self::AtMost(bound) => write!(f, "≤ {bound}"),
             Self::Count(count) => count.fmt(f),
             Self::Truth(truth) => f.write_str(if *truth { "yes" } else { "no" }),
-            Self::Text(text) => f.write_str(text),
+            Self::Text(text) | Self::Link { href: text, .. } => f.write_str(text),
         }
     }
 }
