@@ -111,6 +111,12 @@ fn issue_figures_have_platform_rows() {
 }
 
 #[test]
+fn citation_names_this_version() {
+    let version = concat!("\nversion: ", env!("CARGO_PKG_VERSION"), "\n");
+    assert!(include_str!("../CITATION.cff").contains(version));
+}
+
+#[test]
 fn cost_lies_below_single_call_tail() {
     let mut costs = 0;
     for (file, report) in kept() {
