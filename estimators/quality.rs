@@ -46,21 +46,13 @@ mod tests {
 
     #[test]
     fn invalid_inputs_have_no_quality() {
-        for (resolution, cost, spread) in [
-            (f64::NAN, 1.0, 1.0),
-            (1.0, f64::NAN, 1.0),
-            (f64::INFINITY, 1.0, 1.0),
-            (1.0, f64::INFINITY, 1.0),
-            (1.0, 1.0, f64::NAN),
-            (1.0, 1.0, 0.0),
-            (1.0, 1.0, -0.5),
-            (1.0, 1.0, 1.000_001),
-        ] {
-            assert_eq!(
-                quality(Cycles(resolution), Cycles(cost), spread),
-                None,
-                "{resolution} {cost} {spread}"
-            );
+        let is_refused =
+            |resolution, cost, spread| quality(Cycles(resolution), Cycles(cost), spread).is_none();
+        for wrong in [f64::NAN, f64::INFINITY] {
+            assert!(is_refused(wrong, 1.0, 1.0) && is_refused(1.0, wrong, 1.0));
+        }
+        for spread in [f64::NAN, 0.0, -0.5, 1.000_001] {
+            assert!(is_refused(1.0, 1.0, spread), "{spread}");
         }
     }
 
@@ -69,16 +61,6 @@ mod tests {
         fn quality_is_a_share(resolution in 0.0..1e12, cost in -1e3..1e12, spread in SPREAD) {
             let quality = score(resolution, cost, spread);
             prop_assert!(quality > 0.0 && quality <= 1.0);
-        }
-
-        #[test]
-        fn better_figures_are_never_worse(
-            resolution in CYCLES, cost in CYCLES, spread in SPREAD, factor in 1.0..1e3,
-        ) {
-            let base = score(resolution, cost, spread);
-            prop_assert!(score(resolution * factor, cost, spread) <= base);
-            prop_assert!(score(resolution, cost * factor, spread) <= base);
-            prop_assert!(score(resolution, cost, spread / factor) <= base);
         }
 
         #[test]

@@ -30,24 +30,21 @@ fn spread_requests(count: u64, to: u64) -> Vec<u64> {
         .collect()
 }
 
+fn trace(runs: Vec<WaitRun>) -> WaitTrace {
+    let reference = reference();
+    WaitTrace { reference, runs }
+}
+
 /// Returns the steps found in three processes with 60 waits each of up to `to` nanoseconds.
-fn measure_steps(model: &WaitModel, to: u64) -> Steps {
-    let mut trace = WaitTrace {
-        reference: reference(),
-        runs: Vec::new(),
-    };
-    for seed in 0..3 {
-        let scan = make_waits(
-            &mut VirtualWaits::new(model, seed),
-            &spread_requests(60, to),
-            to / 2,
-        );
-        trace.runs.push(WaitRun {
-            scans: vec![scan],
+fn measure_steps(model: &WaitModel, to: u64, first_seed: u64) -> Steps {
+    let run = |seed| {
+        let mut subject = VirtualWaits::new(model, seed);
+        WaitRun {
+            scans: vec![make_waits(&mut subject, &spread_requests(60, to), to / 2)],
             ..WaitRun::default()
-        });
-    }
-    figures(&trace).steps[0]
+        }
+    };
+    figures(&trace((first_seed..first_seed + 3).map(run).collect())).steps[0]
 }
 
 /// Returns a model of waits whose noise and outliers are proportional to this step.
@@ -130,36 +127,30 @@ fn finds_both_kinds_of_steps() {
         15.625e6,
     ] {
         let to = f64::max(3e6, 2.5 * true_step) as u64;
-        let is_true_step =
-            |found: Option<f64>| found.is_some_and(|found| (found / true_step - 1.0).abs() < 0.01);
-        let rounds = measure_steps(
-            &WaitModel {
-                rounding: Some(true_step),
-                ..noisy_model(true_step)
-            },
-            to,
-        );
-        assert!(
-            is_true_step(step_value(rounds.rounding)) && step_value(rounds.grid).is_none(),
-            "{true_step}: {rounds:?}"
-        );
-        let grid = measure_steps(
-            &WaitModel {
-                grid: Some(true_step),
-                ..noisy_model(true_step)
-            },
-            to,
-        );
-        assert!(
-            is_true_step(step_value(grid.grid)) && step_value(grid.rounding).is_none(),
-            "{true_step}: {grid:?}"
-        );
+        for is_grid in [false, true] {
+            let step = Some(true_step);
+            let model = match is_grid {
+                true => WaitModel {
+                    grid: step,
+                    ..noisy_model(true_step)
+                },
+                false => WaitModel {
+                    rounding: step,
+                    ..noisy_model(true_step)
+                },
+            };
+            let found = measure_steps(&model, to, 0);
+            let mut kinds = [found.rounding, found.grid].map(step_value);
+            kinds.rotate_left(usize::from(is_grid));
+            let is_found = kinds[0].is_some_and(|step| (step / true_step - 1.0).abs() < 0.01);
+            assert!(is_found && kinds[1].is_none(), "{true_step}: {found:?}");
+        }
     }
 }
 
 #[test]
 fn no_step_gives_upper_limit() {
-    let found = measure_steps(&noisy_model(100_000.0), 3_000_000);
+    let found = measure_steps(&noisy_model(100_000.0), 3_000_000, 0);
     for kind in [found.rounding, found.grid] {
         let Some(Granularity::AtMost(bound)) = kind else {
             panic!("{found:?}")
@@ -176,6 +167,7 @@ fn steps_beyond_requests_stay_unknown() {
             ..WaitModel::blocking("", 1_000.0)
         },
         3_000_000,
+        0,
     );
     assert_eq!((found.rounding, step_value(found.grid)), (None, None));
 }
@@ -193,11 +185,7 @@ fn waits_can_be_early() {
         empty,
         ..WaitRun::default()
     };
-    let trace = WaitTrace {
-        reference: reference(),
-        runs: vec![run],
-    };
-    let row = figures(&trace).lateness.remove(0);
+    let row = figures(&trace(vec![run])).lateness.remove(0);
     assert!(
         row.early > 0.3 && row.early < 0.7 && row.earliest_ns > 3e5,
         "{row:?}"
@@ -289,24 +277,7 @@ fn growing_lateness_does_not_lengthen_steps() {
                     ppm,
                     ..noisy_model(true_step)
                 };
-                let mut trace = WaitTrace {
-                    reference: reference(),
-                    runs: Vec::new(),
-                };
-                let to = (3.0 * true_step) as u64;
-                for seed in 0..3 {
-                    let requests = spread_requests(60, to);
-                    let scan = make_waits(
-                        &mut VirtualWaits::new(&model, 10 * first + seed),
-                        &requests,
-                        to / 2,
-                    );
-                    trace.runs.push(WaitRun {
-                        scans: vec![scan],
-                        ..WaitRun::default()
-                    });
-                }
-                let found = figures(&trace).steps[0].rounding;
+                let found = measure_steps(&model, (3.0 * true_step) as u64, 10 * first).rounding;
                 let Some(Granularity::Step(Interval { value, low, high })) = found else {
                     panic!("{true_step} {ppm}: {found:?}")
                 };

@@ -16,29 +16,43 @@ fn reference() -> Reference {
     }
 }
 
+fn figures_of(runs: impl IntoIterator<Item = PeriodRun>) -> PeriodFigures {
+    figures(&PeriodTrace {
+        reference: reference(),
+        period_ns: PERIOD,
+        runs: runs.into_iter().collect(),
+    })
+}
+
+/// A process with these times of wake-ups.
+fn woken(times: impl IntoIterator<Item = i64>, start: Start) -> PeriodRun {
+    PeriodRun {
+        wakeups: times.into_iter().map(|time| (time, 1)).collect(),
+        start,
+        ..PeriodRun::default()
+    }
+}
+
+const ARMED: Start = Start::Between([0; 2]);
+
 /// Returns the results for a simulated timer in three processes of 400 wake-ups, and the true
 /// numbers of missed expirations: those that it reports, and all.
-fn analyse(model: &TickModel, period_ns: u64, seed: u64) -> (PeriodFigures, [u64; 2]) {
-    let mut trace = PeriodTrace {
-        reference: reference(),
-        period_ns,
-        runs: Vec::new(),
-    };
+fn analyse(model: &TickModel, seed: u64) -> (PeriodFigures, [u64; 2]) {
     let mut missed = [0, 0];
-    for process in 0..3 {
+    let found = figures_of((0..3).map(|process| {
         let mut ticks = VirtualTicks::new(model, seed * 100 + process);
-        let answer = ticks.periods("reference", period_ns, 400).unwrap();
-        trace.runs.push(PeriodRun {
+        let answer = ticks.periods("reference", PERIOD, 400).unwrap();
+        let reported = &ticks.missed()[..ticks.missed().len() - SETTLING_WAKEUPS];
+        missed = [0, 1]
+            .map(|which| missed[which] + reported.iter().map(|missed| missed[which]).sum::<u64>());
+        PeriodRun {
             wakeups: answer.list,
             start: answer.start,
             cpu_ns: answer.cpu_ns,
             ..PeriodRun::default()
-        });
-        let reported = &ticks.missed()[..ticks.missed().len() - SETTLING_WAKEUPS];
-        missed = [0, 1]
-            .map(|which| missed[which] + reported.iter().map(|missed| missed[which]).sum::<u64>());
-    }
-    (figures(&trace), missed)
+        }
+    }));
+    (found, missed)
 }
 
 fn model(missed: Missed, deviation: f64) -> TickModel {
@@ -59,18 +73,11 @@ fn model(missed: Missed, deviation: f64) -> TickModel {
 /// A process that is interrupted between the readings around the start does not shift the lateness.
 #[test]
 fn interrupted_start_is_left_out() {
-    let run = |before: i64| PeriodRun {
-        wakeups: (1..=200)
-            .map(|at| (at * PERIOD as i64 + 20_000, 1))
-            .collect(),
-        start: Start::Between([-before, 0]),
-        ..PeriodRun::default()
+    let run = |before: i64| {
+        let times = (1..=200).map(|at| at * PERIOD as i64 + 20_000);
+        woken(times, Start::Between([-before, 0]))
     };
-    let found = figures(&PeriodTrace {
-        reference: reference(),
-        period_ns: PERIOD,
-        runs: vec![run(2_000), run(400_000), run(2_500)],
-    });
+    let found = figures_of([2_000, 400_000, 2_500].map(run));
     let late = found.lateness.unwrap().p50_ns.unwrap();
     assert!((late.value - 21_000.0).abs() < 1_000.0, "{late:?}");
 }
@@ -91,7 +98,7 @@ fn missed_expirations_are_exact() {
                 ppm,
                 ..model(missed, deviation)
             };
-            let (found, truth) = analyse(&model, PERIOD, seed);
+            let (found, truth) = analyse(&model, seed);
             assert_eq!(
                 [found.missed_reported, found.missed],
                 truth,
@@ -122,20 +129,11 @@ fn burst_keeps_rate_under_load() {
                     due
                 };
                 *last = free.max(*last + 2_000);
-                Some((*last, 1))
+                Some(*last)
             });
-            PeriodRun {
-                wakeups: wakes.collect(),
-                start: Start::Between([0; 2]),
-                ..PeriodRun::default()
-            }
+            woken(wakes, ARMED)
         };
-        let trace = PeriodTrace {
-            reference: reference(),
-            period_ns: PERIOD,
-            runs: (0..3).map(run).collect(),
-        };
-        let found = figures(&trace);
+        let found = figures_of((0..3).map(run));
         let rate = found.rate_error_ppm.unwrap().value;
         assert!(rate.abs() < 20_000.0, "{slice} {phase}: {rate} ppm");
         assert!(
@@ -154,7 +152,7 @@ fn jitter_causes_no_missed_expirations() {
         let mut model = model(Missed::Burst, deviation);
         model.delays.median = median * PERIOD as f64;
         for seed in 1..9 {
-            let (found, truth) = analyse(&model, PERIOD, seed);
+            let (found, truth) = analyse(&model, seed);
             assert_eq!(
                 (found.missed, found.lost()),
                 (truth[1], 0),
@@ -178,19 +176,14 @@ fn stalls_end_what_counts() {
             } else {
                 0
             };
-            (due + i64::from(500 * (number % 2)), 1)
+            due + i64::from(500 * (number % 2))
         });
         PeriodRun {
-            wakeups: wakeups.collect(),
             stalls: stalls.into(),
-            ..PeriodRun::default()
+            ..woken(wakeups, Start::default())
         }
     };
-    let found = figures(&PeriodTrace {
-        reference: reference(),
-        period_ns: PERIOD,
-        runs: (0..3).map(run).collect(),
-    });
+    let found = figures_of((0..3).map(run));
     assert_eq!((found.missed, found.expirations), (0, 3 * 131), "{found:?}");
 }
 
@@ -199,7 +192,7 @@ fn slow_loop_has_its_rate() {
     for late in [0.05, 0.1, 0.14, 1.0 / 6.0] {
         let mut model = model(Missed::Relative, 0.3);
         model.delays.median = late * PERIOD as f64;
-        let (found, _) = analyse(&model, PERIOD, 4);
+        let (found, _) = analyse(&model, 4);
         let rate = found.rate_error_ppm.unwrap().value;
         assert!(
             (rate / (late * 1e6) - 1.0).abs() < 0.1,
@@ -214,7 +207,7 @@ fn lost_expirations_do_not_change_rate() {
         lost: 0.005,
         ..model(Missed::Skip { counted: false }, 0.1)
     };
-    let (found, truth) = analyse(&model, PERIOD, 5);
+    let (found, truth) = analyse(&model, 5);
     assert!(truth[1] > 0);
     let rate = found.rate_error_ppm.unwrap().value;
     assert!((rate - 7.0).abs() < 10.0, "{rate} ppm");
@@ -223,16 +216,8 @@ fn lost_expirations_do_not_change_rate() {
 #[test]
 fn stuck_timer_has_no_figures() {
     assert_eq!(figures(&PeriodTrace::default()), PeriodFigures::default());
-    let stuck = PeriodRun {
-        wakeups: vec![(5, 1); 20],
-        ..PeriodRun::default()
-    };
-    let trace = PeriodTrace {
-        reference: reference(),
-        period_ns: PERIOD,
-        runs: vec![stuck],
-    };
-    assert_eq!(figures(&trace).rate_error_ppm, None);
+    let stuck = woken([5; 20], Start::default());
+    assert_eq!(figures_of([stuck]).rate_error_ppm, None);
 }
 
 /// A delay that is the same for all wake-ups is lateness: from when the timer was armed, not from
@@ -240,29 +225,19 @@ fn stuck_timer_has_no_figures() {
 #[test]
 fn constant_delay_is_lateness() {
     let late_by = |delay: i64, start: Start| {
-        let run = PeriodRun {
-            wakeups: (1..=400)
-                .map(|k| (k * 100_000 + delay + k % 7, 1))
-                .collect(),
-            start,
-            ..PeriodRun::default()
-        };
-        let found = figures(&PeriodTrace {
-            reference: reference(),
-            period_ns: 100_000,
-            runs: vec![run.clone(), run],
-        });
+        let times = (1..=400).map(|k| k * PERIOD as i64 + delay + k % 7);
+        let run = woken(times, start);
+        let found = figures_of([run.clone(), run]);
         let late = found
             .lateness
             .map(|late| (late.p50_ns.unwrap().value, late.early));
         (late, found.missed)
     };
-    let armed = Start::Between([0; 2]);
-    assert_eq!(late_by(65_000, armed), (Some((65_003.0, 0.0)), 0));
+    assert_eq!(late_by(65_000, ARMED), (Some((65_003.0, 0.0)), 0));
     let between = Start::Between([-500, 1_500]);
     assert_eq!(late_by(65_000, between), (Some((64_503.0, 0.0)), 0));
     // Early by rounding.
-    assert_eq!(late_by(-900, armed), (Some((-897.0, 1.0)), 0));
+    assert_eq!(late_by(-900, ARMED), (Some((-897.0, 1.0)), 0));
     // Armed by a program that did not say when.
     assert_eq!(late_by(65_000, Start::Unknown), (None, 0));
 }
@@ -287,34 +262,33 @@ proptest! {
         prop_assert!(found.lateness.iter().all(ascends), "{found:?}");
     }
 
-    /// A loop that waits for the multiples of 100 µs, on a CPU that other threads take for a while
+    /// A loop that waits for the multiples of 1 ms, on a CPU that other threads take for a while
     /// now and then. However long, it misses nothing, and is never early.
     #[test]
     fn load_misses_nothing(
         preemptions in prop::collection::vec((1_i64..40, 1_i64..60), 60),
         seed in 0_i64..50,
     ) {
-        const SHORT: i64 = 100_000;
+        const POINTS: i64 = PERIOD as i64;
         let run = |process: i64| {
             let mut taken = preemptions.iter().cycle().skip(process as usize);
             let (mut now, mut free) = (0, 0);
             let wake = |point: i64| {
-                now = (point * SHORT).max(now) + 1_000 + (seed + process) % 7;
+                now = (point * POINTS).max(now) + 1_000 + (seed + process) % 7;
                 while now >= free {
                     let (gap, length) = taken.next().expect("a cycle");
                     // The other threads run from then on.
-                    let begin = free + gap * SHORT;
-                    free = begin + length * SHORT;
+                    let begin = free + gap * POINTS;
+                    free = begin + length * POINTS;
                     if (begin..free).contains(&now) {
                         now = free;
                     }
                 }
-                (now, 1)
+                now
             };
-            PeriodRun { wakeups: (1..=400).map(wake).collect(), start: Start::Between([0; 2]), ..PeriodRun::default() }
+            woken((1..=400).map(wake), ARMED)
         };
-        let runs = (0..3).map(run).collect();
-        let found = figures(&PeriodTrace { reference: reference(), period_ns: SHORT as u64, runs });
+        let found = figures_of((0..3).map(run));
         let late = found.lateness.unwrap();
         prop_assert!(ascends(&late) && late.p50_ns.unwrap().value >= 0.0);
         prop_assert_eq!(found.missed, 0);

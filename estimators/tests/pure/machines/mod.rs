@@ -1,7 +1,5 @@
 //! Judgements of machines that do not exist, one thing wrong with each.
 
-mod any_machine;
-
 use estimators::findings::Facts;
 use estimators::findings::machine;
 use estimators::model::{ClockSource, CoreKind, CpuQuota, IdleState, Load, Ntp, Platform, Waiting};
@@ -106,10 +104,13 @@ impl Findings {
         change(&mut platform);
         let found = finding(&platform, code);
         assert_eq!(found.severity, severity, "{found:?}");
-        for other in judge(&platform).iter().filter(|other| other.code != code) {
+        let findings = judge(&platform);
+        assert!(findings.is_sorted_by_key(|finding| finding.severity));
+        for other in findings.iter().filter(|other| other.code != code) {
             assert_eq!(other.severity, Severity::Ok, "{other:?}");
         }
         let advice = found.advice().map(|advice| format!(" → {advice}"));
+        assert!(advice.is_some() || severity != Problem, "{found:?}");
         let advice = advice.unwrap_or_default();
         self.lines += &format!("{severity:?} {code}: {}{advice}\n", found.message());
     }
