@@ -130,38 +130,29 @@ mod tests {
         }
     }
 
-    fn fails(kinds: &[Summary], all: &[Summary]) -> bool {
-        let kinds: Vec<_> = kinds
-            .iter()
-            .map(|summary| ("kind".to_owned(), summary.clone()))
-            .collect();
-        !insufficient_coverage(&kinds, all).is_empty()
-    }
-
     #[test]
-    fn small_kind_fails_only_significantly() {
-        assert!(fails(&[], &[summary(87, 100)]) && !fails(&[], &[summary(91, 100)]));
-        assert!(
-            fails(&[], &[summary(40, 50), summary(47, 50)]),
-            "two reference clocks with 50 timers each"
-        );
-        assert!(fails(&[summary(75, 100)], &[]) && !fails(&[summary(86, 100)], &[]));
-    }
-
-    #[test]
-    fn large_kind_is_judged_alone() {
-        assert!(fails(&[summary(449, 500)], &[]) && !fails(&[summary(450, 500)], &[]));
-    }
-
-    #[test]
-    fn more_kinds_keep_false_alarm_rate() {
-        let mut kinds = vec![summary(95, 100); 60];
-        kinds.push(summary(80, 100));
-        assert!(
-            !fails(&kinds, &[]),
-            "one kind of many may have such a low coverage by chance"
-        );
-        kinds.push(summary(70, 100));
-        assert!(fails(&kinds, &[]));
+    fn coverage_below_chance_fails() {
+        // One kind of many may have a low coverage by chance.
+        let with = |low: u32| [vec![summary(95, 100); 60], vec![summary(low, 100)]].concat();
+        for (kinds, all, expected) in [
+            (vec![], vec![summary(87, 100)], true),
+            (vec![], vec![summary(91, 100)], false),
+            // Two reference clocks with 50 timers each.
+            (vec![], vec![summary(40, 50), summary(47, 50)], true),
+            (vec![summary(75, 100)], vec![], true),
+            (vec![summary(86, 100)], vec![], false),
+            // Large kinds are judged alone.
+            (vec![summary(449, 500)], vec![], true),
+            (vec![summary(450, 500)], vec![], false),
+            (with(80), vec![], false),
+            (with(70), vec![], true),
+        ] {
+            let kinds: Vec<_> = kinds
+                .into_iter()
+                .map(|it| ("kind".to_owned(), it))
+                .collect();
+            let is_failed = !insufficient_coverage(&kinds, &all).is_empty();
+            assert_eq!(is_failed, expected, "{} {}", kinds.len(), all.len());
+        }
     }
 }

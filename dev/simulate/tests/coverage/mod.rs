@@ -8,7 +8,7 @@ use rand::RngExt;
 use timermeter::choice::plan::{LONGEST_CAMPAIGN_NS, plan_batch, plan_mean, plan_single};
 use timermeter::choice::{ClockFigures, MeasuringPlan, Requirement};
 use timermeter::model::Nanos;
-use timermeter::statistics::{CONFIDENCE, standard_deviation};
+use timermeter::statistics::CONFIDENCE;
 use world::{Truth, World};
 
 const CAMPAIGNS: u64 = 1_000;
@@ -162,30 +162,4 @@ fn too_few_samples_break_the_promise() {
         let (broken, judged) = judge_combinations(planner, None, &SELECTED_DURATIONS_NS);
         assert!(4 * broken.len() > judged, "{} of {judged}", broken.len());
     }
-}
-
-/// If there are many calls between two edges of the clock, the simulation draws the edges instead
-/// of each call. Both give the same distribution of the mean.
-#[test]
-fn drawn_edges_agree_with_calls() {
-    let clock = Truth::new(1.6e4, [20.0, 2.0], true);
-    let means: Vec<[f64; 2]> = (0..300)
-        .map(|seed| World::new(clock, seed).means_by_both_ways(1e3, 5_000))
-        .collect();
-    let mean_and_deviation = |way: usize| {
-        let values: Vec<f64> = means.iter().map(|both| both[way]).collect();
-        (
-            values.iter().sum::<f64>() / values.len() as f64,
-            standard_deviation(&values).unwrap(),
-        )
-    };
-    let ((short, short_sd), (long, long_sd)) = (mean_and_deviation(0), mean_and_deviation(1));
-    assert!(
-        (short / long - 1.0).abs() < 4.0 * (short_sd + long_sd) / short / 300_f64.sqrt(),
-        "{short} {long}"
-    );
-    assert!(
-        (short_sd / long_sd - 1.0).abs() < 0.25,
-        "{short_sd} {long_sd}"
-    );
 }

@@ -211,17 +211,4 @@ impl World {
     pub fn random(&mut self) -> &mut SmallRng {
         &mut self.random
     }
-
-    /// Returns the mean interval twice: with drawn edges, and with each call simulated.
-    pub fn means_by_both_ways(&mut self, ns: f64, count: u64) -> [f64; 2] {
-        let busy = ns + 2.0 * self.clock.median_cost();
-        let by_edges = self.mean_of_rare_edges(ns, count, busy * 1.5);
-        let total: f64 = (0..count)
-            .map(|_| {
-                self.now += busy * self.random.random_range(0.0..1.0);
-                self.interval(ns)
-            })
-            .sum();
-        [by_edges, total / count as f64]
-    }
 }
