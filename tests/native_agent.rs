@@ -1,18 +1,17 @@
 //! Tests `timermeter agent`, a child process that speaks the agent protocol.
 
 use std::cell::RefCell;
-use std::process::{Command, Stdio};
+use std::process::Command;
 use std::rc::Rc;
 use std::time::Duration;
 
 use assert_cmd::assert::OutputAssertExt;
-use predicates::str::contains;
 use timermeter::hosts::connection::Connection;
 use timermeter::hosts::hosted::subject;
 use timermeter::hosts::process::AgentCommand;
-use timers::{Activity, Fault};
+use timers::Fault;
 
-use crate::program::{command, program};
+use crate::program::program;
 use crate::runtimes::assert_protocol;
 
 fn start(args: &[&str]) -> Rc<RefCell<Connection>> {
@@ -26,33 +25,13 @@ fn start(args: &[&str]) -> Rc<RefCell<Connection>> {
 
 #[test]
 fn serves_whole_catalogue() {
-    let connection = start(&[]);
-    let hello = connection.borrow().hello().clone();
-    assert_eq!(hello.runtime.name, "native");
+    let agent = AgentCommand::new("native", program(), vec!["agent".into()]);
+    assert_protocol(&agent);
+    let hello = start(&[]).borrow().hello().clone();
     let missing = hello.unavailable.iter();
     let missing = missing.filter(|missing| missing.timer.ops.is_empty());
     let clocks = hello.timers.len() + missing.count();
     assert_eq!(clocks, timers::catalogue().len() + 1);
-    let mut monotonic = subject(&connection, "monotonic");
-    for during in [Activity::Spin, Activity::Sleep, Activity::OtherSpin] {
-        let moved = monotonic
-            .advance("monotonic", during, 2)
-            .expect("the agent answers `advance`");
-        assert!(
-            moved.timer >= 2_000_000 && moved.reference >= 2_000_000,
-            "{during:?}: {moved:?}"
-        );
-    }
-    assert_eq!(
-        monotonic.handoffs(&[], 10).map(|rows| rows[0].len()),
-        Ok(10)
-    );
-}
-
-#[test]
-fn follows_agent_protocol() {
-    let agent = AgentCommand::new("native", program(), vec!["agent".into()]);
-    assert_protocol(&agent);
 }
 
 #[test]
@@ -81,16 +60,4 @@ fn exits_with_0_on_closed_pipe() {
         .args(["-c", &pipeline, program()])
         .assert()
         .stderr("0\n");
-}
-
-#[test]
-fn reports_wrong_arguments() {
-    for (line, status, words) in [
-        ("agent monotonc", 2, "`monotonc`; did you mean `monotonic`"),
-        ("agent --cpu 999999", 1, "this machine has no CPU 999999"),
-    ] {
-        let mut agent = command(line);
-        let ended = agent.stdin(Stdio::null()).assert();
-        ended.code(status).stderr(contains(words));
-    }
 }

@@ -11,8 +11,6 @@ mod explain;
 pub mod folder;
 mod gate;
 mod help;
-#[cfg(target_os = "linux")]
-mod interrupt;
 #[cfg(unix)]
 mod lost_agents;
 mod many;

@@ -30,6 +30,7 @@ fn unknown_timers_and_cpus_are_refused() {
         ("probe mono[tonic", &["`mono[tonic`"]),
         ("probe --quick --cpu 4096 monotonic", &["--cpu 4096"]),
         ("check --cpu 4096", &["--cpu 4096"]),
+        ("agent monotonc", &["`monotonc`; did you mean `monotonic`"]),
         ("wait --quick nanosleap", &["did you mean `nanosleep`"]),
         ("wait --quick nothing*", &["no timer matches `nothing*`"]),
         ("wait --quick monotonic", &["timermeter probe monotonic"]),

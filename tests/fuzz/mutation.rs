@@ -10,25 +10,17 @@ use serde_json::Value;
 pub enum Change {
     /// Flips a bit.
     Flip(f64, u8),
-    /// Inserts bytes.
-    Insert(f64, Vec<u8>),
-    /// Removes bytes.
-    Remove(f64, usize),
-    /// Repeats bytes a number of times.
-    Repeat(f64, usize, usize),
-    /// Copies bytes to another place.
-    Copy(f64, f64, usize),
+    /// Replaces this number of bytes by others.
+    Splice(f64, usize, Vec<u8>),
+    /// Inserts a number of copies of bytes of another place.
+    Copy(f64, usize, usize, f64),
     /// Replaces the next number.
     Number(f64, &'static str),
-    /// Inserts a word of JSON or a control sequence.
-    Word(f64, &'static str),
     /// Replaces the next string.
     Text(f64, &'static str),
     /// Replaces the value of a JSON key by a value of the same kind. The first two numbers select
     /// the key and its occurrence.
     Field(f64, f64, usize),
-    /// Truncates the file.
-    Cut(f64),
 }
 
 const NUMBERS: [&str; 24] = [
@@ -91,17 +83,17 @@ const TEXTS: [&str; 12] = [
 /// Generates a change of any kind.
 pub fn change() -> impl Strategy<Value = Change> {
     let place = || 0.0..1.0;
+    let bytes = prop::collection::vec(any::<u8>(), 0..9);
+    let word = prop::sample::select(&WORDS[..]).prop_map(|word| word.as_bytes().to_vec());
+    let removed = prop_oneof![6 => 0..400_usize, 1 => Just(usize::MAX)];
     prop_oneof![
         2 => (place(), 0_u8..8).prop_map(|(at, bit)| Change::Flip(at, bit)),
-        1 => (place(), prop::collection::vec(any::<u8>(), 1..9)).prop_map(|(at, bytes)| Change::Insert(at, bytes)),
-        2 => (place(), 1_usize..400).prop_map(|(at, length)| Change::Remove(at, length)),
-        2 => (place(), 1_usize..400, 1_usize..20).prop_map(|(at, length, times)| Change::Repeat(at, length, times)),
-        2 => (place(), place(), 1_usize..400).prop_map(|(from, to, length)| Change::Copy(from, to, length)),
+        3 => (place(), removed, bytes).prop_map(|(at, removed, new)| Change::Splice(at, removed, new)),
+        2 => (place(), word).prop_map(|(at, word)| Change::Splice(at, 0, word)),
+        4 => (place(), 1_usize..400, 1_usize..20, place()).prop_map(|(from, length, times, to)| Change::Copy(from, length, times, to)),
         16 => (place(), prop::sample::select(&NUMBERS[..])).prop_map(|(at, number)| Change::Number(at, number)),
-        2 => (place(), prop::sample::select(&WORDS[..])).prop_map(|(at, word)| Change::Word(at, word)),
         8 => (place(), prop::sample::select(&TEXTS[..])).prop_map(|(at, text)| Change::Text(at, text)),
         24 => (place(), place(), any::<usize>()).prop_map(|(key, at, which)| Change::Field(key, at, which)),
-        1 => place().prop_map(Change::Cut),
     ]
 }
 
@@ -111,59 +103,39 @@ pub fn changed(file: &[u8], changes: &[Change]) -> Vec<u8> {
 }
 
 fn apply(mut bytes: Vec<u8>, change: &Change) -> Vec<u8> {
-    let length = bytes.len();
-    let place = |share: f64| ((share * length as f64) as usize).min(length);
-    let some = |share: f64, wanted: usize| place(share)..(place(share) + wanted).min(length);
-    match change {
+    let place = |share: f64| (share * bytes.len() as f64) as usize;
+    let part = |share, length| place(share)..place(share).saturating_add(length).min(bytes.len());
+    // The next byte after a place for which this holds.
+    let next = |from: usize, is_it: fn(&u8) -> bool| {
+        let found = bytes.get(from..)?.iter().position(is_it)?;
+        Some(from + found)
+    };
+    let replaced = match change {
         Change::Flip(at, bit) => {
-            if let Some(byte) = bytes.get_mut(place(*at)) {
-                *byte ^= 1 << bit;
-            }
+            let changed = bytes.get(place(*at)).map(|byte| byte ^ 1 << bit);
+            changed.map(|byte| (part(*at, 1), vec![byte]))
         }
-        Change::Insert(at, new) => drop(bytes.splice(place(*at)..place(*at), new.iter().copied())),
-        Change::Remove(at, wanted) => drop(bytes.drain(some(*at, *wanted))),
-        Change::Repeat(at, wanted, times) => {
-            let part = bytes[some(*at, *wanted)].repeat(*times);
-            bytes.splice(place(*at)..place(*at), part);
+        Change::Splice(at, removed, new) => Some((part(*at, *removed), new.clone())),
+        Change::Copy(from, length, times, to) => {
+            Some((part(*to, 0), bytes[part(*from, *length)].repeat(*times)))
         }
-        Change::Copy(from, to, wanted) => {
-            let part = bytes[some(*from, *wanted)].to_vec();
-            bytes.splice(place(*to)..place(*to), part);
-        }
-        Change::Number(at, number) => {
-            let is_in = |byte: &u8| byte.is_ascii_digit() || b"+-.eE".contains(byte);
-            let begin = bytes[place(*at)..]
-                .iter()
-                .position(|byte| byte.is_ascii_digit());
-            if let Some(begin) = begin.map(|begin| begin + place(*at)) {
-                let end = bytes[begin..]
-                    .iter()
-                    .position(|byte| !is_in(byte))
-                    .map_or(length, |end| begin + end);
-                bytes.splice(begin..end, number.bytes());
-            }
-        }
-        Change::Word(at, word) => drop(bytes.splice(place(*at)..place(*at), word.bytes())),
-        Change::Text(at, text) => {
-            let quote = |from: usize| {
-                bytes[from..]
-                    .iter()
-                    .position(|&byte| byte == b'"')
-                    .map(|at| at + from)
-            };
-            if let Some(begin) = quote(place(*at))
-                && let Some(end) = quote(begin + 1)
-            {
-                bytes.splice(begin + 1..end, text.bytes());
-            }
-        }
-        Change::Field(key, at, which) => {
-            if let Ok(mut document) = serde_json::from_slice(&bytes) {
-                change_field(&mut document, *key, *at, *which);
-                bytes = document.to_string().into_bytes();
-            }
-        }
-        Change::Cut(at) => bytes.truncate(place(*at)),
+        Change::Number(at, number) => next(place(*at), u8::is_ascii_digit).map(|begin| {
+            let end = next(begin, |byte| {
+                !byte.is_ascii_digit() && !b"+-.eE".contains(byte)
+            });
+            (begin..end.unwrap_or(bytes.len()), number.as_bytes().into())
+        }),
+        Change::Text(at, text) => next(place(*at), |&byte| byte == b'"').and_then(|begin| {
+            let end = next(begin + 1, |&byte| byte == b'"')?;
+            Some((begin + 1..end, text.as_bytes().into()))
+        }),
+        Change::Field(key, at, which) => serde_json::from_slice(&bytes).ok().map(|mut document| {
+            change_field(&mut document, *key, *at, *which);
+            (0..bytes.len(), document.to_string().into_bytes())
+        }),
+    };
+    if let Some((range, new)) = replaced {
+        bytes.splice(range, new);
     }
     bytes
 }

@@ -1,4 +1,4 @@
-//! Tests that no process remains when a verb ends, however it ends.
+//! Tests that no process, and no file of one, remains when a verb ends, however it ends.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -7,6 +7,7 @@ use predicates::str::ends_with;
 use rustix::process::Signal;
 
 use super::folder::Folder;
+use super::program::command;
 use super::run::{HELLO, Run};
 use super::skipping::lacks;
 use crate::stored::EPYC;
@@ -23,12 +24,12 @@ fn measure(command: &str) -> Run {
     ))
 }
 
-/// Writes an agent as an executable shell script, and returns its path.
-fn agent(folder: &Folder, body: &str) -> String {
-    let path = folder.file("agent");
-    fs::write(&path, format!("#!/bin/sh\n{body}\n")).expect("the file is written");
-    fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).expect("chmod succeeds");
-    folder.arg("agent")
+/// Writes an executable shell script, and returns its path.
+fn script(folder: &Folder, name: &str, body: &str) -> String {
+    let path = folder.file(name);
+    fs::write(&path, format!("#!/bin/sh\n{body}\n")).unwrap();
+    fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
+    folder.arg(name)
 }
 
 /// Whether this process ignores hangups, as under `nohup`. Its children then ignore them, too.
@@ -92,7 +93,7 @@ fn own_session_does_not_escape() {
     let folder = Folder::new();
     let silent =
         "setsid sleep 3003 & setsid sh -c '(setsid sleep 3004 &)'; read -r question; read -r more";
-    let list = format!("list --agent {}", agent(&folder, silent));
+    let list = format!("list --agent {}", script(&folder, "agent", silent));
     for signal in [Signal::TERM, Signal::KILL] {
         let run = Run::start(&list);
         run.until_it_runs("sleep 3003");
@@ -106,6 +107,20 @@ fn own_session_does_not_escape() {
     let body = format!(
         "setsid sleep 3005 & (setsid sleep 3006 &); read -r question; echo '{HELLO}'; read -r more"
     );
-    agent(&folder, &body);
+    script(&folder, "agent", &body);
     Run::start(&list).end().success();
+}
+
+#[test]
+fn interrupted_compiler_leaves_no_files() {
+    let (folder, programs) = (Folder::new(), Folder::new());
+    script(&programs, "go", ": > \"$TMPDIR/cc1.s\"; exec sleep 3007");
+    let mut list = command("list --runtime go");
+    list.env("PATH", format!("{}:/usr/bin:/bin", programs.arg("")));
+    list.env("TMPDIR", folder.file(""));
+    let run = Run::spawn(list);
+    run.until_it_runs("sleep 3007");
+    run.signal(Signal::INT);
+    run.end().code(ended_by(Signal::INT));
+    assert!(folder.names().is_empty(), "left: {:?}", folder.names());
 }
