@@ -31,7 +31,7 @@ pub(super) fn fields() -> Vec<Field> {
 /// Names, status and reason, which rows of all kinds have.
 fn identity_fields() -> Vec<Field> {
     field_table! { Read::Row, &Kind::ALL, |row| row;
-        timer: Text = row.id(), "Id of the timer", in_tables(Visibility::Always);
+        timer: Text = row.id(), "Id of the timer", in_tables(Visibility::Always), by_platform(Visibility::Always);
         label: Text = row.label(), "Source text of the call", column("label", "call");
         runtime: Text = row.runtime(), "The runtime that hosts it, or `native`";
         device: Text = row.device().map(str::to_owned), "The device whose processor reads it", more("nothing if a CPU does");
@@ -59,36 +59,36 @@ fn cost_fields() -> Vec<Field> {
                 Some(limit) => CellValue::bounded(Some(limit.value), true),
                 None => row.resolution_ns.into(),
             }, "Step by which its values move", more("`≤` marks an upper limit if no step could be determined"),
-            interval(), range(Range::STEP), in_tables(Visibility::Always), metric("resolution"), compared("resolution");
+            interval(), range(Range::STEP), in_tables(Visibility::Always), by_platform(Visibility::Always), metric("resolution"), compared("resolution");
         resolution: Cycles = step_or_limit(row, row.resolution?.cycles?), "This step in cycles",
             range(Range::STEP);
         resolution: Ticks = step_or_limit(row, row.resolution?.ticks), "This step in ticks",
             range(Range::STEP);
         resolution_kind: Text = row.resolution?.kind.name(),
             "`resolved`, or `at_most` if the resolution is only an upper limit of the step";
-        cost: Nanoseconds = row.cost_ns, "Median of isolated reads", more("without the loop around it and the reads of the reference"),
-            interval(), in_tables(Visibility::Always), metric("cost"), compared("cost");
+        cost: Nanoseconds = cost(row), "Median of isolated reads", more("without the loop around it and the reads of the reference"),
+            interval(), in_tables(Visibility::Always), by_platform(Visibility::Always), metric("cost"), compared("cost");
         cost: Cycles = row.cost_cycles?.value, "Median cost of an isolated read, in cycles", in_tables(Visibility::Wide);
         cost_amortised: Nanoseconds = row.amortised_ns,
             "Mean cost of many consecutive reads, which may overlap",
-            column("amortised", "amortised cost (ns)"), metric("cost_amortised"), json("amortised_ns");
+            column("amortised", "amortised cost"), by_platform(Visibility::Data), metric("cost_amortised"), json("amortised_ns");
         cost_single_median: Nanoseconds = row.cost.as_ref()?.single_median_ns,
-            "Median duration of single reads as measured by the reference", titled("single reads, median (ns)"), json("cost.single_median_ns");
+            "Median duration of single reads as measured by the reference", titled("single reads, median"), json("cost.single_median_ns");
         cost_p90: Nanoseconds = row.cost.as_ref()?.p90_ns, "90th percentile of the duration of single reads",
-            column("p90", "cost, p90 (ns)"), json("cost.p90_ns");
+            column("p90", "cost, p90"), json("cost.p90_ns");
         cost_p99: Nanoseconds = row.cost.as_ref()?.p99_ns,
             "99th percentile of the duration of single reads as measured by the reference",
-            column("p99", "cost, p99 (ns)"), metric("cost_p99"), json("cost.p99_ns"), compared("p99");
+            column("p99", "cost, p99"), metric("cost_p99"), json("cost.p99_ns"), compared("p99");
         cost_longest: Nanoseconds = row.cost.as_ref()?.longest_ns, "Longest of the single reads that were timed",
-            column("longest", "cost, longest (ns)"), json("cost.longest_ns");
+            column("longest", "cost, longest"), json("cost.longest_ns");
         adds: Text = range_ns(row.adds_range_ns()?), "Time that a read adds to the code around it", more("the least over four kinds of work, and an upper bound for programs. It may be slightly negative if the read overlaps with the work; absent with --quick and for other runtimes"),
             in_tables(Visibility::Wide), derived();
         cost_reference: Text = &row.cost.as_ref()?.reference, "The clock that timed single reads", titled("timed by");
         distribution_modes: Text = modes(row), "The modes of the cost of single reads in ns, with their shares";
         distribution_within: Nanoseconds = row.distribution.as_ref()?.within_ns,
-            "Standard deviation of the cost of single reads within a process", titled("deviation of costs within a process (ns)"), json("distribution.within_ns");
+            "Standard deviation of the cost of single reads within a process", titled("deviation of costs within a process"), json("distribution.within_ns");
         distribution_between: Nanoseconds = row.distribution.as_ref()?.between_ns,
-            "Standard deviation of the median cost between processes", titled("deviation of costs between processes (ns)"), json("distribution.between_ns");
+            "Standard deviation of the median cost between processes", titled("deviation of costs between processes"), json("distribution.between_ns");
         distribution_tail_share: Share = row.distribution.as_ref()?.tail_share,
             "Share of single reads far above all others, such as interrupted reads", titled("share of far costlier reads"), json("distribution.tail_share");
         spread: Share = row.spread, "Share of reads within a step of the median", more("1 if all isolated reads cost the same as far as the clock can show"),
@@ -131,7 +131,7 @@ fn trust_fields() -> Vec<Field> {
         read_path: Text = verdicts.read_path.outcome.name(), "Whether its reads take the expected path";
         answered_by: Text = verdicts.read_path.path?.name(), "The component that answers a read", more("`user-mode`, `system-call`, `trapped`");
         offset_max: Nanoseconds = verdicts.thread_safe.largest_offset()?.ns.abs(),
-            "Largest absolute difference of this clock between the first CPU or place of a device and another", titled("largest offset (ns)");
+            "Largest absolute difference of this clock between the first CPU or place of a device and another", titled("largest offset");
         offset_uncertainty: Nanoseconds = verdicts.thread_safe.largest_offset()?.uncertainty_ns.abs(),
             "Uncertainty of this difference";
         rate_offset: Ppm = rate_offset(verdicts)?, "Rate of the clock relative to its reference, minus 1",
@@ -145,20 +145,28 @@ fn trust_fields() -> Vec<Field> {
 /// The fields for the time that a read adds to the code around it, by kind of code.
 fn added_time_fields() -> Vec<Field> {
     let fields = field_table! { Read::Row, CLOCKS, |adds| adds.clock()?.adds_ns?;
-        adds_latency: Nanoseconds = adds.get(Context::Latency)?.ns, "Time that a read adds to work bound by latency", more("a chain of multiplications"), metric("adds_latency"), titled("adds to latency-bound code (ns)");
-        adds_throughput: Nanoseconds = adds.get(Context::Throughput)?.ns, "Time that a read adds to work bound by throughput", more("four such chains"), metric("adds_throughput"), titled("adds to throughput-bound code (ns)");
-        adds_memory: Nanoseconds = adds.get(Context::Memory)?.ns, "Time that a read adds to work bound by memory", more("loads that miss the caches"), metric("adds_memory"), titled("adds to memory-bound code (ns)");
+        adds_latency: Nanoseconds = adds.get(Context::Latency)?.ns, "Time that a read adds to work bound by latency", more("a chain of multiplications"), metric("adds_latency"), titled("adds to latency-bound code");
+        adds_throughput: Nanoseconds = adds.get(Context::Throughput)?.ns, "Time that a read adds to work bound by throughput", more("four such chains"), metric("adds_throughput"), titled("adds to throughput-bound code");
+        adds_memory: Nanoseconds = adds.get(Context::Memory)?.ns, "Time that a read adds to work bound by memory", more("loads that miss the caches"), metric("adds_memory"), titled("adds to memory-bound code");
         adds_ahead: Nanoseconds = adds.get(Context::Ahead)?.ns,
-            "Time that a read adds to code with much out-of-order execution", metric("adds_ahead"), titled("adds to out-of-order code (ns)");
+            "Time that a read adds to code with much out-of-order execution", metric("adds_ahead"), titled("adds to out-of-order code");
         adds_cold: Nanoseconds = adds.get(Context::Cold)?.ns,
-            "Duration of the first read after a millisecond of other work", metric("adds_cold"), titled("first read after other work (ns)");
+            "Duration of the first read after a millisecond of other work", metric("adds_cold"), titled("first read after other work");
         adds_contended: Nanoseconds = adds.get(Context::Contended)?.ns,
-            "Time that a read adds to work bound by throughput while all other CPUs read the timer", metric("adds_contended"), titled("adds while all CPUs read it (ns)");
+            "Time that a read adds to work bound by throughput while all other CPUs read the timer", metric("adds_contended"), titled("adds while all CPUs read it");
     };
     fields
         .into_iter()
         .map(|field| field.interval().range(Range::ANY))
         .collect()
+}
+
+/// The cost of isolated reads, or that of consecutive reads in publications that state no other.
+fn cost(row: &TimerRow) -> CellValue {
+    match (row.cost_ns, row.amortised_ns) {
+        (None, Some(ns)) if ns.is_finite() => CellValue::Amortised(ns),
+        (cost, _) => cost.into(),
+    }
 }
 
 /// The step in ticks or cycles, marked as an upper limit if the step is unknown.

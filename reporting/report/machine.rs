@@ -3,6 +3,7 @@
 use std::fmt::Display;
 
 use super::Fact;
+use crate::fields::cpu_name;
 use crate::model::{Cpu, Device, Frequency, Limits, Platform, ProvenanceKind, Report, value_of};
 use crate::text::numbers::{rate, signed};
 
@@ -287,13 +288,6 @@ fn frequencies(frequency: &Frequency, invariant_tsc: Option<bool>) -> String {
         Some(format!("{name} {}{remarks}", rate(Some(hz))))
     });
     joined(part, " · ").unwrap_or_default()
-}
-
-/// The name of the CPU; the model of the machine, or else the architecture, if it is unknown.
-#[must_use]
-pub fn cpu_name(platform: &Platform) -> String {
-    let name = platform.cpu.name().or_else(|| platform.product.clone());
-    name.unwrap_or_else(|| platform.cpu.architecture.clone())
 }
 
 /// The names of the machine and of the devices that read its timers.

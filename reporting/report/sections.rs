@@ -181,7 +181,7 @@ fn table(kind: Kind, rows: &[Row], detail: Detail) -> Table<'static> {
     };
     let figures = fields.iter().map(|field| TableColumn {
         omission_priority: field.visibility.map_or(0, |visibility| visibility as u8),
-        ..field.as_column_with_units()
+        ..field.as_column()
     });
     let mut table = Table::new([name].into_iter().chain(figures).collect());
     for row in rows {
