@@ -34,7 +34,7 @@ pub use pick::PickArgs;
 pub use run::{DetailArgs, RunArgs};
 pub use runtimes::{BrowserArgs, HostArgs};
 pub use samples::SamplesArgs;
-pub use table::{Columns, TableArgs};
+pub use table::TableArgs;
 pub use wait::WaitArgs;
 pub use watch::WatchArgs;
 

@@ -12,17 +12,20 @@
 mod clocks;
 mod report;
 mod row;
+mod slug;
 mod unit;
 mod waits;
 
+use std::path::Path;
 use std::sync::LazyLock;
 
 use crate::model::{Interval, Report};
-use crate::table::{CellValue, Notation, TableColumn, Type};
+use crate::table::{CellValue, TableColumn, Type};
 use crate::text::without_unit;
 
-pub use report::cpu_name;
+pub use report::{cpu_name, series, short_path};
 pub use row::{Kind, Row, RowSource, all_rows, conditions_in_words, rows};
+pub use slug::slug;
 pub use unit::{FieldUnit, InvalidNumber, Range, check_interval};
 
 /// A quantity and everything derived from its definition.
@@ -39,20 +42,16 @@ pub struct Field {
     more: &'static str,
     /// The unit of the values.
     pub unit: FieldUnit,
-    /// The notation of numbers in tables of several reports.
-    notation: Notation,
-    /// The terminals on which the column is shown by default; `None` if it is shown on request
-    /// only.
+    /// Where tables of timers show the column by default; `None` if on request only.
     pub visibility: Option<Visibility>,
-    /// The least detail in which the value is a fact about its report or its timer; `None` if it never
-    /// is one.
-    detail: Option<Detail>,
-    /// Whether it says nothing about the processor of a device.
-    pub is_of_cpu: bool,
+    /// Where tables with a row for each platform show the column by default.
+    pub by_platform: Option<Visibility>,
     /// Whether files with all columns omit the field, because other fields contain the same values.
     pub derived: bool,
     /// The key in the JSON report; it differs from `key` for values in objects within a row.
     json_key: &'static str,
+    /// Whether it says nothing about the processor of a device.
+    pub is_of_cpu: bool,
     /// The OpenMetrics gauge of the field.
     pub metric: Option<Metric>,
     /// The name in comparisons.
@@ -68,29 +67,32 @@ pub struct Field {
     read: Read,
 }
 
-/// The terminals on which a column is shown.
+/// Where a column is shown by default.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Visibility {
-    /// All terminals.
+    /// On all terminals, and in documents.
     Always,
-    /// Wide terminals only.
+    /// On wide terminals.
     Wide,
-    /// Wide terminals, in a table that shows everything.
+    /// On wide terminals, in a table that shows everything.
     InFull,
+    /// In documents.
+    InDocuments,
+    /// In formats for programs.
+    Data,
 }
 
-/// The level of detail of a document.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Detail {
-    /// What matters for choosing a timer, in a few lines
-    #[default]
-    Short,
-    /// The whole machine, and each note with its causes and what to do about them
-    Full,
+impl PartialEq for Field {
+    fn eq(&self, other: &Self) -> bool {
+        std::ptr::eq(self, other)
+    }
 }
 
-/// A property of a machine or a timer: its name and its value as text.
-pub type Fact = (&'static str, String);
+impl std::fmt::Debug for Field {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(self.key)
+    }
+}
 
 /// An OpenMetrics gauge. Several gauges share a name if they are percentiles of one quantity.
 #[derive(Clone, Copy)]
@@ -112,8 +114,8 @@ enum Part {
 /// The source of the value of a field.
 #[derive(Clone, Copy)]
 enum Read {
-    /// Known only to the code that reads the file: the path of the report, the name of the machine.
-    Origin,
+    /// A function of the file of the report.
+    File(fn(&Path, &Report) -> Option<CellValue>),
     /// A function of the report.
     Report(fn(&Report) -> Option<CellValue>),
     /// A function of a row.
@@ -123,6 +125,8 @@ enum Read {
 /// A report or a row, whose values fields read.
 #[derive(Clone, Copy)]
 pub enum FieldSource<'a> {
+    /// A report with the path of its file, which is empty if it is in no file.
+    File(&'a Path, &'a Report),
     /// A report.
     Report(&'a Report),
     /// A row.
@@ -161,7 +165,12 @@ use field_table;
 /// All fields, in column order of files with all columns; fields of the report come first.
 pub fn fields() -> &'static [Field] {
     static FIELDS: LazyLock<Vec<Field>> = LazyLock::new(|| {
-        let all = [report::fields(), clocks::fields(), waits::fields()];
+        let all = [
+            report::fields(),
+            clocks::fields(),
+            waits::fields(),
+            report::platform_fields(),
+        ];
         all.into_iter()
             .flatten()
             .flat_map(Field::with_ends)
@@ -185,35 +194,61 @@ pub fn columns(kind: Kind) -> Vec<&'static Field> {
     fields_of(kind).filter(|field| !field.derived).collect()
 }
 
-/// The columns that tables of one kind show by default on a terminal with this much room.
+/// The columns that the tables of a report show by default on a terminal with this much room.
 pub fn default_columns(kind: Kind, width: Visibility) -> impl Iterator<Item = &'static Field> {
-    fields_of(kind).filter(move |field| field.visibility.is_some_and(|needed| needed <= width))
+    let fields = fields_of(kind).filter(|field| !field.is_of_report());
+    fields.filter(move |field| field.visibility.is_some_and(|needed| needed <= width))
 }
 
-/// The default columns in which a row of this kind has a value. The amortised cost takes the place of
-/// the cost in publications that state no other.
+/// The default columns in which a row of this kind has a value.
 pub fn known_columns(kind: Kind, width: Visibility, rows: &[Row]) -> Vec<&'static Field> {
     let is_known = |field: &&Field| {
         let mut values = rows.iter().map(|row| field.value(*row));
         values.any(|value| ![CellValue::Nothing, "".into()].contains(&value))
     };
-    let has_cost = field("cost_ns").is_some_and(|cost| is_known(&cost));
-    let amortised = field("cost_amortised_ns").filter(|_| !has_cost);
-    let columns = default_columns(kind, width).chain(amortised);
-    columns.filter(is_known).collect()
+    default_columns(kind, width).filter(is_known).collect()
 }
 
-/// The fields that are facts about a report or a row, with their values as text.
-pub fn facts<'a>(
-    source: impl Into<FieldSource<'a>>,
-    detail: Detail,
-) -> impl Iterator<Item = (&'static Field, String)> {
-    let source = source.into();
-    let of_devices = matches!(source, FieldSource::Report(report) if report.is_of_devices());
-    let shown = fields().iter().filter(move |field| {
-        field.detail.is_some_and(|least| least <= detail) && !(field.is_of_cpu && of_devices)
-    });
-    shown.filter_map(move |field| Some((field, field.format_value(source)?)))
+/// A function that returns the cells of a row in the given columns. Values that all rows of a report
+/// share are read once.
+pub fn cell_reader(
+    path: &Path,
+    report: &Report,
+    columns: &[&Field],
+) -> impl Fn(Row) -> Vec<CellValue> {
+    let shared = |field: &Field| {
+        let file = FieldSource::File(path, report);
+        field.is_of_report().then(|| field.value(file))
+    };
+    let sources: Vec<_> = columns
+        .iter()
+        .map(|field| (*field, shared(field)))
+        .collect();
+    move |row| {
+        let cells = sources.iter();
+        cells
+            .map(|(field, shared)| shared.clone().unwrap_or_else(|| field.value(row)))
+            .collect()
+    }
+}
+
+/// The cells of all rows of one kind in the given columns, including rows without results, for
+/// files with all columns.
+pub fn cells(path: &Path, report: &Report, kind: Kind, columns: &[&Field]) -> Vec<Vec<CellValue>> {
+    let read = cell_reader(path, report, columns);
+    let typed = |row: Row| -> Vec<CellValue> {
+        let cells = read(row).into_iter().zip(columns);
+        cells
+            .map(|(cell, field)| for_programs(cell, field))
+            .collect()
+    };
+    let rows = rows(report, kind).into_iter();
+    rows.flat_map(Row::by_length).map(typed).collect()
+}
+
+/// The value in the type of its column.
+pub fn for_programs(cell: CellValue, field: &Field) -> CellValue {
+    cell.into_type(field.unit.rules().column_type)
 }
 
 impl Field {
@@ -235,6 +270,13 @@ impl Field {
         self.kinds.is_empty()
     }
 
+    /// The fields of the ends of its interval; none if it has no interval.
+    pub fn ends(&self) -> impl Iterator<Item = &'static Self> {
+        let read = fields().iter().position(|field| field == self);
+        let following = fields().iter().skip(read.unwrap_or(usize::MAX)).skip(1);
+        following.take_while(|field| field.is_end())
+    }
+
     /// Whether the field is an end of the interval of another field.
     pub fn is_end(&self) -> bool {
         self.part != Part::Whole
@@ -248,23 +290,30 @@ impl Field {
             value,
             Some(CellValue::Figure(figure)) if figure.low > figure.value || figure.high < figure.value
         ));
+        self.part_of(value.into())
+    }
+
+    /// The value itself, or the end of its interval that the field shows.
+    pub fn part_of(&self, value: CellValue) -> CellValue {
         match (value, self.part) {
             // A figure that is not finite is no value; `check` refuses it.
-            (Some(CellValue::Figure(figure)), _) if !figure.value.is_finite() => CellValue::Nothing,
-            (Some(value), Part::Whole) => value,
-            (Some(CellValue::Figure(figure)), Part::Low) => figure.low().into(),
-            (Some(CellValue::Figure(figure)), Part::High) => figure.high().into(),
+            (CellValue::Figure(figure), _) if !figure.value.is_finite() => CellValue::Nothing,
+            (value, Part::Whole) => value,
+            (CellValue::Figure(figure), Part::Low) => figure.low().into(),
+            (CellValue::Figure(figure), Part::High) => figure.high().into(),
             _ => CellValue::Nothing,
         }
     }
 
     fn read<'a>(&self, source: impl Into<FieldSource<'a>>) -> Option<CellValue> {
         match (self.read, source.into()) {
-            (Read::Report(read), FieldSource::Report(report)) => read(report),
+            (Read::File(read), FieldSource::File(path, report)) => read(path, report),
+            (Read::Report(read), FieldSource::File(_, report) | FieldSource::Report(report)) => {
+                read(report)
+            }
             (Read::Row(read), FieldSource::Row(row)) => read(row),
             _ => None,
         }
-        .filter(|value| *value != "".into())
     }
 
     /// Checks the number of a report or of a row.
@@ -299,57 +348,56 @@ impl Field {
         without_unit(self.heading)
     }
 
-    /// The value of a report or of a row as text with its unit; `None` if the value was not determined.
-    pub fn format_value<'a>(&self, source: impl Into<FieldSource<'a>>) -> Option<String> {
-        let value = Some(self.value(source)).filter(|value| *value != CellValue::Nothing)?;
+    /// The value of a row as text with its unit; `None` if the value was not determined.
+    pub fn format_value(&self, row: Row) -> Option<String> {
+        let value = Some(self.value(row)).filter(|value| *value != CellValue::Nothing)?;
         let unit = if value.number().is_some() {
             self.unit.rules().sign
         } else {
             ""
         };
-        Some(self.as_column_with_units().format_cell(&value) + unit)
+        Some(self.as_column().format_cell(&value) + unit)
     }
 
-    /// The value as a fact, with its interval if that is known.
-    pub fn fact<'a>(&self, source: impl Into<FieldSource<'a>>, text: String) -> Fact {
-        // The text of a rate states half of the interval.
-        let interval = self
-            .interval_in_words(source)
-            .filter(|_| self.unit != FieldUnit::Ppm);
-        let interval = interval.map(|ends| format!(" (95 % interval {ends})"));
-        (self.title(), text + &interval.unwrap_or_default())
-    }
-
-    /// The 95 % interval of the value as text: its ends with their units. `None` if it is unknown or
-    /// empty.
-    pub fn interval_in_words<'a>(&self, source: impl Into<FieldSource<'a>>) -> Option<String> {
-        let ends = self.figure(source).and_then(|figure| figure.ends());
-        let (low, high) = ends.filter(|(low, high)| low < high)?;
-        let column = self.as_column_with_units();
-        let [low, high] = [low, high].map(|end| column.format_cell(&end.into()));
-        Some(format!("{low} to {high}"))
-    }
-
-    /// The column for tables of several reports, in which all numbers have the same unit.
-    pub fn as_column(&self) -> TableColumn {
-        self.column_with(self.heading, self.notation)
-    }
-
-    /// The column for tables of one report, in which each number has a suitable unit.
-    pub fn as_column_with_units(&self) -> TableColumn {
-        match self.unit {
-            FieldUnit::Nanoseconds => self.column_with(self.title(), Notation::Time),
-            _ => self.as_column(),
+    /// The value of a row as text with its unit, and with its interval if that is known.
+    pub fn format_value_with_interval(&self, row: Row) -> Option<String> {
+        let text = self.format_value(row)?;
+        match self.interval_in_words(row) {
+            // The text of a rate states half of the interval.
+            Some(interval) if self.unit != FieldUnit::Ppm => {
+                Some(format!("{text} (95 % interval {interval})"))
+            }
+            _ => Some(text),
         }
     }
 
-    fn column_with(&self, heading: &'static str, notation: Notation) -> TableColumn {
-        let column = match self.unit.rules().column_type {
-            Type::Figure | Type::Count => TableColumn::right(heading, notation),
-            Type::Text | Type::Truth => TableColumn::left(heading),
+    /// The 95 % interval of a row as text: its ends with their units. `None` if it is unknown or
+    /// empty.
+    pub fn interval_in_words(&self, row: Row) -> Option<String> {
+        let (low, high) = self.ends_in_words(&self.value(row))?;
+        Some(format!("{low} to {high}"))
+    }
+
+    /// The ends of the interval of a value with their units, if they differ.
+    pub fn ends_in_words(&self, value: &CellValue) -> Option<(String, String)> {
+        let CellValue::Figure(figure) = value else {
+            return None;
+        };
+        let (low, high) = figure.ends()?;
+        let column = self.as_column();
+        let [low, high] = [low, high].map(|end| column.format_cell(&end.into()));
+        (low != high).then_some((low, high))
+    }
+
+    /// The column for tables, in which each time has a suitable unit.
+    pub fn as_column(&self) -> TableColumn {
+        let rules = self.unit.rules();
+        let column = match rules.column_type {
+            Type::Figure | Type::Count => TableColumn::right(self.heading, rules.notation),
+            Type::Text | Type::Truth => TableColumn::left(self.heading),
         };
         // Paths distinguish reports, so they are never shortened.
-        let is_path = matches!(self.read, Read::Origin);
+        let is_path = matches!(self.read, Read::File(_));
         let max_chars = if is_path {
             Some(usize::MAX)
         } else {
@@ -370,21 +418,8 @@ fn figure_of(value: CellValue) -> Option<Interval> {
     match value {
         CellValue::Figure(figure) => Some(figure),
         CellValue::Truth(holds) => Some(Interval::unbounded(u8::from(holds).into())),
-        CellValue::AtMost(_) => None,
+        CellValue::AtMost(_) | CellValue::Amortised(_) => None,
         value => value.number().map(Interval::unbounded),
-    }
-}
-
-/// A word of a heading, as people write it.
-fn written(word: &str) -> &str {
-    match word {
-        "cpu" => "CPU",
-        "cpus" => "CPUs",
-        "ntp" => "NTP",
-        "os" => "OS",
-        "smt" => "SMT",
-        "tsc" => "TSC",
-        word => word,
     }
 }
 
@@ -403,25 +438,18 @@ impl Field {
             FieldUnit::Cycles | FieldUnit::Ticks => key,
             _ => name,
         };
-        // Costs of clocks are compared in one unit; waits last from microseconds to seconds.
-        let (heading, notation) = match (unit, kinds) {
-            (FieldUnit::Nanoseconds, [Kind::Clocks]) => (" (ns)", Notation::Significant),
-            _ => (rules.heading, rules.notation),
-        };
-        let words: Vec<&str> = name.split('_').map(written).collect();
         Self {
             column: column.replace('_', "-").leak(),
-            heading: [&words.join(" "), heading].concat().leak(),
+            heading: [&name.replace('_', " "), rules.heading].concat().leak(),
             key,
             json_key: key,
             about,
             more: "",
             unit,
-            notation,
             visibility: None,
-            detail: Some(Detail::Full),
-            is_of_cpu: false,
+            by_platform: None,
             derived: false,
+            is_of_cpu: false,
             metric: None,
             compared: None,
             range: rules.range,
@@ -456,40 +484,18 @@ impl Field {
         Self { json_key, ..self }
     }
 
-    /// Shows the column by default on these terminals, and what tables of little detail show among the
-    /// facts of little detail.
+    /// Shows the column by default on these terminals.
     fn in_tables(self, visibility: Visibility) -> Self {
         Self {
             visibility: Some(visibility),
-            detail: if visibility <= Visibility::Wide {
-                Some(Detail::Short)
-            } else {
-                self.detail
-            },
             ..self
         }
     }
 
-    /// Shows the value among the facts of little detail.
-    fn in_short(self) -> Self {
+    /// Shows the column by default in tables with a row for each platform.
+    fn by_platform(self, visibility: Visibility) -> Self {
         Self {
-            detail: Some(Detail::Short),
-            ..self
-        }
-    }
-
-    /// Omits the value among facts.
-    fn no_fact(self) -> Self {
-        Self {
-            detail: None,
-            ..self
-        }
-    }
-
-    /// Marks what says nothing about the processor of a device.
-    fn of_cpu(self) -> Self {
-        Self {
-            is_of_cpu: true,
+            by_platform: Some(visibility),
             ..self
         }
     }
@@ -498,6 +504,14 @@ impl Field {
     fn derived(self) -> Self {
         Self {
             derived: true,
+            ..self
+        }
+    }
+
+    /// Marks what says nothing about the processor of a device.
+    fn of_cpu(self) -> Self {
+        Self {
+            is_of_cpu: true,
             ..self
         }
     }
@@ -559,8 +573,6 @@ impl Field {
                     .heading
                     .replacen(self.title(), &format!("{}, {end}", self.title()), 1)
                     .leak(),
-                notation: self.notation,
-                detail: None,
                 ..Self::new(
                     format!("{name}_{end}").leak(),
                     self.unit,

@@ -1,11 +1,15 @@
 //! Defines the fields of a whole report: its identity, the program that wrote it, and the machine.
 
-use std::collections::BTreeSet;
+use std::path::Path;
 use std::time::UNIX_EPOCH;
 
+use super::Visibility::{Always, Data, InDocuments, Wide};
 use super::clocks::{codes, joined};
 use super::{Field, FieldUnit, Kind, Range, Read, field_table};
-use crate::model::{CoreKind, Cpu, CpuOffset, Family, Platform, ProvenanceKind, Report, TimerRow};
+use crate::fields::slug;
+use crate::model::{
+    CpuOffset, Family, Interval, Platform, ProvenanceKind, Report, Status, TimerRow, USUAL_WAIT_NS,
+};
 use crate::table::CellValue;
 use crate::text::date_time;
 
@@ -13,82 +17,202 @@ use crate::text::date_time;
 const REPORT: &[Kind] = &[];
 
 pub(super) fn fields() -> Vec<Field> {
-    let origin = |name, about| {
-        let field = Field::new(name, FieldUnit::Text, about, REPORT, Read::Origin);
-        field.no_fact()
+    let file = of_file("file", "Path of the report", |path, _| Some(path_of(path)));
+    let file = file
+        .column("file", "report")
+        .in_tables(Data)
+        .by_platform(Data);
+    let of_reports = field_table! { Read::Report, REPORT, |report| report;
+        platform: Text = slug(&report.platform), "The machine, by its CPU with the generation, hypervisor and OS", in_tables(Always);
     };
-    let mut all = vec![
-        origin("file", "Path of the report").column("file", "report"),
-        origin(
-            "platform",
-            "The machine, by its CPU with the generation, hypervisor and OS",
-        ),
-    ];
-    all.extend(device_fields());
-    all.extend(machine_fields());
-    all.extend(frequency_fields());
-    all.extend(condition_fields());
-    all.extend(run_fields());
-    all
+    [
+        vec![file],
+        of_reports,
+        run_fields(),
+        machine_fields(),
+        frequency_fields(),
+        condition_fields(),
+    ]
+    .into_iter()
+    .flatten()
+    .collect()
 }
 
-fn device_fields() -> Vec<Field> {
+fn path_of(path: &Path) -> CellValue {
+    let path = path.display().to_string();
+    Some(path).filter(|path| !path.is_empty()).into()
+}
+
+/// The publication, or a link to the report: its path without what all reports share, its date and the
+/// version of timermeter.
+fn source(path: &Path, report: &Report) -> CellValue {
+    if report.provenance.kind == ProvenanceKind::Published {
+        return (&report.provenance.source).into();
+    }
+    let name = short_path(path);
+    let date = report.created.split('T').next().unwrap_or_default();
+    let date = Some(date).filter(|date| !name.contains(date));
+    let version = format!("{} {}", report.tool.name, report.tool.version);
+    let parts = [Some(name.as_str()), date, Some(&version)];
+    let text = parts.into_iter().flatten().collect::<Vec<_>>().join(", ");
+    CellValue::Link {
+        text: text.into(),
+        href: path.display().to_string().into(),
+    }
+}
+
+/// A text that depends on the file of the report.
+fn of_file(
+    name: &'static str,
+    about: &'static str,
+    read: fn(&Path, &Report) -> Option<CellValue>,
+) -> Field {
+    Field::new(name, FieldUnit::Text, about, REPORT, Read::File(read))
+}
+
+/// The path of a report without what all reports share: the last two parts that name it.
+pub fn short_path(path: &Path) -> String {
+    let path = path.display().to_string();
+    let path = path.trim_end_matches(".json").trim_end_matches("/report");
+    let parts: Vec<&str> = path.rsplitn(3, '/').take(2).collect();
+    parts.into_iter().rev().collect::<Vec<_>>().join("/")
+}
+
+/// What rows of platforms show besides the machine and the recommended clock.
+pub(super) fn platform_fields() -> Vec<Field> {
+    let mut all = field_table! { Read::Report, REPORT, |report| report;
+        by_system_call: Nanoseconds = by_system_call(report)?, "Cost of the recommended clock if it is read by a system call instead of the vDSO",
+            interval(), by_platform(Always), of_cpu();
+        counter: Text = counter(report)?, "The counter of the CPU, read by an instruction, and whether a program may trust it",
+            by_platform(Wide), of_cpu();
+        sleep: Nanoseconds = sleep_ns(report)?, "Median duration of an ordinary sleep (nanosleep) of 1 ms", titled("sleep of 1 ms"),
+            interval(), by_platform(Wide), of_cpu();
+    };
+    let about = "Number of reports that the row is from";
+    let one = Read::Report(|_| Some(1_u32.into()));
+    let runs = Field::new("runs", FieldUnit::Count, about, REPORT, one);
+    let about = "The report, or the publication, that the figures are from";
+    let source = of_file("source", about, |path, report| Some(source(path, report)));
+    all.push(runs.by_platform(Wide));
+    all.push(source.by_platform(InDocuments));
+    all.into_iter().map(Field::derived).collect()
+}
+
+fn by_system_call(report: &Report) -> Option<Interval> {
+    let row = |id: &String| report.timers.iter().find(|row| row.id == *id);
+    let recommended = row(report.assessment.to_time.as_ref()?)?;
+    let properties = recommended.properties.as_ref()?;
+    row(properties.syscall_variant.as_ref()?)?.cost_ns
+}
+
+/// The raw counter with its trust: of the native clocks that read it by an instruction, the one of the
+/// shortest id, because the others add a fence or a library.
+fn counter(report: &Report) -> Option<String> {
+    let counters = report.timers.iter().filter(reads_counter);
+    let native = counters.filter(|row| row.runtime == "native" && row.status == Status::Ok);
+    let row = native.min_by_key(|row| row.id.len())?;
+    Some(format!("{} ({})", row.id, row.trust.as_ref()?.in_short()))
+}
+
+/// The ids of the ordinary sleep, of which the first that was measured counts.
+const SLEEPS: [&str; 2] = ["nanosleep", "std-sleep"];
+
+fn sleep_ns(report: &Report) -> Option<Interval> {
+    let find = |id: &&str| report.waits.iter().find(|row| row.id == *id);
+    let figures = SLEEPS.iter().find_map(find)?.figures.as_ref()?;
+    let mut lengths = figures.lateness.iter();
+    let late = lengths.find(|late| late.request_ns as f64 == USUAL_WAIT_NS)?;
+    Some(late.p50_ns?.map(|late| USUAL_WAIT_NS + late))
+}
+
+fn reads_counter(row: &&TimerRow) -> bool {
+    let properties = row.properties.as_ref();
+    properties.and_then(|it| it.family) == Some(Family::CpuCounter)
+}
+
+/// The hypervisor, and the kernel without the numbers that do not name its series or else the OS.
+fn system(platform: &Platform) -> String {
+    let release = platform.kernel.release.as_deref();
+    let family = match platform.os.family.as_str() {
+        "linux" => "Linux",
+        family => family,
+    };
+    let series = release.map(|release| format!("{family} {}", series(release)));
+    let architecture = Some(platform.cpu.architecture.clone());
+    let system = series.or_else(|| platform.os.name.clone());
+    let parts = [platform.hypervisor.clone(), system, architecture];
+    let known = parts.into_iter().flatten().filter(|part| !part.is_empty());
+    known.collect::<Vec<_>>().join(" · ")
+}
+
+/// The name of the CPU; the model of the machine, or else the architecture, if it is unknown.
+#[must_use]
+pub fn cpu_name(platform: &Platform) -> String {
+    let name = platform.cpu.name().or_else(|| platform.product.clone());
+    name.unwrap_or_else(|| platform.cpu.architecture.clone())
+}
+
+/// The series of a kernel, as in `6.18` of `6.18.44-generic`.
+pub fn series(release: &str) -> String {
+    release.split('.').take(2).collect::<Vec<_>>().join(".")
+}
+
+fn run_fields() -> Vec<Field> {
     field_table! { Read::Report, REPORT, |report| report;
-        node: Text = &report.node, "Name of the node as given to the run", in_short();
-        devices: Text = joined(report.devices().iter().map(|device| device.name.clone()), ", "),
-            "The devices whose processors read timers", in_short();
-        device_frequency: Hertz = match report.devices()[..] { [device] => device.cycles_hz, _ => None },
-            "Frequency that converts time to cycles of the device", interval();
+        node: Text = &report.node, "Name of the node as given to the run", by_platform(Data);
+        date: Day = time(&report.created)?.split('T').next(), "Day on which the measurement began, UTC", in_tables(Data), by_platform(Data);
+        created: Text = time(&report.created), "When the measurement began";
+        tool_version: Text = &report.tool.version, "Version of timermeter that wrote the report", in_tables(Data), by_platform(Data);
+        profile: Text = &report.settings.plan, "`quick`, `default` or `thorough`";
+        seed: Text = report.settings.seed.to_string(), "Seed of all random choices";
+        measuring_cpu: Count = report.settings.cpu, "CPU that the measuring processes were pinned to";
+        provenance: Text = provenance(report.provenance.kind), "`measured` by timermeter, or `published` elsewhere", by_platform(Data);
     }
 }
 
 fn machine_fields() -> Vec<Field> {
     field_table! { Read::Report, REPORT, |machine| &machine.platform;
-        cpu: Text = cpu_name(machine), "Brand and generation of the CPU", more("if they are unknown, the model of the machine, or the architecture"), in_short(), of_cpu();
-        cpu_vendor: Text = &machine.cpu.vendor, "Vendor of the CPU", no_fact();
-        cpu_family: Count = machine.cpu.family, "Family of the CPU, on x86", no_fact();
-        cpu_model: Count = machine.cpu.model_number, "Model number of the CPU, on x86", no_fact();
-        core_kind: Text = &machine.cpu.core_kind, "Kind of the measuring core, if the machine has several kinds", derived(), no_fact();
-        core_kinds: Text = core_kinds(&machine.cpu)?, "The kinds of cores with their CPUs, if there are several", titled("kinds of cores"), of_cpu();
-        kernel_build: Text = &machine.kernel.version, "Build of the kernel", derived(), no_fact();
-        cpu_stepping: Count = machine.cpu.stepping, "Stepping of the CPU, on x86", no_fact();
-        architecture: Text = &machine.cpu.architecture, "Instruction set architecture";
-        microcode: Text = &machine.cpu.microcode, "Revision of the microcode", of_cpu();
+        cpu: Text = cpu_name(machine), "Brand and generation of the CPU, or the model of the machine", column("cpu", "CPU"), by_platform(Always), of_cpu();
+        system: Text = system(machine), "Hypervisor, series of the kernel and architecture", derived(), by_platform(Always);
+        cpu_vendor: Text = &machine.cpu.vendor, "Vendor of the CPU", of_cpu();
+        cpu_family: Count = machine.cpu.family, "Family of the CPU, on x86";
+        cpu_model: Count = machine.cpu.model_number, "Model number of the CPU, on x86";
+        core_kind: Text = &machine.cpu.core_kind, "Kind of the measuring core, if the machine has several kinds", derived();
+        kernel_build: Text = &machine.kernel.version, "Build of the kernel", derived();
+        cpu_stepping: Count = machine.cpu.stepping, "Stepping of the CPU, on x86";
+        architecture: Text = &machine.cpu.architecture, "Instruction set architecture", by_platform(Data);
+        microcode: Text = &machine.cpu.microcode, "Revision of the microcode";
         cpus_online: Count = machine.cpu.online, "CPUs that are online";
-        cpus_allowed: Text = &machine.cpu.allowed_list, "CPUs that the program may use";
-        isolated: Text = &machine.cpu.isolated, "CPUs that the scheduler does not use (`isolcpus`)", titled("isolated CPUs"), of_cpu();
-        nohz_full: Text = &machine.cpu.nohz_full, "CPUs without a timer interrupt while one thread runs (`nohz_full`)", titled("CPUs without tick"), of_cpu();
-        smt: Truth = machine.cpu.smt, "Whether a core runs more than one hardware thread", of_cpu();
-        governor: Text = &machine.cpu.governor, "cpufreq governor", of_cpu();
-        turbo: Truth = machine.cpu.turbo, "Whether the CPU may run above its nominal frequency", of_cpu();
-        hypervisor: Text = &machine.hypervisor, "Hypervisor", in_short();
+        smt: Truth = machine.cpu.smt, "Whether a core runs more than one hardware thread";
+        governor: Text = &machine.cpu.governor, "cpufreq governor";
+        turbo: Truth = machine.cpu.turbo, "Whether the CPU may run above its nominal frequency";
+        hypervisor: Text = &machine.hypervisor, "Hypervisor", by_platform(Data);
         product: Text = &machine.product, "Vendor and model of the machine (DMI)", more("in some clouds the instance type"),
-            titled("machine");
-        emulated: Truth = machine.emulator().is_some(), "Whether an emulator executed the program", no_fact();
-        os: Text = machine.os.name.as_ref().unwrap_or(&machine.os.family), "Distribution, or else the kind of system";
-        os_family: Text = &machine.os.family, "`linux`, `windows`, `macos`", no_fact();
-        kernel: Text = &machine.kernel.release, "Release of the kernel", in_short();
-        tick: Hertz = f64::from(machine.kernel.tick_hz?), "Timer interrupts per second on a busy CPU", of_cpu();
-        clock_source: Text = &machine.clocksource.current, "Clock source of the kernel", in_short(), of_cpu();
+            column("product", "machine");
+        emulated: Truth = machine.emulator().is_some(), "Whether an emulator executed the program";
+        os: Text = &machine.os.name, "Distribution", column("os", "OS"), by_platform(Data);
+        os_family: Text = &machine.os.family, "`linux`, `windows`, `macos`";
+        kernel: Text = &machine.kernel.release, "Release of the kernel", by_platform(Data);
+        tick: Hertz = f64::from(machine.kernel.tick_hz?), "Timer interrupts per second on a busy CPU";
+        clock_source: Text = &machine.clocksource.current, "Clock source of the kernel", by_platform(Always), of_cpu();
         clock_sources: Text = joined(machine.clocksource.available.iter().cloned(), " "),
-            "All available clock sources, separated by blanks", of_cpu();
-        clock_parameters: Text = machine.clocksource.parameters.as_ref()?.join(" "), "Boot parameters about clocks", of_cpu();
-        invariant_tsc: Truth = machine.cpu.invariant_tsc, "Whether the TSC runs at a constant rate in all power states", of_cpu();
+            "All available clock sources, separated by blanks";
+        invariant_tsc: Truth = machine.cpu.invariant_tsc, "Whether the TSC runs at a constant rate in all power states";
     }
 }
 
 fn frequency_fields() -> Vec<Field> {
     field_table! { Read::Report, REPORT, |report| report;
-        tsc: Hertz = report.frequency.tsc_hz, "Rate of the time stamp counter", metric("tsc_frequency"), of_cpu();
+        tsc: Hertz = report.frequency.tsc_hz, "Rate of the time stamp counter", metric("tsc_frequency");
         tsc_offset_max: Nanoseconds = tsc_offset(report)?.ns.abs(),
-            "Largest absolute difference between the counters (the TSC on x86) of the first CPU and another CPU", no_fact();
+            "Largest absolute difference between the counters (the TSC on x86) of the first CPU and another CPU";
         tsc_offset_uncertainty: Nanoseconds = tsc_offset(report)?.uncertainty_ns.abs(),
-            "Uncertainty of this difference", no_fact();
-        nominal: Hertz = report.frequency.nominal_hz, "Core frequency that the vendor declares", titled("nominal frequency"), of_cpu();
-        effective: Hertz = report.frequency.effective_hz, "Measured core frequency", interval(), metric("core_frequency"), no_fact();
+            "Uncertainty of this difference";
+        nominal: Hertz = report.frequency.nominal_hz, "Core frequency that the vendor declares";
+        effective: Hertz = report.frequency.effective_hz, "Measured core frequency", interval(), metric("core_frequency");
         cycles: Hertz = report.frequency.cycles_hz, "Frequency that converts time to cycles",
-            interval(), column("frequency", "frequency"), in_short(), of_cpu();
-        cycles_from: Text = &report.frequency.cycles_from, "Source of this frequency", more("`effective`, `nominal`, `given`"), of_cpu();
+            interval(), column("frequency", "frequency");
+        cycles_from: Text = &report.frequency.cycles_from, "Source of this frequency", more("`effective`, `nominal`, `given`");
     }
 }
 
@@ -100,70 +224,26 @@ fn condition_fields() -> Vec<Field> {
         ntp_rate: Ppm = report.platform.ntp.as_ref()?.rate_ppm, "Sum of all trims of the rate of the kernel's clocks",
             metric("ntp_rate");
         ntp_offset: Nanoseconds = report.platform.ntp.as_ref()?.offset_ns as f64, "Remaining offset to be slewed",
-            range(Range::ANY), metric("ntp_offset"), no_fact();
-        load_one_minute: Number = report.platform.load?.one_minute, "Mean number of threads that ran or were ready to run over the last minute", titled("load"), of_cpu();
-        steal_share: Percent = report.platform.steal_share,
-            "Share of the time in which CPUs were ready to run but the hypervisor ran other guests", metric("steal"), titled("stolen time %"), of_cpu();
-        preloaded: Text = report.platform.preloads()?, "Preloaded libraries, which may replace the clocks of the C library", titled("preloaded library");
+            range(Range::ANY), metric("ntp_offset");
+        load_one_minute: Number = report.platform.load?.one_minute, "Mean number of threads that ran or were ready to run over the last minute";
+        steal_share: Share = report.platform.steal_share,
+            "Share of the time in which CPUs were ready to run but the hypervisor ran other guests", metric("steal");
+        preloaded: Text = report.platform.preloads()?, "Preloaded libraries, which may replace the clocks of the C library", column("preloaded", "preloaded library");
         cpu_quota: Number = report.platform.limits.cpu?.cpus, "CPU time limit of the control group, in CPUs";
-        report_findings: Text = codes(&report.findings), "Codes of the findings about the whole run", no_fact();
+        report_findings: Text = codes(&report.findings), "Codes of the findings about the whole run";
     }
 }
 
-/// The run, or the publication.
-fn run_fields() -> Vec<Field> {
-    field_table! { Read::Report, REPORT, |report| report;
-        date: Day = time(&report.created)?.split('T').next(), "Day on which the measurement began, UTC", in_short();
-        created: Text = time(&report.created), "When the measurement began", no_fact();
-        tool_version: Text = is_measured(report).then_some(&*report.tool.version), "Version of timermeter that measured";
-        profile: Text = &report.settings.plan, "`quick`, `default` or `thorough`";
-        seed: Text = report.settings.seed.to_string(), "Seed of all random choices", no_fact();
-        measuring_cpu: Count = report.settings.cpu, "CPU that the measuring processes were pinned to", of_cpu();
-        runtimes: Text = runtimes(report), "The runtimes whose timers were measured";
-        provenance: Text = if is_measured(report) { "measured" } else { "published" }, "`measured` by timermeter, or `published` elsewhere", no_fact();
-        publication: Text = &report.provenance.source, "The publication of the figures, if timermeter did not measure them", titled("published in"), in_short();
-        note: Text = &report.provenance.note, "What the publication says about its figures";
+fn provenance(kind: ProvenanceKind) -> &'static str {
+    match kind {
+        ProvenanceKind::Measured => "measured",
+        ProvenanceKind::Published => "published",
     }
-}
-
-/// The name of the CPU; the model of the machine, or else the architecture, if it is unknown.
-pub fn cpu_name(platform: &Platform) -> String {
-    let name = platform.cpu.name().or_else(|| platform.product.clone());
-    name.unwrap_or_else(|| platform.cpu.architecture.clone())
-}
-
-/// The names of the runtimes, each with its version.
-fn runtimes(report: &Report) -> CellValue {
-    let hosted = report
-        .heads()
-        .filter(|row| row.status.has_figures() && row.runtime != "native");
-    let names: BTreeSet<String> = hosted.map(|row| row.runtime.clone()).collect();
-    joined(names.into_iter(), ", ")
-}
-
-/// The kinds of cores, as in `8 × P-core (0-7)`; `None` if the machine has a single kind.
-fn core_kinds(cpu: &Cpu) -> Option<CellValue> {
-    let kinds = cpu.core_kinds.as_ref().filter(|kinds| kinds.len() > 1)?;
-    let kind = |kind: &CoreKind| {
-        let list = kind.list.as_ref().map(|list| format!(" ({list})"));
-        format!("{} × {}{}", kind.cpus, kind.name, list.unwrap_or_default())
-    };
-    Some(joined(kinds.iter().map(kind), ", "))
-}
-
-fn is_measured(report: &Report) -> bool {
-    report.provenance.kind == ProvenanceKind::Measured
 }
 
 /// The largest offset of the TSC of a CPU from that of the first CPU, as measured by the clock that
 /// reads the TSC with the smallest uncertainty.
 fn tsc_offset(report: &Report) -> Option<CpuOffset> {
-    let reads_counter = |row: &&TimerRow| {
-        row.properties
-            .as_ref()
-            .and_then(|properties| properties.family)
-            == Some(Family::CpuCounter)
-    };
     let largest_offset = |row: &TimerRow| {
         let verdicts = row.verdicts.as_ref()?;
         verdicts.thread_safe.largest_offset().copied()

@@ -8,7 +8,7 @@ mod view;
 use askama::Template;
 
 use crate::model::{Report, Tool};
-use crate::tabulation::{PlatformRun, Platforms};
+use crate::tabulation::Platforms;
 pub use printed::PrintedReport;
 use view::ReportView;
 
@@ -56,8 +56,9 @@ pub fn render(reports: &[Report], left_out: &[String]) -> Result<String, askama:
         [report] => (view::title(report), view::about(report), None),
         several => {
             let runs = several.iter().enumerate();
-            let runs = runs.map(|(index, report)| PlatformRun::new(report, format!("#r{index}")));
-            let platforms = Platforms::group(runs.collect());
+            let runs =
+                runs.flat_map(|(index, report)| Platforms::runs(report, &format!("#r{index}")));
+            let platforms = Platforms::group(runs.collect(), several.len());
             (INDEX_TITLE.to_owned(), platforms.summary(), Some(platforms))
         }
     };

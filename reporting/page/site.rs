@@ -13,7 +13,7 @@ use timers::os::files::find;
 use super::{Extent, INDEX_TITLE, WebPage};
 use crate::report::{Collection, ReadError, files, parent};
 use crate::scratch::ScratchFolder;
-use crate::tabulation::{PlatformRun, Platforms};
+use crate::tabulation::Platforms;
 use crate::text::plain;
 
 /// The largest number of reports for which pages contain plots, because the plots of a page take a
@@ -105,7 +105,7 @@ pub fn publish(
     let found: Collection<Result<_, SiteError>> = Collection::read(&[folder], |path, report| {
         on_report();
         let page = report_page::write(path, &report, folder, site, extent)?;
-        Ok(PlatformRun::new(&report, page))
+        Ok(Platforms::runs(&report, &page))
     });
     let refused = found.refused.iter().map(ReadError::to_string);
     let left_out: Vec<String> = refused.map(|error| plain(&error)).collect();
@@ -119,7 +119,7 @@ pub fn publish(
             left_out.first().map_or("", String::as_str)
         )));
     }
-    let platforms = Platforms::group(runs);
+    let platforms = Platforms::group(runs.into_iter().flatten().collect(), reports);
     let lead = platforms.summary();
     let index = WebPage {
         platforms: Some(platforms),

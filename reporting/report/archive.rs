@@ -12,8 +12,8 @@ use timers::os::files::Folder;
 
 use super::machine::name;
 use super::output::{OutputError, WholeFile};
-use super::slug::slug;
 use super::{json, render};
+use crate::fields::slug;
 use crate::model::Report;
 use crate::scratch::ScratchFolder;
 use crate::table::{Format, Style};

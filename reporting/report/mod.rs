@@ -13,21 +13,21 @@ mod output;
 mod range;
 mod read;
 mod sections;
-mod slug;
 
-pub use crate::fields::{Detail, Fact};
 pub use archive::{Archive, Baselines, Unresolved, home, is_baseline_name};
 pub use collection::{Collection, ReportFile, files};
 pub use facts::facts;
-pub use format::{cell_reader, cells, render};
+pub use format::render;
 pub(crate) use output::parent;
 pub use output::{OutputError, StandardOutput, WholeFile, append, is_stdout};
 pub use range::{InvalidReport, check};
 pub use read::{ReadError, parse, parse_bytes, parse_line, read};
 #[cfg(feature = "schema")]
 pub use schema::schema;
-pub use sections::{TimerTable, document, tables};
-pub use slug::slug;
+pub use sections::{Detail, TimerTable, document, tables};
+
+/// A property of a machine or a timer: its name and its value as text.
+pub type Fact = (&'static str, String);
 
 #[cfg(feature = "schema")]
 mod schema {

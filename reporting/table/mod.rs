@@ -13,6 +13,7 @@ mod value;
 use std::borrow::Cow;
 use std::io::{self, Write};
 
+use crate::model::Tool;
 use crate::text::numbers::{NOTHING, count, rate, significant, time, with_half_width};
 use crate::text::plain;
 
@@ -78,6 +79,21 @@ pub struct Caption {
     pub label: String,
     /// How to cite the table, as a sentence.
     pub cite: String,
+}
+
+impl Caption {
+    /// A caption of a table that this version of timermeter prints.
+    pub fn new(text: String, label: &str) -> Self {
+        let Tool { name, version } = Tool::this();
+        Self {
+            text,
+            label: label.to_owned(),
+            cite: format!(
+                "Cite as: The {name} contributors, {name} {version}, with the source of each row. Metric: Kuperberg, \
+                 Krogmann and Reussner, ICPE 2011, doi:10.1145/1958746.1958776."
+            ),
+        }
+    }
 }
 
 /// A table.
@@ -151,6 +167,7 @@ impl TableColumn {
                 _ => self.format_number(figure.value),
             },
             CellValue::AtMost(bound) => format!("≤ {}", self.format_number(*bound)),
+            CellValue::Amortised(mean) => format!("{} (amortised)", self.format_number(*mean)),
             CellValue::Link { text, .. } => text.to_string(),
             other => other.to_string(),
         }
@@ -161,6 +178,7 @@ impl TableColumn {
         match (self.time_heading(), cell) {
             (Some(_), CellValue::Figure(ns)) => time(Some(ns.value)),
             (Some(_), CellValue::AtMost(ns)) => format!("≤ {}", time(Some(*ns))),
+            (Some(_), CellValue::Amortised(ns)) => format!("{} (amortised)", time(Some(*ns))),
             _ => self.format_cell(cell),
         }
     }

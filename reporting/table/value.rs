@@ -28,6 +28,8 @@ pub enum CellValue {
     Figure(Interval),
     /// An upper bound in the unit of the column.
     AtMost(f64),
+    /// The mean cost of consecutive reads, where that of isolated reads is unknown: for people only.
+    Amortised(f64),
     /// An integer.
     Count(i64),
     /// A boolean.
@@ -57,7 +59,7 @@ impl CellValue {
     pub fn number(&self) -> Option<f64> {
         match *self {
             Self::Figure(figure) => Some(figure.value),
-            Self::AtMost(bound) => Some(bound),
+            Self::AtMost(number) | Self::Amortised(number) => Some(number),
             Self::Count(count) => Some(count as f64),
             _ => None,
         }
@@ -102,6 +104,8 @@ impl CellValue {
                 count.filter(|_| value.abs() <= MAX_EXACT).into()
             }
             Self::AtMost(bound) => bound.into(),
+            Self::Amortised(_) => Self::Nothing,
+            Self::Link { text, .. } => Self::Text(text),
             value => value,
         }
     }
@@ -111,7 +115,7 @@ impl CellValue {
 impl fmt::Display for CellValue {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Nothing => Ok(()),
+            Self::Nothing | Self::Amortised(_) => Ok(()),
             Self::Figure(figure) => figure.value.fmt(f),
             Self::AtMost(bound) => write!(f, "≤ {bound}"),
             Self::Count(count) => count.fmt(f),

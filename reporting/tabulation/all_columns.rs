@@ -4,9 +4,9 @@
 use std::io;
 use std::path::PathBuf;
 
-use crate::fields::{Kind, columns};
+use crate::fields::{Kind, cells, columns};
 use crate::model::Report;
-use crate::report::{Collection, ReadError, WholeFile, cells, files};
+use crate::report::{Collection, ReadError, WholeFile, files};
 use crate::table::CsvWriter;
 
 /// The number of reports in a part.
@@ -41,7 +41,7 @@ pub fn write_csv(paths: &[PathBuf], kind: Kind, file: &mut WholeFile) -> io::Res
     }
     for part in report_files.chunks(REPORTS_PER_PART) {
         let part = Collection::read(part, |path, report: Report| {
-            cells(Some(path), &report, kind, &columns)
+            cells(path, &report, kind, &columns)
         });
         written.refused.extend(part.refused);
         written.reports += part.reports.len();

@@ -5,82 +5,47 @@ use std::sync::LazyLock;
 use clap::ValueEnum;
 use clap::builder::PossibleValue;
 
-use crate::fields::{Field, Kind, Visibility, default_columns, fields};
+use crate::fields::{Field, Kind, fields};
 
 /// The name of a column on the command line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ColumnName(&'static str);
 
+/// Other names of columns.
+const ALIASES: [(&str, &str); 2] = [("timer", "clock"), ("resolution", "step")];
+
 impl ColumnName {
-    /// The id of the timer.
-    pub const TIMER: Self = Self("timer");
-    /// The name of the machine.
-    pub const PLATFORM: Self = Self("platform");
+    /// All columns.
+    pub const ALL: Self = Self("all");
 
-    /// The default columns of one kind of rows; `narrow` states whether the terminal is narrow.
-    pub fn by_default(kind: Kind, narrow: bool) -> Vec<Self> {
-        let visibility = match narrow {
-            false => Visibility::Wide,
-            true => Visibility::Always,
-        };
-        // Most reports have no values for these columns.
-        default_columns(kind, visibility)
-            .filter(|field| !["adds", "quality_printed"].contains(&field.key))
-            .map(|field| Self(field.column))
-            .collect()
-    }
-
-    /// The field that the column shows for rows of this kind; for another kind if this kind has no
-    /// such field.
-    pub(super) fn field(self, kind: Kind) -> &'static Field {
-        let all = || fields().iter().filter(|field| field.column == self.0);
-        all()
-            .find(|field| field.applies_to(kind))
-            .or(all().next())
-            .expect("every column is the column of a field")
-    }
-
-    /// The columns with the numbers of a column whose cells are text like `±0.26`.
-    #[must_use]
-    pub fn numbers(self) -> &'static [Self] {
-        match self.0 {
-            "interval" => &[Self("quality-low"), Self("quality-high")],
-            "adds" => &[
-                Self("adds-latency"),
-                Self("adds-throughput"),
-                Self("adds-memory"),
-                Self("adds-ahead"),
-            ],
-            _ => &[],
-        }
-    }
-
-    /// Whether rows of this kind have the column.
-    pub fn applies_to(self, kind: Kind) -> bool {
-        self.field(kind).applies_to(kind)
+    /// The field that the column shows for rows of this kind; `None` if they have no such column.
+    pub fn field(self, kind: Kind) -> Option<&'static Field> {
+        let is_column = |field: &&Field| field.column == self.0 && field.applies_to(kind);
+        fields().iter().find(is_column)
     }
 }
 
 impl ValueEnum for ColumnName {
     fn value_variants<'a>() -> &'a [Self] {
-        static ALL: LazyLock<Vec<ColumnName>> = LazyLock::new(|| {
-            let mut all: Vec<ColumnName> = Vec::new();
-            for column in fields().iter().map(|field| ColumnName(field.column)) {
-                if !all.contains(&column) {
-                    all.push(column);
+        static NAMES: LazyLock<Vec<ColumnName>> = LazyLock::new(|| {
+            let mut names = vec![ColumnName::ALL];
+            for name in fields().iter().map(|field| ColumnName(field.column)) {
+                if !names.contains(&name) {
+                    names.push(name);
                 }
             }
-            all
+            names
         });
-        &ALL
+        &NAMES
     }
 
     fn to_possible_value(&self) -> Option<PossibleValue> {
-        let field = self.field(Kind::Clocks);
-        Some(
-            PossibleValue::new(self.0)
-                .help(field.about)
-                .hide(field.is_end()),
-        )
+        let value = PossibleValue::new(self.0);
+        let Some(field) = fields().iter().find(|field| field.column == self.0) else {
+            return Some(value.help("All columns and rows, as CSV for SQL"));
+        };
+        let aliases = ALIASES.iter().filter(|(name, _)| *name == self.0);
+        let value = value.aliases(aliases.map(|(_, alias)| *alias));
+        Some(value.help(field.about).hide(field.is_end()))
     }
 }

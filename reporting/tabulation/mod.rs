@@ -1,35 +1,98 @@
-//! Builds a table of one or many reports: a row for each timer of each report.
+//! Builds a table of one or many reports: a row for each timer of each report, or for each platform.
 
 pub mod all_columns;
 mod column;
 mod platforms;
 
 use std::borrow::Cow;
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 use crate::document::Render;
-use crate::fields::{Field, Kind, Row, rows};
-use crate::model::Report;
-use crate::report::{Collection, ReadError, ReportFile, cell_reader, slug};
-use crate::table::{CellValue, Format, Style, Table, TableColumn as Heading};
+use crate::fields::{
+    Field, Kind, Row, Visibility, cell_reader, fields_of, for_programs, rows, short_path, slug,
+};
+use crate::model::{ProvenanceKind, Report};
+use crate::report::{Collection, ReadError, ReportFile};
+use crate::table::{Caption, CellValue, Format, Style, Table, TableColumn};
+use crate::text::counted;
 
 pub use column::ColumnName;
-pub use platforms::{PlatformRow, PlatformRun, Platforms, RunLink};
+pub use platforms::{PlatformRow, PlatformRun, Platforms, RowOf, RunLink};
+
+/// The largest number of columns in a document that the user did not name.
+const MAX_DOCUMENT_COLUMNS: usize = 8;
 
 /// The rows and columns that a table shows.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub struct TableChoice {
     /// The kind of rows: clocks, sleep primitives or periodic timers.
     pub kind: Kind,
+    /// What a row is of, if not of a timer.
+    pub by: Option<RowOf>,
     /// The columns in display order.
-    pub columns: Vec<ColumnName>,
+    pub columns: Vec<&'static Field>,
     /// Whether the user named the columns.
     pub has_named_columns: bool,
     /// Whether timers without results have rows, too.
     pub all: bool,
+}
+
+impl TableChoice {
+    /// The table of rows of this kind with the default columns of all formats.
+    pub fn by_default(kind: Kind, by: Option<RowOf>) -> Self {
+        let choice = Self {
+            kind,
+            by,
+            columns: Vec::new(),
+            has_named_columns: false,
+            all: false,
+        };
+        let is_shown = |field: &&Field| choice.visibility(field).is_some() && !field.is_end();
+        Self {
+            columns: fields_of(kind).filter(is_shown).collect(),
+            ..choice
+        }
+    }
+
+    fn visibility(&self, field: &Field) -> Option<Visibility> {
+        match self.by {
+            Some(_) => field.by_platform,
+            None => field.visibility,
+        }
+    }
+
+    /// The rows of a report: each with its cells.
+    fn lines(&self, path: &Path, report: &Report) -> Vec<Line> {
+        if let Some(by) = self.by {
+            let href = path.display().to_string();
+            let runs = PlatformRun::of_report(path, &href, report, by, &self.columns);
+            return runs.into_iter().map(Line::OfPlatform).collect();
+        }
+        let read = cell_reader(path, report, &self.columns);
+        let rows = rows(report, self.kind).into_iter();
+        rows.filter(|row| self.all || row.has_figures())
+            .flat_map(Row::by_length)
+            .map(|row| Line::OfTimer(read(row).into()))
+            .collect()
+    }
+}
+
+/// A row before the rows of a platform are joined.
+#[derive(Debug)]
+enum Line {
+    OfTimer(Box<[CellValue]>),
+    OfPlatform(PlatformRun),
+}
+
+/// The part of a report that is kept in memory: the name of its machine, and its rows.
+struct Sheet {
+    name: String,
+    /// The version of timermeter and the date; `None` if it was published.
+    origin: Option<(String, String)>,
+    /// The rows for each choice.
+    lines: Vec<Vec<Line>>,
 }
 
 /// A table of reports, which contains only the selected cells.
@@ -38,22 +101,14 @@ pub struct Tabulation {
     choice: TableChoice,
     /// The number of reports.
     pub reports: usize,
+    /// The versions and dates of measured reports.
+    origins: BTreeSet<(String, String)>,
     /// The cells of each row in the order of the selected columns.
-    lines: Vec<TableCells>,
+    rows: Vec<Box<[CellValue]>>,
     /// The kinds of rows that the reports contain but the table does not, with their numbers.
     pub others: Vec<(Kind, usize)>,
     /// The errors of files that could not be read.
     pub refused: Vec<ReadError>,
-}
-
-/// The cells of a row.
-type TableCells = Box<[CellValue]>;
-
-/// The part of a report that is kept in memory: the name of its platform, and its rows.
-struct Sheet {
-    name: String,
-    /// The rows for each choice.
-    lines: Vec<Vec<TableCells>>,
 }
 
 impl Tabulation {
@@ -61,49 +116,55 @@ impl Tabulation {
     /// that has any rows. `choices` must not be empty.
     pub fn read(paths: &[PathBuf], mut choices: Vec<TableChoice>) -> Self {
         let mut collection = Collection::read(paths, |path, report: Report| {
-            let lines = choices
-                .iter()
-                .map(|choice| lines(path, &report, choice))
-                .collect();
+            let date = report.created.split('T').next().unwrap_or_default();
+            let is_measured = report.provenance.kind == ProvenanceKind::Measured;
+            let origin = (report.tool.version.clone(), date.to_owned());
+            let slug = slug(&report.platform);
             Sheet {
                 name: match &report.node {
-                    Some(node) => format!("{node} · {}", slug(&report.platform)),
-                    None => slug(&report.platform),
+                    Some(node) => format!("{node} · {slug}"),
+                    None => slug,
                 },
-                lines,
+                origin: is_measured.then_some(origin),
+                lines: choices.iter().map(|it| it.lines(path, &report)).collect(),
             }
         });
         let names = names(&collection);
         let sheets = || collection.reports.iter().map(|kept| &kept.content);
-        let counts: Vec<usize> = (0..choices.len())
-            .map(|index| sheets().map(|sheet| sheet.lines[index].len()).sum())
-            .collect();
+        let count = |index: usize| sheets().map(|sheet| sheet.lines[index].len()).sum();
+        let counts: Vec<usize> = (0..choices.len()).map(count).collect();
         let chosen = counts.iter().position(|count| *count > 0).unwrap_or(0);
-        let mut lines = Vec::with_capacity(counts[chosen]);
-        let others = choices
-            .iter()
-            .map(|choice| choice.kind)
-            .zip(counts)
-            .enumerate()
-            .filter(|(index, (_, count))| *index != chosen && *count > 0)
+        let kinds = choices.iter().map(|choice| choice.kind).zip(counts);
+        let others = kinds.enumerate().filter(|(index, _)| *index != chosen);
+        let others = others
             .map(|(_, other)| other)
-            .collect();
+            .filter(|(_, count)| *count > 0);
+        let others = others.collect();
         let choice = choices.swap_remove(chosen);
-        // The names are known only after all reports were read.
+        let platform = choice.columns.iter().position(|it| it.key == "platform");
+        let origins = sheets().filter_map(|sheet| sheet.origin.clone()).collect();
+        let (mut rows, mut runs) = (Vec::new(), Vec::new());
         for (kept, name) in collection.reports.iter_mut().zip(&names) {
-            for mut line in kept.content.lines.swap_remove(chosen) {
-                for (cell, column) in line.iter_mut().zip(&choice.columns) {
-                    if *column == ColumnName::PLATFORM {
-                        *cell = CellValue::Text(Arc::clone(name));
+            for line in kept.content.lines.swap_remove(chosen) {
+                match line {
+                    Line::OfTimer(mut cells) => {
+                        // The names are known only after all reports were read.
+                        if let Some(index) = platform {
+                            cells[index] = name.clone();
+                        }
+                        rows.push(cells);
                     }
+                    Line::OfPlatform(run) => runs.push(run),
                 }
-                lines.push(line);
             }
         }
+        let platforms = PlatformRow::group(runs, &choice.columns).into_iter();
+        rows.extend(platforms.map(|row| row.cells.into()));
         Self {
             choice,
             reports: names.len(),
-            lines,
+            origins,
+            rows,
             others,
             refused: collection.refused,
         }
@@ -111,65 +172,98 @@ impl Tabulation {
 
     /// The kind of the rows, and their number.
     pub fn rows(&self) -> (Kind, usize) {
-        (self.choice.kind, self.lines.len())
+        (self.choice.kind, self.rows.len())
     }
 
-    fn field(&self, column: ColumnName) -> &'static Field {
-        column.field(self.choice.kind)
-    }
-
-    /// The heading of a column. On a terminal, names of timers and values of reports may fold to
-    /// several lines.
-    fn heading(&self, column: ColumnName) -> Heading {
-        let field = self.field(column);
-        Heading {
-            folds: column == ColumnName::TIMER || field.is_of_report(),
+    /// The table for people: of the default columns those that a row has a value for.
+    fn table(&self, format: Format) -> Table<'_> {
+        let places: &[Visibility] = match format {
+            Format::Table => &[Visibility::Always, Visibility::Wide],
+            _ => &[Visibility::Always, Visibility::InDocuments],
+        };
+        let is_shown = |&(index, field): &(usize, &&'static Field)| {
+            let needed = self.choice.visibility(field);
+            let is_known = || self.rows.iter().any(|row| row[index] != CellValue::Nothing);
+            self.choice.has_named_columns
+                || needed.is_some_and(|needed| places.contains(&needed))
+                    && (field.key != "platform" || self.reports > 1)
+                    && is_known()
+        };
+        let columns = self.choice.columns.iter().enumerate().filter(is_shown);
+        let most = match self.choice.has_named_columns || format == Format::Table {
+            true => usize::MAX,
+            false => MAX_DOCUMENT_COLUMNS,
+        };
+        let columns: Vec<_> = columns.take(most).collect();
+        let heading = |(_, field): &(usize, &&'static Field)| TableColumn {
+            // On a terminal, names of timers and values of reports may fold to several lines.
+            folds: field.key == "timer" || field.is_of_report(),
+            omission_priority: self.choice.visibility(field).map_or(0, |it| it as u8),
+            is_footnote: field.key == "source",
             ..field.as_column()
-        }
-    }
-
-    /// The table.
-    fn table(&self, is_shown: &[bool]) -> Table<'_> {
-        let mut table = Table::new(
-            self.choice
-                .columns
-                .iter()
-                .map(|column| self.heading(*column))
-                .collect(),
-        );
-        table.rows = self
-            .lines
-            .iter()
-            .map(|line| Cow::Borrowed(&**line))
-            .collect();
-        let hidden = (0..is_shown.len()).rev().filter(|index| !is_shown[*index]);
-        hidden.for_each(|index| table.remove_column(index));
+        };
+        let mut table = Table::new(columns.iter().map(heading).collect());
+        let cells = |row: &[CellValue]| columns.iter().map(|(at, _)| row[*at].clone()).collect();
+        table.rows = self.rows.iter().map(|row| Cow::Owned(cells(row))).collect();
+        table.caption = Some(self.caption());
         table
     }
 
-    /// Whether each column is shown. Programs get numbers and the names that reports have; people
-    /// get text.
-    fn shown(&self, is_for_programs: bool) -> Vec<bool> {
-        let columns = &self.choice.columns;
-        let mut shown = vec![true; columns.len()];
-        for (index, column) in columns.iter().enumerate() {
-            let numbers = column.numbers();
-            if !self.choice.has_named_columns {
-                shown[index] = !(is_for_programs && self.field(*column).derived);
-            } else if is_for_programs {
-                shown[index] = numbers.is_empty();
-            } else if columns[index + 1..].starts_with(numbers) {
-                shown[index + 1..][..numbers.len()].fill(false);
-            }
+    /// The table for programs: each column with the ends of its interval, all digits.
+    fn data(&self) -> Table<'_> {
+        let columns = self.choice.columns.iter().enumerate();
+        let is_shown = |field: &Field| self.choice.has_named_columns || !field.derived;
+        let columns = columns.filter(|(_, field)| is_shown(field) || self.choice.by.is_some());
+        let with_ends = |(index, field): (usize, &&'static Field)| {
+            let ends = field
+                .ends()
+                .filter(|end| !self.choice.columns.contains(end));
+            [*field].into_iter().chain(ends).map(move |it| (index, it))
+        };
+        let columns: Vec<(usize, &Field)> = columns.flat_map(with_ends).collect();
+        let mut table = Table::new(columns.iter().map(|(_, it)| it.as_column()).collect());
+        for row in &self.rows {
+            let cell = |(index, field): &(usize, &Field)| {
+                for_programs(field.part_of(row[*index].clone()), field)
+            };
+            table.push(columns.iter().map(cell).collect());
         }
-        shown
+        table
+    }
+
+    /// The numbers of rows and reports, version, dates and method.
+    fn caption(&self) -> Caption {
+        let what = match self.choice.by {
+            Some(RowOf::Platform) => counted(self.rows.len(), "platform"),
+            Some(RowOf::Cpu) => counted(self.rows.len(), "CPU model"),
+            None => format!("{} {}", self.rows.len(), self.choice.kind.in_words()),
+        };
+        let versions: BTreeSet<_> = self.origins.iter().map(|(version, _)| version).collect();
+        let dates: BTreeSet<_> = self.origins.iter().map(|(_, date)| date.as_str()).collect();
+        let versions = Vec::from_iter(versions.into_iter().map(String::as_str)).join(", ");
+        let days = match (dates.first(), dates.last()) {
+            (Some(first), Some(last)) if first != last => format!("{first} to {last}"),
+            (first, _) => first.copied().unwrap_or_default().to_owned(),
+        };
+        let runs = counted(self.reports, "report");
+        let measured = match versions.is_empty() {
+            true => "published elsewhere".to_owned(),
+            false => format!("measured by timermeter {versions}, {days}"),
+        };
+        let text = format!(
+            "{what} from {runs}, {measured}: median of isolated reads and step, with 95 % intervals over processes."
+        );
+        Caption::new(text, "timermeter")
     }
 }
 
 impl Render for Tabulation {
     fn write(&self, format: Format, style: Style, output: &mut dyn Write) -> io::Result<()> {
-        let is_shown = self.shown(matches!(format, Format::Csv | Format::Json));
-        let mut table = self.table(&is_shown);
+        let is_for_programs = matches!(format, Format::Csv | Format::Json);
+        let mut table = match is_for_programs {
+            true => self.data(),
+            false => self.table(format),
+        };
         if format == Format::Table && style.width.is_some() {
             return output.write_all(table.on_terminal(style, &|_| "").as_bytes());
         }
@@ -178,33 +272,21 @@ impl Render for Tabulation {
     }
 }
 
-/// The rows of a report for a choice.
-fn lines(path: &Path, report: &Report, choice: &TableChoice) -> Vec<TableCells> {
-    let columns = choice.columns.iter();
-    let fields: Vec<&Field> = columns.map(|it| it.field(choice.kind)).collect();
-    let read = cell_reader(Some(path), report, &fields);
-    rows(report, choice.kind)
-        .into_iter()
-        .filter(|row| choice.all || row.has_figures())
-        .flat_map(Row::by_length)
-        .map(|row| read(row).into())
-        .collect()
-}
-
-/// A unique name for each report: the node and the platform, with the file if several reports share the
-/// platform and the node.
-fn names(collection: &Collection<Sheet>) -> Vec<Arc<str>> {
+/// A name for each report with its path: the node and the platform, or the end of the path if several
+/// reports share them.
+fn names(collection: &Collection<Sheet>) -> Vec<CellValue> {
     let reports = &collection.reports;
     let mut counts: HashMap<&str, u32> = HashMap::new();
     for kept in reports {
         *counts.entry(&kept.content.name).or_default() += 1;
     }
-    let name = |kept: &ReportFile<Sheet>| -> Arc<str> {
-        let platform = kept.content.name.as_str();
-        if counts[platform] == 1 {
-            platform.into()
-        } else {
-            format!("{platform} ({})", kept.path.display()).into()
+    let name = |kept: &ReportFile<Sheet>| {
+        let name = kept.content.name.clone();
+        let is_unique = counts[name.as_str()] == 1;
+        let text = Some(name).filter(|_| is_unique);
+        CellValue::Link {
+            text: text.unwrap_or_else(|| short_path(&kept.path)).into(),
+            href: kept.path.display().to_string().into(),
         }
     };
     reports.iter().map(name).collect()

@@ -1,75 +1,36 @@
-//! Builds a table with a row for each platform (the machine of reports, with its clock source):
-//! the machine, the recommended clock, the verdict on its counter and a sleep of 1 ms.
-//!
-//! The figures of clocks are those of the newest run that has clocks, the sleep is that of the
-//! newest run that has sleep primitives.
+//! Joins the reports of a platform to one row: the machine, its recommended clock, its counter and a
+//! sleep. A device is a platform of its own.
 
-use std::collections::{BTreeMap, HashMap};
-use std::io::{self, Write};
-use std::path::PathBuf;
+use std::collections::BTreeMap;
+use std::path::Path;
 
-use crate::document::Render;
-use crate::fields::{Kind, cpu_name, field};
-use crate::model::{
-    Family, Interval, ProvenanceKind, Report, Status, TimerRow, Trust, USUAL_WAIT_NS, value_of,
-};
-use crate::report::{Collection, ReadError, slug};
-use crate::table::Notation::{self, Count, Significant, Time};
-use crate::table::{CellValue, Format, Style, Table, TableColumn};
+use clap::ValueEnum;
+
+use crate::fields::cpu_name;
+use crate::fields::{Field, FieldSource, Kind, Row, Visibility, fields, series};
+use crate::model::{Device, ProvenanceKind, Report, TimerRow, value_of};
+use crate::table::CellValue;
 use crate::text::counted;
 
-/// The ids of the ordinary sleep, of which the first that was measured counts.
-const SLEEPS: [&str; 2] = ["nanosleep", "std-sleep"];
+/// What a row of a table is of, if not of a timer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum RowOf {
+    /// CPU model, architecture, hypervisor, series of the kernel and clock source
+    Platform,
+    /// CPU model and architecture
+    Cpu,
+}
 
-/// The columns with the key and the heading, and the notation of numbers. On narrow terminals, the
-/// columns with the largest number are omitted first; those from [`FOR_PROGRAMS`] on are in CSV and
-/// JSON only.
-const COLUMNS: [(&str, &str, Notation, u8); 28] = [
-    ("node", "node", Significant, 2),
-    ("cpu", "CPU core", Significant, 0),
-    ("architecture", "architecture", Significant, 7),
-    ("hypervisor", "hypervisor", Significant, 3),
-    ("os", "OS", Significant, 6),
-    ("kernel", "kernel", Significant, 3),
-    ("clock_source", "clock source", Significant, 0),
-    ("clock", "best clock", Significant, 0),
-    ("cost_ns", "cost", Time, 0),
-    ("cost_low_ns", "cost, low", Time, 9),
-    ("cost_high_ns", "cost, high", Time, 9),
-    ("amortised_ns", "amortised cost", Time, 1),
-    ("resolution_ns", "resolution", Time, 0),
-    ("resolution_low_ns", "resolution, low", Time, 9),
-    ("resolution_high_ns", "resolution, high", Time, 9),
-    ("counter", "counter", Significant, 2),
-    ("counter_trust", "trust", Significant, 1),
-    ("syscall_ns", "by system call", Time, 2),
-    ("syscall_low_ns", "by system call, low", Time, 9),
-    ("syscall_high_ns", "by system call, high", Time, 9),
-    ("sleep_ns", "sleep of 1 ms", Time, 1),
-    ("sleep_low_ns", "sleep of 1 ms, low", Time, 9),
-    ("sleep_high_ns", "sleep of 1 ms, high", Time, 9),
-    ("runs", "runs", Count, 4),
-    ("last", "last", Significant, 3),
-    ("provenance", "provenance", Significant, 4),
-    ("source", "source", Significant, 8),
-    ("report", "report", Significant, 9),
-];
-/// The number of the columns that only programs read.
-const FOR_PROGRAMS: u8 = 9;
-
-/// Values of columns by their keys, except the ends of intervals, which the figures hold.
-type PlatformCells = HashMap<&'static str, CellValue>;
-
-/// What a row keeps of a report, so that ten thousand reports need not fit in memory.
+/// The best clock of a machine, or of a device, in a report, with what else the row of its platform
+/// shows.
+#[derive(Debug)]
 pub struct PlatformRun {
-    /// Whether it was published, the CPU, the platform, the architecture, the instance, the clock
-    /// source and the node: runs with equal keys are of the same platform.
-    key: (bool, [String; 6]),
-    created: String,
-    machine: PlatformCells,
-    /// `None` if the report has no clocks.
-    clocks: Option<PlatformCells>,
-    sleep: Option<Interval>,
+    /// Runs with equal keys are of the same platform. Those that were published come last.
+    key: (bool, Vec<String>),
+    /// Whether the report has clocks, and when it was measured. The row has the figures of the
+    /// greatest.
+    age: (bool, String),
+    cells: Vec<CellValue>,
     link: RunLink,
 }
 
@@ -82,75 +43,109 @@ pub struct RunLink {
     pub about: String,
 }
 
-/// The rows of the table.
-pub struct Platforms {
-    /// The rows in display order.
-    pub rows: Vec<PlatformRow>,
-    /// The errors of files that could not be read.
-    pub refused: Vec<ReadError>,
-}
-
-/// A platform.
+/// A row of the table.
+#[derive(Debug)]
 pub struct PlatformRow {
-    cells: PlatformCells,
+    /// The values of the columns.
+    pub cells: Vec<CellValue>,
     /// The runs, the one with the figures of clocks first, then the newest first.
     pub runs: Vec<RunLink>,
 }
 
+/// A platform for each row, the columns that pages show, and the number of reports.
+#[derive(Debug)]
+pub struct Platforms {
+    /// The columns.
+    pub columns: Vec<&'static Field>,
+    /// The rows in display order.
+    pub rows: Vec<PlatformRow>,
+    reports: usize,
+}
+
 impl PlatformRun {
-    /// Keeps what the table needs of a report; `href` is its address.
-    pub fn new(report: &Report, href: String) -> Self {
-        let platform = &report.platform;
-        let is_published = report.provenance.kind == ProvenanceKind::Published;
-        let product = platform.product.clone().unwrap_or_default();
-        let source = platform.clocksource.current.clone().unwrap_or_default();
-        let node = report.node.clone().unwrap_or_default();
-        // A machine without a CPU name is called by its model.
-        let model = platform.cpu.name().and(platform.product.clone());
-        let host: Vec<String> = model
-            .into_iter()
-            .chain(platform.hypervisor.clone())
-            .collect();
-        let of_report = |key| (key, field(key).map(|field| field.value(report)).into());
-        let architecture = &platform.cpu.architecture;
-        Self {
-            key: (
-                is_published,
-                [
-                    cpu_name(platform),
-                    slug(platform),
-                    architecture.clone(),
-                    product,
-                    source,
-                    node,
-                ],
-            ),
-            created: report.created.clone(),
-            machine: PlatformCells::from([
-                of_report("node"),
-                ("cpu", cpu_name(platform).into()),
-                ("architecture", architecture.into()),
-                (
-                    "hypervisor",
-                    Some(host.join(" · "))
-                        .filter(|text| !text.is_empty())
-                        .into(),
-                ),
-                of_report("os"),
-                of_report("kernel"),
-                of_report("clock_source"),
-                (
-                    "last",
-                    field("date").map(|field| field.value(report)).into(),
-                ),
-                of_report("provenance"),
-                ("source", (&report.provenance.source).into()),
-            ]),
-            clocks: best_clock(report).map(|clock| clock_cells(report, clock)),
-            sleep: sleep_ns(report),
-            link: RunLink::new(report, href),
-        }
+    /// Keeps what the columns show of a report at `path`: of its machine, unless it is of devices
+    /// only, and of each device.
+    pub fn of_report(
+        path: &Path,
+        href: &str,
+        report: &Report,
+        by: RowOf,
+        columns: &[&Field],
+    ) -> Vec<Self> {
+        let machine = (!report.is_of_devices()).then_some(None);
+        let devices = report.devices().into_iter().map(Some);
+        let new = |device: Option<&Device>| {
+            let clock = best_clock(report, device);
+            let cell = |field: &&Field| cell(field, path, report, device, clock);
+            Self {
+                key: key(report, device, by),
+                age: (clock.is_some(), report.created.clone()),
+                cells: columns.iter().map(cell).collect(),
+                link: RunLink::new(report, href.to_owned()),
+            }
+        };
+        machine.into_iter().chain(devices).map(new).collect()
     }
+}
+
+/// What a platform is known by.
+fn key(report: &Report, device: Option<&Device>, by: RowOf) -> (bool, Vec<String>) {
+    let platform = &report.platform;
+    let device_name = device.map(|device| device.name.clone());
+    let cpu = device_name.unwrap_or_else(|| cpu_name(platform));
+    let is_published = report.provenance.kind == ProvenanceKind::Published;
+    let mut key = vec![cpu, platform.cpu.architecture.clone()];
+    if by == RowOf::Platform {
+        let release = platform.kernel.release.as_deref();
+        // The OS stands for a kernel that is not known.
+        let system = release.map(series).or_else(|| platform.os.name.clone());
+        let source = platform.clocksource.current.clone();
+        let source = source.filter(|_| device.is_none());
+        let parts = [platform.hypervisor.clone(), system, source];
+        key.extend(parts.map(Option::unwrap_or_default));
+    }
+    (is_published, key)
+}
+
+/// The recommended clock of a machine; without one, and of a device, that of the highest Quality or
+/// else of the least cost.
+fn best_clock<'a>(report: &'a Report, device: Option<&Device>) -> Option<&'a TimerRow> {
+    let cost = |row: &TimerRow| value_of(row.cost_ns).or(row.amortised_ns);
+    let device = device.map(|device| device.name.as_str());
+    let rows = report.timers.iter();
+    let measured = || {
+        let own = rows.clone().filter(|row| row.device_name() == device);
+        own.filter_map(|row| Some((row, cost(row)?)))
+    };
+    let to_time = report.assessment.to_time.as_ref();
+    let recommended = to_time.and_then(|id| measured().find(|(row, _)| row.id == *id));
+    let best = || measured().find(|(row, _)| row.quality.is_some());
+    let cheapest = || measured().min_by(|(_, a), (_, b)| a.total_cmp(b));
+    Some(recommended.or_else(best).or_else(cheapest)?.0)
+}
+
+/// The value of a column.
+fn cell(
+    field: &Field,
+    path: &Path,
+    report: &Report,
+    device: Option<&Device>,
+    clock: Option<&TimerRow>,
+) -> CellValue {
+    match (field.is_of_report(), device) {
+        (true, Some(device)) if field.key == "cpu" => device.name.as_str().into(),
+        (false, _) if field.key == "timer" => clock.map(name).into(),
+        (true, Some(_)) if field.is_of_cpu => CellValue::Nothing,
+        (true, _) => field.value(FieldSource::File(path, report)),
+        (false, _) => clock.map_or(CellValue::Nothing, |row| field.value(Row::from(row))),
+    }
+}
+
+/// The id; the call of a clock whose id is an abbreviation, as in the paper: that of another runtime
+/// without its name.
+fn name(clock: &TimerRow) -> &String {
+    let is_short = clock.agent().is_none() && clock.runtime != "native";
+    if is_short { &clock.label } else { &clock.id }
 }
 
 impl RunLink {
@@ -166,105 +161,60 @@ impl RunLink {
     }
 }
 
-/// The recommended clock; without one, that of the highest Quality or else of the least cost.
-fn best_clock(report: &Report) -> Option<&TimerRow> {
-    let cost = |row: &TimerRow| value_of(row.cost_ns).or(row.amortised_ns);
-    let measured = || report.timers.iter().filter(|row| cost(row).is_some());
-    let to_time = report.assessment.to_time.as_ref();
-    let recommended = to_time.and_then(|id| measured().find(|row| row.id == *id));
-    let best = || measured().find(|row| row.quality.is_some());
-    let cheapest = || {
-        let costs = measured().filter_map(|row| Some((cost(row)?, row)));
-        costs.min_by(|(a, _), (b, _)| a.total_cmp(b))
-    };
-    recommended.or_else(best).or_else(|| Some(cheapest()?.1))
-}
-
-fn clock_cells(report: &Report, clock: &TimerRow) -> PlatformCells {
-    let limit = value_of(clock.step_or_limit_ns());
-    let step = clock.resolution_ns.map(CellValue::from);
-    // The raw counter: of the clocks that read it by an instruction, the one of the shortest id,
-    // because the others add a fence or a library.
-    let reads_counter = |row: &&TimerRow| {
-        let family = row
-            .properties
-            .as_ref()
-            .and_then(|properties| properties.family);
-        family == Some(Family::CpuCounter) && row.runtime == "native" && row.status == Status::Ok
-    };
-    let counter = report
-        .timers
-        .iter()
-        .filter(reads_counter)
-        .min_by_key(|row| row.id.len());
-    let trust = counter
-        .and_then(|row| row.trust.as_ref())
-        .map(Trust::in_short);
-    let variant = clock
-        .properties
-        .as_ref()
-        .and_then(|properties| properties.syscall_variant.as_ref());
-    let by_call = report.timers.iter().find(|row| Some(&row.id) == variant);
-    PlatformCells::from([
-        ("clock", (&clock.id).into()),
-        ("call", (&clock.label).into()),
-        ("cost_ns", clock.cost_ns.into()),
-        ("amortised_ns", clock.amortised_ns.into()),
-        (
-            "resolution_ns",
-            step.unwrap_or_else(|| CellValue::bounded(limit, true)),
-        ),
-        ("counter", counter.map(|row| row.id.as_str()).into()),
-        ("counter_trust", trust.into()),
-        ("syscall_ns", by_call.and_then(|row| row.cost_ns).into()),
-    ])
-}
-
-/// The median duration of an ordinary sleep of 1 ms, in nanoseconds; `None` if it is unknown.
-fn sleep_ns(report: &Report) -> Option<Interval> {
-    let rows = || report.waits.iter();
-    let mut lengths = SLEEPS
-        .iter()
-        .find_map(|id| rows().find(|row| row.id == *id))?
-        .figures
-        .as_ref()?
-        .lateness
-        .iter();
-    let late = lengths.find(|late| late.request_ns as f64 == USUAL_WAIT_NS)?;
-    Some(late.p50_ns?.map(|late| USUAL_WAIT_NS + late))
-}
-
-impl Platforms {
-    /// Reads the reports at `paths`, files and folders.
-    pub fn read(paths: &[PathBuf]) -> Self {
-        let found = Collection::read(paths, |path, report| {
-            PlatformRun::new(&report, path.display().to_string())
-        });
-        let runs = found.reports.into_iter().map(|kept| kept.content);
-        Self {
-            refused: found.refused,
-            ..Self::group(runs.collect())
-        }
-    }
-
-    /// Groups runs by platform: measured platforms first, each in the order of their names.
-    pub fn group(runs: Vec<PlatformRun>) -> Self {
-        let mut groups: BTreeMap<(bool, [String; 6]), Vec<PlatformRun>> = BTreeMap::new();
+impl PlatformRow {
+    /// Groups runs by platform.
+    pub fn group(runs: Vec<PlatformRun>, columns: &[&Field]) -> Vec<Self> {
+        let mut groups: BTreeMap<_, Vec<PlatformRun>> = BTreeMap::new();
         for run in runs {
             groups.entry(run.key.clone()).or_default().push(run);
         }
-        Self {
-            rows: groups
-                .into_values()
-                .filter_map(PlatformRow::from_runs)
-                .collect(),
-            refused: Vec::new(),
-        }
+        let groups = groups.into_values();
+        groups.map(|runs| Self::from_runs(runs, columns)).collect()
     }
 
-    /// The number of reports.
-    pub fn reports(&self) -> usize {
-        self.rows.iter().map(|row| row.runs.len()).sum()
+    /// Joins the runs of one platform: the figures of clocks are those of the newest run that has
+    /// clocks, other values those of the newest run that has them.
+    fn from_runs(mut runs: Vec<PlatformRun>, columns: &[&Field]) -> Self {
+        runs.sort_by(|a, b| b.age.cmp(&a.age));
+        let value = |(index, field): (usize, &&Field)| {
+            if field.key == "runs" {
+                return CellValue::from(runs.len() as u64);
+            }
+            let mut cells = runs.iter().map(|run| &run.cells[index]);
+            let first = cells.next().cloned().unwrap_or(CellValue::Nothing);
+            let mut others = cells.filter(|cell| field.is_of_report() && **cell != first);
+            match first {
+                CellValue::Nothing => others.next().cloned().unwrap_or(CellValue::Nothing),
+                first => first,
+            }
+        };
+        let cells = columns.iter().enumerate().map(value).collect();
+        let runs = runs.into_iter().map(|run| run.link).collect();
+        Self { cells, runs }
+    }
+}
+
+impl Platforms {
+    /// The columns of pages.
+    pub fn columns() -> Vec<&'static Field> {
+        let is_shown = |field: &&Field| field.by_platform.is_some_and(|it| it <= Visibility::Wide);
+        fields().iter().filter(is_shown).collect()
+    }
+
+    /// Keeps what pages show of a report at an address.
+    pub fn runs(report: &Report, href: &str) -> Vec<PlatformRun> {
+        let columns = Self::columns();
+        PlatformRun::of_report(Path::new(""), href, report, RowOf::Platform, &columns)
+    }
+
+    /// Groups the runs of pages, from so many reports.
+    pub fn group(runs: Vec<PlatformRun>, reports: usize) -> Self {
+        let columns = Self::columns();
+        Self {
+            rows: PlatformRow::group(runs, &columns),
+            columns,
+            reports,
+        }
     }
 
     /// The numbers of platforms and reports, and what a row shows.
@@ -272,100 +222,7 @@ impl Platforms {
         format!(
             "{} from {}: a row per platform, with the figures of its newest run.",
             counted(self.rows.len(), "platform"),
-            counted(self.reports(), "report")
+            counted(self.reports, "report")
         )
-    }
-
-    /// The table of all columns for programs, otherwise of those that have a value.
-    fn table(&self, format: Format) -> Table<'_> {
-        let is_for_programs = matches!(format, Format::Csv | Format::Json);
-        let mut shown = COLUMNS.to_vec();
-        shown.retain(|(key, _, _, priority)| {
-            let has_value = |row: &PlatformRow| row.is_known(key);
-            is_for_programs || *priority < FOR_PROGRAMS && self.rows.iter().any(has_value)
-        });
-        let column = |(key, heading, notation, omission_priority)| {
-            let column = match notation {
-                Significant => TableColumn::left(heading),
-                notation => TableColumn::right(heading, notation),
-            };
-            TableColumn {
-                key,
-                omission_priority,
-                folds: true,
-                ..column
-            }
-        };
-        let mut table = Table::new(shown.iter().copied().map(column).collect());
-        for row in &self.rows {
-            let cells = shown.iter().map(|(key, ..)| row.value(key));
-            table.rows.push(cells.collect());
-        }
-        table
-    }
-}
-
-impl PlatformRow {
-    /// Builds the row of runs of one platform; `None` without runs.
-    fn from_runs(mut runs: Vec<PlatformRun>) -> Option<Self> {
-        runs.sort_by(|a, b| b.created.cmp(&a.created));
-        let shown = runs
-            .iter()
-            .position(|run| run.clocks.is_some())
-            .unwrap_or_default();
-        let sleep = runs.iter().find_map(|run| run.sleep);
-        let mut cells = runs.first()?.machine.clone();
-        cells.extend(runs[shown].clocks.clone().unwrap_or_default());
-        cells.extend(PlatformCells::from([
-            ("sleep_ns", sleep.into()),
-            ("runs", u64::try_from(runs.len()).unwrap_or_default().into()),
-            ("report", (&runs[shown].link.href).into()),
-        ]));
-        runs[..=shown].rotate_right(1);
-        Some(Self {
-            cells,
-            runs: runs.into_iter().map(|run| run.link).collect(),
-        })
-    }
-
-    /// The cell of the column with this key, formatted for people.
-    pub fn text(&self, key: &str) -> String {
-        COLUMNS
-            .iter()
-            .find(|(column, ..)| *column == key)
-            .map_or_else(String::new, |(_, _, notation, _)| {
-                TableColumn::right("", *notation).format_cell(&self.value(key))
-            })
-    }
-
-    /// Whether the value of the column with this key is known.
-    pub fn is_known(&self, key: &str) -> bool {
-        self.value(key) != CellValue::Nothing
-    }
-
-    /// The value of the column with this key, by which a page sorts rows.
-    pub fn value(&self, key: &str) -> CellValue {
-        let ends = |suffix: &str| -> Option<(f64, f64)> {
-            let key = key.strip_suffix(suffix)?.to_owned() + "_ns";
-            match self.cells.get(key.as_str())? {
-                CellValue::Figure(figure) => figure.ends(),
-                _ => None,
-            }
-        };
-        match (ends("_low_ns"), ends("_high_ns")) {
-            (Some((low, _)), _) => low.into(),
-            (_, Some((_, high))) => high.into(),
-            (None, None) => self.cells.get(key).cloned().into(),
-        }
-    }
-}
-
-impl Render for Platforms {
-    fn write(&self, format: Format, style: Style, output: &mut dyn Write) -> io::Result<()> {
-        let table = self.table(format);
-        if format == Format::Table && style.width.is_some() {
-            return output.write_all(table.on_terminal(style, &|_| "").as_bytes());
-        }
-        table.write(format, output)
     }
 }

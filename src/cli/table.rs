@@ -1,52 +1,12 @@
 //! Arguments of `table`.
 
 use std::path::PathBuf;
-use std::sync::LazyLock;
 
-use clap::builder::PossibleValue;
-use clap::{Args, ValueEnum};
+use clap::Args;
 
 use super::OutputArgs;
-use crate::fields::Kind;
-use crate::tabulation::{ColumnName, TableChoice};
-
-/// A value of `--columns`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Columns {
-    /// All columns.
-    All,
-    /// The named column.
-    One(ColumnName),
-}
-
-impl ValueEnum for Columns {
-    fn value_variants<'a>() -> &'a [Self] {
-        static VARIANTS: LazyLock<Vec<Columns>> = LazyLock::new(|| {
-            let one = ColumnName::value_variants()
-                .iter()
-                .copied()
-                .map(Columns::One);
-            std::iter::once(Columns::All).chain(one).collect()
-        });
-        &VARIANTS
-    }
-
-    fn to_possible_value(&self) -> Option<PossibleValue> {
-        match self {
-            Self::All => {
-                Some(PossibleValue::new("all").help("All columns and rows, as CSV for SQL"))
-            }
-            Self::One(name) => name.to_possible_value(),
-        }
-    }
-}
-
-/// What a row of the table is of.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum RowOf {
-    /// A machine with its clock source: its best clock, its counter, a sleep of 1 ms
-    Platform,
-}
+use crate::fields::{Field, Kind};
+use crate::tabulation::{ColumnName, RowOf, TableChoice};
 
 /// Arguments of `table`.
 #[derive(Clone, Debug, Args)]
@@ -54,10 +14,10 @@ pub struct TableArgs {
     /// Reports (.json) and folders of them
     #[arg(value_name = "REPORT", required = true)]
     pub reports: Vec<PathBuf>,
-    /// A row for each platform instead of each timer
+    /// A row for each platform or CPU model instead of each timer
     ///
     /// Each row has the figures of the newest run.
-    #[arg(long, value_enum, conflicts_with_all = ["columns", "all"])]
+    #[arg(long, value_enum)]
     pub by: Option<RowOf>,
     /// The output format and files.
     #[command(flatten)]
@@ -75,57 +35,39 @@ pub struct TableArgs {
         value_name = "COLUMN,…",
         hide_possible_values = true
     )]
-    pub columns: Vec<Columns>,
+    pub columns: Vec<ColumnName>,
     /// Also show timers without figures
-    #[arg(long)]
+    #[arg(long, conflicts_with = "by")]
     pub all: bool,
 }
 
 impl TableArgs {
-    /// The columns of `--columns` without `all`, and those with their numbers for programs.
-    fn column_names(&self) -> Vec<ColumnName> {
-        let named = |column: &Columns| match column {
-            Columns::One(name) => [&[*name], name.numbers()].concat(),
-            Columns::All => Vec::new(),
-        };
-        self.columns.iter().flat_map(named).collect()
-    }
-
     /// The tables that may be shown, the preferred one first: of each kind that has all named
-    /// columns, or else of all kinds. `narrow` says that the terminal does not fit all default
-    /// columns.
+    /// columns. Rows of platforms show clocks.
     #[must_use]
-    pub fn choices(&self, narrow: bool) -> Vec<TableChoice> {
-        let named = self.column_names();
-        let has_named = |kind: &Kind| named.iter().all(|column| column.applies_to(*kind));
-        let kinds: Vec<Kind> = Kind::ALL.into_iter().filter(has_named).collect();
-        let kinds = if kinds.is_empty() {
-            Kind::ALL.to_vec()
-        } else {
-            kinds
+    pub fn choices(&self) -> Vec<TableChoice> {
+        let kinds = match self.by {
+            Some(_) => &Kind::ALL[..1],
+            None => &Kind::ALL,
         };
-        kinds
-            .into_iter()
-            .map(|kind| self.choice(kind, narrow))
-            .collect()
-    }
-
-    /// The table of this kind. Without `--columns` it has the default columns for a `narrow`
-    /// terminal, and the platform if there may be several.
-    fn choice(&self, kind: Kind, narrow: bool) -> TableChoice {
-        let has_platforms = self.reports.len() > 1 || self.reports.iter().any(|path| path.is_dir());
-        let columns = if self.columns.is_empty() {
-            let platform = has_platforms.then_some(ColumnName::PLATFORM);
-            let default = ColumnName::by_default(kind, narrow);
-            platform.into_iter().chain(default).collect()
-        } else {
-            self.column_names()
+        let named = |kind: Kind| -> Option<Vec<&'static Field>> {
+            let columns = self.columns.iter();
+            columns.map(|column| column.field(kind)).collect()
         };
-        TableChoice {
-            kind,
-            columns,
-            has_named_columns: !self.columns.is_empty(),
-            all: self.all,
-        }
+        let choice = |&kind: &Kind| {
+            let default = TableChoice::by_default(kind, self.by);
+            let has_named_columns = !self.columns.is_empty();
+            let columns = match has_named_columns {
+                true => named(kind)?,
+                false => default.columns.clone(),
+            };
+            Some(TableChoice {
+                columns,
+                has_named_columns,
+                all: self.all,
+                ..default
+            })
+        };
+        kinds.iter().filter_map(choice).collect()
     }
 }

@@ -8,7 +8,7 @@ use crate::document::{Document, FindingText, Render};
 use crate::fields::all_rows;
 use crate::model::{Finding, Report, Severity};
 use crate::page::{self, PrintedReport};
-use crate::report::machine::{self, name};
+use crate::report::machine::{in_a_line, name, report_facts};
 use crate::report::{Detail, facts};
 use crate::table::{Format, Style};
 
@@ -67,7 +67,11 @@ impl<'a> Printed<'a> {
                     .facts(facts(row, self.detail))
                     .findings(findings.map(|it| finding_text(it, in_full)));
             }
-            document = document.conditions(machine::facts(report, self.detail));
+            document = document.conditions(if in_full {
+                report_facts(report)
+            } else {
+                vec![("machine", in_a_line(report))]
+            });
         }
         document
     }

@@ -3,39 +3,31 @@
 use std::io::{ErrorKind, Write};
 use std::path::PathBuf;
 
-use super::{
-    CommandError, CommandResult, emit, failed, prepare_outputs, report_unreadable, terminal_style,
-};
-use crate::cli::{Columns, OutputFile, TableArgs};
+use super::{CommandError, CommandResult, emit, failed, prepare_outputs, report_unreadable};
+use crate::cli::{OutputFile, TableArgs};
 use crate::fields::Kind;
 use crate::messages::{is_quiet, print_message};
 use crate::report::{WholeFile, is_stdout};
 use crate::table::Format;
-use crate::tabulation::{Platforms, Tabulation, all_columns};
+use crate::tabulation::{ColumnName, Tabulation, all_columns};
 use crate::text::counted;
-
-/// Smallest width of a terminal, in characters, that fits all default columns of the table.
-const MIN_WIDE_COLUMNS: usize = 110;
 
 /// Runs the command. Returns `true` if all files could be read.
 ///
 /// # Errors
-/// When no file could be read, or the output cannot be written.
+/// When no kind of rows has all columns, no file could be read, or the output cannot be written.
 pub fn run(args: &TableArgs, output: &mut dyn Write) -> CommandResult<bool> {
-    if args.by.is_some() {
-        let platforms = Platforms::read(&args.reports);
-        let is_complete = report_unreadable(&platforms.refused, platforms.reports())?;
-        emit(&platforms, prepare_outputs(&args.output)?, output)?;
-        return Ok(is_complete);
-    }
-    if args.columns.contains(&Columns::All) {
+    if args.columns.contains(&ColumnName::ALL) {
         return write_all_columns(args);
     }
+    let choices = args.choices();
+    if choices.is_empty() {
+        return Err(usage_error(
+            "no row has all of these columns: those of clocks, of sleep primitives and of periodic timers are in tables of their own",
+        ));
+    }
     let outputs = prepare_outputs(&args.output)?;
-    let style = terminal_style();
-    let for_people = outputs.format == Format::Table && style.width.is_some();
-    let is_narrow = for_people && style.columns() < MIN_WIDE_COLUMNS;
-    let tabulation = Tabulation::read(&args.reports, args.choices(is_narrow));
+    let tabulation = Tabulation::read(&args.reports, choices);
     let is_complete = report_unreadable(&tabulation.refused, tabulation.reports)?;
     emit(&tabulation, outputs, output)?;
     if let (kind, 0) = tabulation.rows() {
@@ -54,13 +46,16 @@ pub fn run(args: &TableArgs, output: &mut dyn Write) -> CommandResult<bool> {
     Ok(is_complete)
 }
 
+fn usage_error(why: &str) -> CommandError {
+    CommandError::Usage(why.to_owned())
+}
+
 /// Writes all columns and rows of any number of reports to the files of `--output`; also to
 /// standard output if there are no files or `--format` is given.
 fn write_all_columns(args: &TableArgs) -> CommandResult<bool> {
-    let usage_error = |why: &str| CommandError::Usage(why.to_owned());
-    if args.columns.iter().any(|column| *column != Columns::All) {
+    if args.columns.len() > 1 || args.by.is_some() {
         return Err(usage_error(
-            "`--columns all` has all columns: name no others",
+            "`--columns all` has all columns of each timer: name no others, and no --by",
         ));
     }
     let mut outputs = args.output.outputs.clone();
