@@ -71,26 +71,26 @@ fn cost_fields() -> Vec<Field> {
         cost: Cycles = row.cost_cycles?.value, "Median cost of an isolated read, in cycles", in_tables(Visibility::Wide);
         cost_amortised: Nanoseconds = row.amortised_ns,
             "Mean cost of many consecutive reads, which may overlap",
-            column("amortised", "amortised cost"), by_platform(Visibility::Data), metric("cost_amortised"), json("amortised_ns");
+            column("amortised", "amortised cost"), by_platform(Visibility::Data), metric("cost_amortised");
         cost_single_median: Nanoseconds = row.cost.as_ref()?.single_median_ns,
-            "Median duration of single reads as measured by the reference", titled("single reads, median"), json("cost.single_median_ns");
+            "Median duration of single reads as measured by the reference", titled("single reads, median");
         cost_p90: Nanoseconds = row.cost.as_ref()?.p90_ns, "90th percentile of the duration of single reads",
-            column("p90", "cost, p90"), json("cost.p90_ns");
+            column("p90", "cost, p90");
         cost_p99: Nanoseconds = row.cost.as_ref()?.p99_ns,
             "99th percentile of the duration of single reads as measured by the reference",
-            column("p99", "cost, p99"), metric("cost_p99"), json("cost.p99_ns"), compared("p99");
+            column("p99", "cost, p99"), metric("cost_p99"), compared("p99");
         cost_longest: Nanoseconds = row.cost.as_ref()?.longest_ns, "Longest of the single reads that were timed",
-            column("longest", "cost, longest"), json("cost.longest_ns");
+            column("longest", "cost, longest");
         adds: Text = range_ns(row.adds_range_ns()?), "Time that a read adds to the code around it", more("the least over four kinds of work, and an upper bound for programs. It may be slightly negative if the read overlaps with the work; absent with --quick and for other runtimes"),
             in_tables(Visibility::Wide), derived();
         cost_reference: Text = &row.cost.as_ref()?.reference, "The clock that timed single reads", titled("timed by");
         distribution_modes: Text = modes(row), "The modes of the cost of single reads in ns, with their shares";
         distribution_within: Nanoseconds = row.distribution.as_ref()?.within_ns,
-            "Standard deviation of the cost of single reads within a process", titled("deviation of costs within a process"), json("distribution.within_ns");
+            "Standard deviation of the cost of single reads within a process", titled("deviation of costs within a process");
         distribution_between: Nanoseconds = row.distribution.as_ref()?.between_ns,
-            "Standard deviation of the median cost between processes", titled("deviation of costs between processes"), json("distribution.between_ns");
+            "Standard deviation of the median cost between processes", titled("deviation of costs between processes");
         distribution_tail_share: Share = row.distribution.as_ref()?.tail_share,
-            "Share of single reads far above all others, such as interrupted reads", titled("share of far costlier reads"), json("distribution.tail_share");
+            "Share of single reads far above all others, such as interrupted reads", titled("share of far costlier reads");
         spread: Share = row.spread, "Share of reads within a step of the median", more("1 if all isolated reads cost the same as far as the clock can show"),
             interval(), in_tables(Visibility::Always), metric("spread"), compared("spread");
     }

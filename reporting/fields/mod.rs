@@ -48,8 +48,6 @@ pub struct Field {
     pub by_platform: Option<Visibility>,
     /// Whether files with all columns omit the field, because other fields contain the same values.
     pub derived: bool,
-    /// The key in the JSON report; it differs from `key` for values in objects within a row.
-    json_key: &'static str,
     /// Whether it says nothing about the processor of a device.
     pub is_of_cpu: bool,
     /// The OpenMetrics gauge of the field.
@@ -60,10 +58,8 @@ pub struct Field {
     pub range: Range,
     /// The kinds of rows that have the field; empty for a field of the report.
     kinds: &'static [Kind],
-    /// Whether the value has an interval; its ends are two further fields.
-    has_interval: bool,
-    /// The part of the interval that this field holds; `Whole` for the value itself.
-    part: Part,
+    /// The keys of the value, and of the ends of its interval if it may have one.
+    pub keys: Vec<&'static str>,
     read: Read,
 }
 
@@ -101,14 +97,6 @@ pub struct Metric {
     pub name: &'static str,
     /// The percentile, as in `99`; `None` if the gauge is not a percentile.
     pub percentile: Option<&'static str>,
-}
-
-/// The part of an interval that a field holds.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Part {
-    Whole,
-    Low,
-    High,
 }
 
 /// The source of the value of a field.
@@ -171,10 +159,7 @@ pub fn fields() -> &'static [Field] {
             waits::fields(),
             report::platform_fields(),
         ];
-        all.into_iter()
-            .flatten()
-            .flat_map(Field::with_ends)
-            .collect()
+        all.into_iter().flatten().collect()
     });
     &FIELDS
 }
@@ -232,23 +217,16 @@ pub fn cell_reader(
     }
 }
 
-/// The cells of all rows of one kind in the given columns, including rows without results, for
-/// files with all columns.
+/// The cells of all rows of one kind in the given columns for programs, including rows without
+/// results.
 pub fn cells(path: &Path, report: &Report, kind: Kind, columns: &[&Field]) -> Vec<Vec<CellValue>> {
     let read = cell_reader(path, report, columns);
-    let typed = |row: Row| -> Vec<CellValue> {
+    let data = |row: Row| {
         let cells = read(row).into_iter().zip(columns);
-        cells
-            .map(|(cell, field)| for_programs(cell, field))
-            .collect()
+        cells.flat_map(|(cell, field)| field.data(cell)).collect()
     };
     let rows = rows(report, kind).into_iter();
-    rows.flat_map(Row::by_length).map(typed).collect()
-}
-
-/// The value in the type of its column.
-pub fn for_programs(cell: CellValue, field: &Field) -> CellValue {
-    cell.into_type(field.unit.rules().column_type)
+    rows.flat_map(Row::by_length).map(data).collect()
 }
 
 impl Field {
@@ -270,39 +248,33 @@ impl Field {
         self.kinds.is_empty()
     }
 
-    /// The fields of the ends of its interval; none if it has no interval.
-    pub fn ends(&self) -> impl Iterator<Item = &'static Self> {
-        let read = fields().iter().position(|field| field == self);
-        let following = fields().iter().skip(read.unwrap_or(usize::MAX)).skip(1);
-        following.take_while(|field| field.is_end())
-    }
-
-    /// Whether the field is an end of the interval of another field.
-    pub fn is_end(&self) -> bool {
-        self.part != Part::Whole
-    }
-
     /// The value of a report or of a row; [`CellValue::Nothing`] if the field belongs to the other, or
     /// only the file shows it.
     pub fn value<'a>(&self, source: impl Into<FieldSource<'a>>) -> CellValue {
-        let value = self.read(source);
-        debug_assert!(!matches!(
-            value,
-            Some(CellValue::Figure(figure)) if figure.low > figure.value || figure.high < figure.value
-        ));
-        self.part_of(value.into())
+        match self.read(source) {
+            // A figure that is not finite is no value; `check` refuses it.
+            Some(CellValue::Figure(figure)) if !figure.value.is_finite() => CellValue::Nothing,
+            value => value.into(),
+        }
     }
 
-    /// The value itself, or the end of its interval that the field shows.
-    pub fn part_of(&self, value: CellValue) -> CellValue {
-        match (value, self.part) {
-            // A figure that is not finite is no value; `check` refuses it.
-            (CellValue::Figure(figure), _) if !figure.value.is_finite() => CellValue::Nothing,
-            (value, Part::Whole) => value,
-            (CellValue::Figure(figure), Part::Low) => figure.low().into(),
-            (CellValue::Figure(figure), Part::High) => figure.high().into(),
-            _ => CellValue::Nothing,
-        }
+    /// The columns of the value for programs, and of the ends of its interval.
+    pub fn data_columns(&self) -> impl Iterator<Item = TableColumn> {
+        let keys = self.keys.iter();
+        keys.map(|&key| TableColumn {
+            key,
+            ..self.as_column()
+        })
+    }
+
+    /// A value for programs, and the ends of its interval if it may have one.
+    pub fn data(&self, value: CellValue) -> impl Iterator<Item = CellValue> {
+        let ends = match &value {
+            CellValue::Figure(figure) => [figure.low().into(), figure.high().into()],
+            _ => [CellValue::Nothing, CellValue::Nothing],
+        };
+        let value = value.into_type(self.unit.rules().column_type);
+        [value].into_iter().chain(ends).take(self.keys.len())
     }
 
     fn read<'a>(&self, source: impl Into<FieldSource<'a>>) -> Option<CellValue> {
@@ -322,9 +294,8 @@ impl Field {
     /// When it is out of range, or outside its interval.
     pub fn check<'a>(&self, source: impl Into<FieldSource<'a>>) -> Result<(), InvalidNumber> {
         let value = self.read(source);
-        let key = self.json_key;
+        let key = self.key;
         let figure = match value {
-            _ if self.is_end() => return Ok(()),
             Some(CellValue::AtMost(bound)) => return self.range.for_ends().check(key, bound),
             value => value.and_then(figure_of),
         };
@@ -442,7 +413,6 @@ impl Field {
             column: column.replace('_', "-").leak(),
             heading: [&name.replace('_', " "), rules.heading].concat().leak(),
             key,
-            json_key: key,
             about,
             more: "",
             unit,
@@ -454,8 +424,7 @@ impl Field {
             compared: None,
             range: rules.range,
             kinds,
-            has_interval: false,
-            part: Part::Whole,
+            keys: vec![key],
             read,
         }
     }
@@ -477,11 +446,6 @@ impl Field {
     /// Sets a heading that does not follow from the key.
     fn titled(self, heading: &'static str) -> Self {
         Self { heading, ..self }
-    }
-
-    /// Sets the key in the JSON report, with the key of the object that contains it.
-    fn json(self, json_key: &'static str) -> Self {
-        Self { json_key, ..self }
     }
 
     /// Shows the column by default on these terminals.
@@ -516,12 +480,13 @@ impl Field {
         }
     }
 
-    /// Adds fields for the ends of the interval.
-    fn interval(self) -> Self {
-        Self {
-            has_interval: true,
-            ..self
-        }
+    /// Adds the ends of the interval in formats for programs.
+    fn interval(mut self) -> Self {
+        let suffix = self.unit.rules().suffix;
+        let name = self.key.strip_suffix(suffix).unwrap_or(self.key);
+        let ends = ["low", "high"].map(|end| &*format!("{name}_{end}{suffix}").leak());
+        self.keys.extend(ends);
+        self
     }
 
     fn range(self, range: Range) -> Self {
@@ -556,42 +521,6 @@ impl Field {
             compared: Some(name),
             ..self
         }
-    }
-
-    /// The field, followed by fields for the two ends of its interval if it has an interval.
-    fn with_ends(self) -> Vec<Self> {
-        let name = self
-            .key
-            .strip_suffix(self.unit.rules().suffix)
-            .unwrap_or(self.key);
-        let end = |part, end: &str, about| {
-            let about: &str = about;
-            Self {
-                part,
-                column: format!("{}-{end}", self.column).leak(),
-                heading: self
-                    .heading
-                    .replacen(self.title(), &format!("{}, {end}", self.title()), 1)
-                    .leak(),
-                ..Self::new(
-                    format!("{name}_{end}").leak(),
-                    self.unit,
-                    about,
-                    self.kinds,
-                    self.read,
-                )
-            }
-        };
-        let ends = self.has_interval.then(|| {
-            [
-                end(Part::Low, "low", "Lower end of its 95 % interval"),
-                end(Part::High, "high", "Upper end of its 95 % interval"),
-            ]
-        });
-        [self]
-            .into_iter()
-            .chain(ends.into_iter().flatten())
-            .collect()
     }
 }
 

@@ -14,7 +14,12 @@ fn names_of_fields_are_unique() {
             let all: HashSet<_> = names.iter().collect();
             assert_eq!(all.len(), names.len(), "{names:?}");
         };
-        unique(columns(kind).iter().map(|field| field.key).collect());
+        unique(
+            columns(kind)
+                .iter()
+                .flat_map(|field| field.keys.clone())
+                .collect(),
+        );
         unique(fields_of(kind).map(|field| field.column).collect());
         unique(fields_of(kind).map(|field| field.heading).collect());
         for field in fields_of(kind) {

@@ -21,7 +21,7 @@ pub fn facts(row: Row, detail: Detail) -> Vec<Fact> {
             "runtime" => in_full || row.runtime() != "native",
             _ => in_full || field.visibility.is_some_and(|it| it <= Visibility::Wide),
         };
-        is_wanted && !field.derived && !field.is_end()
+        is_wanted && !field.derived
     });
     let fields: Vec<_> = fields.collect();
     let mut facts: Vec<Fact> = fields

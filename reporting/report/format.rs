@@ -23,7 +23,12 @@ pub fn render(report: &Report, format: Format, style: Style) -> String {
         Format::Csv => {
             let kind = Kind::main(report);
             let columns = columns(kind);
-            let mut table = Table::new(columns.iter().map(|field| field.as_column()).collect());
+            let mut table = Table::new(
+                columns
+                    .iter()
+                    .flat_map(|field| field.data_columns())
+                    .collect(),
+            );
             let rows = cells(Path::new(""), report, kind, &columns);
             table.rows = rows.into_iter().map(Cow::Owned).collect();
             table.write(format, &mut text)

@@ -235,11 +235,11 @@ pub(super) mod tests {
                 r#""spread":{"value":0.5,"high":1.5}"#,
                 "spread is 1.5; it has to be from 0 to 1",
             ),
-            (r#""amortised_ns":-1"#, "'a': amortised_ns is -1.0"),
+            (r#""amortised_ns":-1"#, "'a': cost_amortised_ns is -1.0"),
             (r#""ns_per_tick":0"#, "ns_per_tick is 0.0"),
             (
                 r#""distribution":{"modes":[],"within_ns":1,"between_ns":null,"tail_share":1.5}"#,
-                "distribution.tail_share is 1.5; it has to be from 0 to 1",
+                "distribution_tail_share is 1.5; it has to be from 0 to 1",
             ),
         ] {
             assert_refused(&with_clock(keys), words);

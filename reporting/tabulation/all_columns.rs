@@ -47,7 +47,7 @@ pub fn write_csv(paths: &[PathBuf], kind: Kind, file: &mut WholeFile) -> io::Res
         written.reports += part.reports.len();
         for row in part.reports.iter().flat_map(|kept| &kept.content) {
             if written.rows == 0 {
-                csv.header(columns.iter().map(|field| field.key))?;
+                csv.header(columns.iter().flat_map(|field| &field.keys))?;
             }
             written.rows += 1;
             csv.row(row)?;

@@ -46,6 +46,6 @@ impl ValueEnum for ColumnName {
         };
         let aliases = ALIASES.iter().filter(|(name, _)| *name == self.0);
         let value = value.aliases(aliases.map(|(_, alias)| *alias));
-        Some(value.help(field.about).hide(field.is_end()))
+        Some(value.help(field.about))
     }
 }

@@ -10,9 +10,7 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use crate::document::Render;
-use crate::fields::{
-    Field, Kind, Row, Visibility, cell_reader, fields_of, for_programs, rows, short_path, slug,
-};
+use crate::fields::{Field, Kind, Row, Visibility, cell_reader, fields_of, rows, short_path, slug};
 use crate::model::{ProvenanceKind, Report};
 use crate::report::{Collection, ReadError, ReportFile};
 use crate::table::{Caption, CellValue, Format, Style, Table, TableColumn};
@@ -49,7 +47,7 @@ impl TableChoice {
             has_named_columns: false,
             all: false,
         };
-        let is_shown = |field: &&Field| choice.visibility(field).is_some() && !field.is_end();
+        let is_shown = |field: &&Field| choice.visibility(field).is_some();
         Self {
             columns: fields_of(kind).filter(is_shown).collect(),
             ..choice
@@ -90,7 +88,7 @@ enum Line {
 struct Sheet {
     name: String,
     /// The version of timermeter and the date; `None` if it was published.
-    origin: Option<(String, String)>,
+    origin: Option<[String; 2]>,
     /// The rows for each choice.
     lines: Vec<Vec<Line>>,
 }
@@ -102,11 +100,9 @@ pub struct Tabulation {
     /// The number of reports.
     pub reports: usize,
     /// The versions and dates of measured reports.
-    origins: BTreeSet<(String, String)>,
+    origins: [BTreeSet<String>; 2],
     /// The cells of each row in the order of the selected columns.
     rows: Vec<Box<[CellValue]>>,
-    /// The kinds of rows that the reports contain but the table does not, with their numbers.
-    pub others: Vec<(Kind, usize)>,
     /// The errors of files that could not be read.
     pub refused: Vec<ReadError>,
 }
@@ -118,7 +114,7 @@ impl Tabulation {
         let mut collection = Collection::read(paths, |path, report: Report| {
             let date = report.created.split('T').next().unwrap_or_default();
             let is_measured = report.provenance.kind == ProvenanceKind::Measured;
-            let origin = (report.tool.version.clone(), date.to_owned());
+            let origin = [report.tool.version.clone(), date.to_owned()];
             let slug = slug(&report.platform);
             Sheet {
                 name: match &report.node {
@@ -131,18 +127,12 @@ impl Tabulation {
         });
         let names = names(&collection);
         let sheets = || collection.reports.iter().map(|kept| &kept.content);
-        let count = |index: usize| sheets().map(|sheet| sheet.lines[index].len()).sum();
-        let counts: Vec<usize> = (0..choices.len()).map(count).collect();
-        let chosen = counts.iter().position(|count| *count > 0).unwrap_or(0);
-        let kinds = choices.iter().map(|choice| choice.kind).zip(counts);
-        let others = kinds.enumerate().filter(|(index, _)| *index != chosen);
-        let others = others
-            .map(|(_, other)| other)
-            .filter(|(_, count)| *count > 0);
-        let others = others.collect();
+        let has_rows = |index: &usize| sheets().any(|sheet| !sheet.lines[*index].is_empty());
+        let chosen = (0..choices.len()).find(has_rows).unwrap_or(0);
         let choice = choices.swap_remove(chosen);
         let platform = choice.columns.iter().position(|it| it.key == "platform");
-        let origins = sheets().filter_map(|sheet| sheet.origin.clone()).collect();
+        let measured = || sheets().filter_map(|sheet| sheet.origin.clone());
+        let origins = [0, 1].map(|at| measured().map(|origin| origin[at].clone()).collect());
         let (mut rows, mut runs) = (Vec::new(), Vec::new());
         for (kept, name) in collection.reports.iter_mut().zip(&names) {
             for line in kept.content.lines.swap_remove(chosen) {
@@ -165,7 +155,6 @@ impl Tabulation {
             reports: names.len(),
             origins,
             rows,
-            others,
             refused: collection.refused,
         }
     }
@@ -214,46 +203,42 @@ impl Tabulation {
         let columns = self.choice.columns.iter().enumerate();
         let is_shown = |field: &Field| self.choice.has_named_columns || !field.derived;
         let columns = columns.filter(|(_, field)| is_shown(field) || self.choice.by.is_some());
-        let with_ends = |(index, field): (usize, &&'static Field)| {
-            let ends = field
-                .ends()
-                .filter(|end| !self.choice.columns.contains(end));
-            [*field].into_iter().chain(ends).map(move |it| (index, it))
-        };
-        let columns: Vec<(usize, &Field)> = columns.flat_map(with_ends).collect();
-        let mut table = Table::new(columns.iter().map(|(_, it)| it.as_column()).collect());
+        let columns: Vec<(usize, &&Field)> = columns.collect();
+        let headings = columns.iter().flat_map(|(_, field)| field.data_columns());
+        let mut table = Table::new(headings.collect());
         for row in &self.rows {
-            let cell = |(index, field): &(usize, &Field)| {
-                for_programs(field.part_of(row[*index].clone()), field)
-            };
-            table.push(columns.iter().map(cell).collect());
+            let cells = columns.iter();
+            let cells = cells.flat_map(|(index, field)| field.data(row[*index].clone()));
+            table.push(cells.collect());
         }
         table
     }
 
     /// The numbers of rows and reports, version, dates and method.
     fn caption(&self) -> Caption {
+        let rows = self.rows.len();
         let what = match self.choice.by {
-            Some(RowOf::Platform) => counted(self.rows.len(), "platform"),
-            Some(RowOf::Cpu) => counted(self.rows.len(), "CPU model"),
-            None => format!("{} {}", self.rows.len(), self.choice.kind.in_words()),
+            Some(RowOf::Platform) => counted(rows, "platform"),
+            Some(RowOf::Cpu) => counted(rows, "CPU model"),
+            None => format!("{rows} {}", self.choice.kind.in_words()),
         };
-        let versions: BTreeSet<_> = self.origins.iter().map(|(version, _)| version).collect();
-        let dates: BTreeSet<_> = self.origins.iter().map(|(_, date)| date.as_str()).collect();
-        let versions = Vec::from_iter(versions.into_iter().map(String::as_str)).join(", ");
-        let days = match (dates.first(), dates.last()) {
-            (Some(first), Some(last)) if first != last => format!("{first} to {last}"),
-            (first, _) => first.copied().unwrap_or_default().to_owned(),
-        };
-        let runs = counted(self.reports, "report");
+        let [versions, days] = self
+            .origins
+            .each_ref()
+            .map(|all| match (all.first(), all.last()) {
+                (Some(first), Some(last)) if first != last => format!("{first} to {last}"),
+                (first, _) => first.cloned().unwrap_or_default(),
+            });
+        let reports = counted(self.reports, "report");
         let measured = match versions.is_empty() {
             true => "published elsewhere".to_owned(),
             false => format!("measured by timermeter {versions}, {days}"),
         };
-        let text = format!(
-            "{what} from {runs}, {measured}: median of isolated reads and step, with 95 % intervals over processes."
-        );
-        Caption::new(text, "timermeter")
+        let method = "median of isolated reads and step, with 95 % intervals over processes";
+        Caption::new(
+            format!("{what} from {reports}, {measured}: {method}."),
+            "timermeter",
+        )
     }
 }
 

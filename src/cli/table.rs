@@ -24,7 +24,8 @@ pub struct TableArgs {
     pub output: OutputArgs,
     /// Columns in this order, separated by commas, or all
     ///
-    /// `timermeter explain` lists them. `NAME-low` and `NAME-high` are the ends of an interval. `all`
+    /// `timermeter explain` lists them. CSV and JSON add
+    /// the ends of intervals. `all`
     /// writes one row per timer with all columns, whose names suit SQL, as CSV. The rows
     /// are clocks, sleep primitives or periodic timers: the first of these that the reports have and
     /// that has all columns.

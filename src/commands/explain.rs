@@ -70,7 +70,7 @@ pub fn run(args: &ExplainArgs, output: &mut dyn Write) -> CommandResult {
         codes.dedup();
         let document = Document::new(&found)
             .heading("columns")
-            .facts(columns().map(|field| (field.column, field.about)))
+            .facts(fields().iter().map(|field| (field.column, field.about)))
             .heading("terms")
             .paragraph(TERMS.map(|(names, _)| names).join("; "))
             .heading("findings")
@@ -81,10 +81,6 @@ pub fn run(args: &ExplainArgs, output: &mut dyn Write) -> CommandResult {
     let terms = found.terms.iter().map(|it| (&*it.term, &it.about));
     let document = Document::new(&found).facts(columns.chain(terms));
     emit(&document.findings(found.findings.clone()), outputs, output)
-}
-
-fn columns() -> impl Iterator<Item = &'static Field> {
-    fields().iter().filter(|field| !field.is_end())
 }
 
 /// The names of a column: on the command line, in files, in tables.
@@ -109,7 +105,8 @@ impl Explanations {
         let found: Vec<_> = self.columns.iter().map(|it| it.key).collect();
         let is_new = |field: &&Field| !found.contains(&field.key);
         self.columns.extend(
-            columns()
+            fields()
+                .iter()
                 .filter(is_new)
                 .filter(is_wanted)
                 .map(|field| Column {
@@ -160,7 +157,8 @@ impl Explanations {
 
 /// The error for a word that nothing is called, with similar names.
 fn unknown(word: &str) -> CommandError {
-    let names: Vec<&str> = columns()
+    let names: Vec<&str> = fields()
+        .iter()
         .flat_map(names)
         .chain(TERMS.iter().flat_map(|(names, _)| names.split(", ")))
         .chain(rules().map(|rule| rule.code))

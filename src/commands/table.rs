@@ -6,11 +6,10 @@ use std::path::PathBuf;
 use super::{CommandError, CommandResult, emit, failed, prepare_outputs, report_unreadable};
 use crate::cli::{OutputFile, TableArgs};
 use crate::fields::Kind;
-use crate::messages::{is_quiet, print_message};
+use crate::messages::print_message;
 use crate::report::{WholeFile, is_stdout};
 use crate::table::Format;
 use crate::tabulation::{ColumnName, Tabulation, all_columns};
-use crate::text::counted;
 
 /// Runs the command. Returns `true` if all files could be read.
 ///
@@ -33,13 +32,6 @@ pub fn run(args: &TableArgs, output: &mut dyn Write) -> CommandResult<bool> {
     if let (kind, 0) = tabulation.rows() {
         print_message(&format!(
             "these reports have no {} with figures; --all shows those without figures",
-            kind.in_words()
-        ));
-    }
-    for (kind, rows) in tabulation.others.iter().filter(|_| !is_quiet()) {
-        print_message(&format!(
-            "these reports also have {} of {}: name a column of these to see them",
-            counted(*rows, "row"),
             kind.in_words()
         ));
     }

@@ -204,7 +204,7 @@ fn queries_find_planted_outliers() {
             &change[0], &change[3], &change[4], &change[5], &change[6], &change[9]
         ),
         (
-            &json!("Intel Xeon 8488C family 6 model 167 x86_64"),
+            &json!("Intel Xeon 8488C (Rocket Lake) family 6 model 167 x86_64"),
             &json!("monotonic-syscall"),
             &json!("6.6.1"),
             &json!("6.12.9"),
