@@ -11,30 +11,19 @@ use std::path::Path;
 type Module = Vec<String>;
 type Arrows = BTreeMap<Module, BTreeSet<Module>>;
 
-/// The modules that lead back to themselves, with what each imports of the same cycle.
-fn circles(arrows: Arrows) -> Arrows {
-    let reached = |from: &Module| {
-        let (mut found, mut open) = (BTreeSet::new(), vec![from]);
-        while let Some(module) = open.pop() {
-            for to in arrows.get(module).into_iter().flatten() {
-                if found.insert(to.clone()) {
-                    open.push(to);
-                }
-            }
+/// The modules on cycles, or between two of them, with what each imports of these.
+fn circles(mut arrows: Arrows) -> Arrows {
+    loop {
+        let left: BTreeSet<Module> = arrows.keys().cloned().collect();
+        let imported: BTreeSet<Module> = arrows.values().flatten().cloned().collect();
+        arrows.retain(|from, to| {
+            to.retain(|to| left.contains(to));
+            imported.contains(from) && !to.is_empty()
+        });
+        if arrows.len() == left.len() {
+            return arrows;
         }
-        found
-    };
-    let reached: Arrows = arrows
-        .keys()
-        .map(|from| (from.clone(), reached(from)))
-        .collect();
-    let on_cycle =
-        |from: &Module, to: &Module| reached.get(to).is_some_and(|all| all.contains(from));
-    let part = |(from, to): (&Module, &BTreeSet<Module>)| {
-        let to: BTreeSet<Module> = to.iter().filter(|to| on_cycle(from, to)).cloned().collect();
-        (!to.is_empty()).then(|| (from.clone(), to))
-    };
-    arrows.iter().filter_map(part).collect()
+    }
 }
 
 /// The code of all files below a folder but tests, comments left out.
@@ -42,27 +31,20 @@ fn code(folder: &str) -> BTreeMap<Module, String> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join(folder);
     let (mut found, mut folders) = (BTreeMap::new(), vec![root.clone()]);
     while let Some(folder) = folders.pop() {
-        for path in fs::read_dir(folder)
-            .unwrap()
-            .map(|entry| entry.unwrap().path())
-        {
+        for entry in fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
             let name = path.strip_prefix(&root).unwrap().with_extension("");
             let parts = name.iter().map(|part| part.to_str().unwrap().to_owned());
             let module: Module = parts.filter(|part| part != "mod").collect();
-            if module.last().is_some_and(|last| last == "tests") {
-                continue;
-            }
-            if path.is_dir() {
+            let is_test = module.last().is_some_and(|last| last == "tests");
+            if path.is_dir() && !is_test {
                 folders.push(path);
-                continue;
+            } else if path.extension().is_some_and(|ending| ending == "rs") && !is_test {
+                let text = fs::read_to_string(path).unwrap();
+                let code = text.split("mod tests {").next().unwrap().lines();
+                let lines = code.map(|line| line.split("//").next().unwrap());
+                found.insert(module, lines.collect::<Vec<_>>().join("\n"));
             }
-            if path.extension().is_none_or(|ending| ending != "rs") {
-                continue;
-            }
-            let text = fs::read_to_string(path).unwrap();
-            let code = text.split("mod tests {").next().unwrap().lines();
-            let lines = code.map(|line| line.split("//").next().unwrap());
-            found.insert(module, lines.collect::<Vec<_>>().join("\n"));
         }
     }
     found
@@ -73,11 +55,9 @@ fn code(folder: &str) -> BTreeMap<Module, String> {
 fn program() -> BTreeMap<Module, String> {
     let mut all = code("src");
     for passed_on in PASSED_ON {
-        all.extend(
-            code(passed_on)
-                .into_iter()
-                .filter(|(module, _)| *module != ["lib"]),
-        );
+        let mut code = code(passed_on);
+        code.remove(&vec!["lib".to_owned()]);
+        all.extend(code);
     }
     all
 }
@@ -191,23 +171,16 @@ fn rooms_import_only_listed_rooms() {
                 .map(move |room| (room, named(cells[3]).into_iter().collect()))
         })
         .collect();
-    let circles = circles(allowed.clone());
-    assert_eq!(
-        circles,
-        Arrows::new(),
-        "rooms of the table import each other"
-    );
+    let rooms = circles(allowed.clone());
+    assert_eq!(rooms, Arrows::new(), "rooms of the table import each other");
     let mut others = Arrows::new();
     for (from, to) in imports(&program()) {
         let room = from[..1].to_vec();
-        let allowed = allowed
-            .get(&room)
-            .unwrap_or_else(|| panic!("{room:?} is not in the table"));
+        let listed = allowed.get(&room);
+        let listed = listed.unwrap_or_else(|| panic!("{room:?} is not in the table"));
         let rooms = to.iter().map(|to| to[..1].to_vec());
-        let rooms: Vec<Module> = rooms
-            .filter(|other| *other != room && !allowed.contains(other))
-            .collect();
-        others.entry(room).or_default().extend(rooms);
+        let rooms = rooms.filter(|other| *other != room && !listed.contains(other));
+        others.entry(room.clone()).or_default().extend(rooms);
     }
     others.retain(|_, others| !others.is_empty());
     assert_eq!(others, Arrows::new(), "CONTRIBUTING.md does not list these");
@@ -328,15 +301,15 @@ fn reporting_and_judgement_measure_nothing() {
 fn all_tests_belong_to_a_program() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let (manifest, main) = (include_str!("../Cargo.toml"), include_str!("main.rs"));
-    for path in fs::read_dir(root.join("tests"))
-        .unwrap()
-        .map(|entry| entry.unwrap().path())
-    {
-        let name = path.file_stem().unwrap().to_str().unwrap().to_owned();
-        let holds_code = path.extension().is_some_and(|ending| ending == "rs");
-        if name == "main"
-            || !(holds_code || path.join("mod.rs").exists() || path.join("main.rs").exists())
-        {
+    for entry in fs::read_dir(root.join("tests")).unwrap() {
+        let path = entry.unwrap().path();
+        let name = path.file_stem().unwrap().to_str().unwrap();
+        let is_file = path.extension().is_some_and(|ending| ending == "rs");
+        let holds_code = is_file
+            || ["mod.rs", "main.rs"]
+                .iter()
+                .any(|it| path.join(it).exists());
+        if name == "main" || !holds_code {
             continue;
         }
         let is_program = manifest.contains(&format!("[[test]]\nname = \"{name}\"\n"));
@@ -350,21 +323,19 @@ fn all_tests_belong_to_a_program() {
 
 #[test]
 fn detects_import_cycle() {
-    let module = |name: &str| vec![name.to_owned()];
-    let arrows = |all: &[(&str, &str)]| -> Arrows {
-        all.iter()
-            .map(|(from, to)| (module(from), BTreeSet::from([module(to)])))
-            .collect()
+    let of = |code: &str| {
+        let files = [
+            ("a", "use crate::{b::{x, y as z}, c};"),
+            ("b", code),
+            ("c", ""),
+        ];
+        let files = files.map(|(name, code)| (vec![name.to_owned()], code.to_owned()));
+        circles(imports(&files.into()))
+            .into_keys()
+            .collect::<Vec<_>>()
     };
-    assert_eq!(circles(arrows(&[("a", "b"), ("b", "c")])), Arrows::new());
-    let circle = circles(arrows(&[("a", "b"), ("b", "c"), ("c", "b")]));
-    assert_eq!(circle.len(), 2);
-    let found = beginning_with("use crate::{a::{b, c as d}, e}; crate::f::g(x)", "crate::");
-    let found: Vec<String> = found.iter().map(|path| path.join("::")).collect();
-    assert_eq!(
-        found,
-        ["crate::a::b", "crate::a::c", "crate::e", "crate::f::g"]
-    );
+    assert_eq!(of("crate::c::f(x)"), [[""; 0]; 0]);
+    assert_eq!(of("crate::a::f(x)"), [["a"], ["b"]]);
 }
 
 /// What opens, creates or moves a file by a path that somebody may have replaced by a link.

@@ -1,30 +1,12 @@
 //! Tests what reports and `timermeter` without arguments recommend.
 
-use std::path::PathBuf;
-
 use assert_cmd::assert::OutputAssertExt;
 use timermeter::assessment::plan_alone;
 use timermeter::choice::{PlanMethod, Requirement, choose};
-use timermeter::model::{Interval, Nanos, Report};
+use timermeter::model::{Interval, Nanos};
 
 use super::program::{command, json, printed};
-
-fn kept() -> Vec<(PathBuf, Report)> {
-    let within = |folder: PathBuf| {
-        std::fs::read_dir(folder)
-            .into_iter()
-            .flatten()
-            .flatten()
-            .map(|entry| entry.path())
-    };
-    let files = within("reports".into()).flat_map(within).flat_map(within);
-    let json = files.filter(|file| file.extension().is_some_and(|ending| ending == "json"));
-    json.map(|file| {
-        let report = timermeter::report::read(&file).unwrap_or_else(|error| panic!("{error}"));
-        (file, report)
-    })
-    .collect()
-}
+use super::published::kept;
 
 /// The code on a page is for the shortest operation for which two reads suffice.
 #[test]
