@@ -1,8 +1,6 @@
 //! `wait`, and other commands with sleep primitives and periodic timers. No test checks a
 //! lateness, because it depends on the machine.
 
-use std::process::{Command, Stdio};
-
 use assert_cmd::assert::Assert;
 use predicates::prelude::*;
 use predicates::str::is_empty;
@@ -10,8 +8,7 @@ use serde_json::Value;
 
 use super::folder::Folder;
 use super::reports::parse_valid_report;
-use super::{json, printed, program, run, timermeter};
-use crate::skipping::skipped;
+use super::{json, printed, run, timermeter};
 
 /// Flags of a short run: at most two processes per timer, and no long waits.
 const SHORT: [&str; 4] = ["--quick", "100us", "--budget", "10ms"];
@@ -59,31 +56,6 @@ fn rows_have_requested_conditions() {
     let conditions = &row["conditions"];
     let set = [&conditions["slack_ns"], &conditions["policy"]];
     assert_eq!(set, [&Value::from(7_000), &Value::from("other")]);
-}
-
-#[test]
-fn forbidden_policy_is_refused_with_remedy() {
-    let root = rustix::process::geteuid().is_root();
-    let without = match root {
-        true => "prlimit --rtprio=0:0 setpriv --reuid=65534 --regid=65534 --clear-groups",
-        false => "prlimit --rtprio=0:0",
-    };
-    let wrapped = |args: &[&str]| {
-        let mut words = without.split(' ').chain([program()]);
-        let mut command = Command::new(words.next().expect("a word"));
-        command.args(words).args(args);
-        command
-    };
-    let tried = wrapped(&["--version"]).stdout(Stdio::null()).status();
-    if !tried.is_ok_and(|status| status.success()) {
-        let remedy = "it takes util-linux, and a folder that all may read";
-        return skipped(format!("{without} cannot start the program"), remedy);
-    }
-    let args = ["wait", "nanosleep", "--policy=fifo:80"];
-    let run = assert_cmd::Command::from_std(wrapped(&[&args[..], &SHORT].concat())).assert();
-    let words = ["fifo:80", "not permitted", "CAP_SYS_NICE"];
-    let reported = predicate::function(|text: &str| words.iter().all(|word| text.contains(word)));
-    run.code(2).stdout(is_empty()).stderr(reported);
 }
 
 #[test]

@@ -50,6 +50,23 @@ fn works_with_small_stack() {
     }
 }
 
+/// The limit is on address space, of which a program needs more than of memory.
+#[test]
+fn works_with_128_megabytes() {
+    if emulated("the emulator alone takes more than 128 MiB") {
+        return;
+    }
+    for line in [
+        "check",
+        "measure pow --samples 2",
+        "probe --quick monotonic thread-cputime",
+    ] {
+        let ended = limited("-v 131072", &format!("{line} -f json"));
+        let ended = ended.code(predicate::in_iter([0, 3]));
+        ended.stdout(contains("cannot start").not());
+    }
+}
+
 /// If the memory limit is too small for any command, the program reports it before anything fails.
 #[test]
 fn reports_memory_limit() {
@@ -225,17 +242,41 @@ fn verbs_end_where_kill_is_refused() {
     });
 }
 
+/// An agent that cannot be ended is reported, and the other timers are measured.
+#[test]
+fn unkillable_agent_spares_other_timers() {
+    let line = "probe monotoni? x:* --quick -f json --timeout 3 --agent 'x=sleep 3114'";
+    let Some(mut run) = refusing("kill,tgkill,pidfd_send_signal", line) else {
+        return;
+    };
+    run.until_it_ends();
+    run.kill_descendants();
+    let report = json(&run.end().code(3));
+    let [clock, agent] = [0, 1].map(|at| &report["timers"][at]);
+    assert_ne!(clock["status"], "failed", "{clock}");
+    let why = agent["reason"].to_string();
+    assert!(why.contains("cannot be ended, because"), "{agent}");
+}
+
+#[test]
+fn forbidden_policy_is_refused_with_remedy() {
+    let line = "wait nanosleep --policy=fifo:80";
+    let Some(run) = refusing("sched_setscheduler", line) else {
+        return;
+    };
+    let words = contains("fifo:80").and(contains("CAP_SYS_NICE"));
+    run.end().code(2).stdout("").stderr(words);
+}
+
 /// Children that end with their input need no signal.
 #[test]
 fn agents_end_where_kill_is_refused() {
-    for (calls, _) in REFUSED_KILLS {
-        for line in ["check", PROBE] {
-            let Some(run) = refusing(calls, line) else {
-                return;
-            };
-            let ended = run.end().code(predicate::in_iter([0, 3]));
-            ended.stderr(contains("cannot be ended").not());
-        }
+    for ((calls, _), line) in REFUSED_KILLS.iter().zip(["check", PROBE].iter().cycle()) {
+        let Some(run) = refusing(calls, line) else {
+            return;
+        };
+        let ended = run.end().code(predicate::in_iter([0, 3]));
+        ended.stderr(contains("cannot be ended").not());
     }
 }
 

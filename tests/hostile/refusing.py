@@ -7,8 +7,8 @@ LOAD, IS, RETURN = 0x20, 0x15, 0x06
 ALLOW = 0x7FFF0000
 ACTIONS = {"": 0x00050001, "kill": 0x80000000, "nothing": 0x00050000, "absent": 0x00050026}
 numbers = {"pidfd_send_signal": 424, "pidfd_open": 434} | {
-    "x86_64": {"clock_gettime": 228, "clock_nanosleep": 230, "prlimit64": 302, "kill": 62, "tgkill": 234, "wait4": 61, "waitid": 247},
-    "aarch64": {"clock_gettime": 113, "clock_nanosleep": 115, "prlimit64": 261, "kill": 129, "tgkill": 131, "wait4": 260, "waitid": 95},
+    "x86_64": {"clock_gettime": 228, "clock_nanosleep": 230, "prlimit64": 302, "kill": 62, "tgkill": 234, "wait4": 61, "waitid": 247, "sched_setscheduler": 144},
+    "aarch64": {"clock_gettime": 113, "clock_nanosleep": 115, "prlimit64": 261, "kill": 129, "tgkill": 131, "wait4": 260, "waitid": 95, "sched_setscheduler": 119},
 }[platform.machine()]
 steps = [(LOAD, 0, 0, 0)]
 for refused in sys.argv[1].split(","):

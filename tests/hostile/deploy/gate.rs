@@ -8,7 +8,7 @@ use std::process::Stdio;
 use assert_cmd::assert::OutputAssertExt;
 use predicates::str::contains;
 
-use super::sandbox::{Sandbox, TIMERMETER, record_arguments, reported};
+use super::sandbox::{Sandbox, TIMERMETER, reported};
 use crate::program::printed;
 use crate::stored::MBP53;
 
@@ -25,15 +25,7 @@ fn run_gate(
     conditions: &[&str],
     expected_status: i32,
 ) -> (String, String) {
-    sandbox.add_program(
-        TIMERMETER,
-        &format!(
-            r#"{record}
-[ "$1" = probe ] || {gate_script}
-mkdir -p "${{3#--save=}}/p/d" && cp '{MBP53}' "${{3#--save=}}/p/d/report.json"; echo 'a table'"#,
-            record = record_arguments("timermeter"),
-        ),
-    );
+    sandbox.add_timermeter(gate_script);
     let args = [&[BASELINES][..], conditions].concat();
     let mut script = sandbox.deploy_script("gate.sh", &args);
     let ended = script.env("RUNS", "2").assert().code(expected_status);

@@ -10,6 +10,7 @@ use std::process::{Command, Stdio};
 use assert_cmd::assert::Assert;
 
 use crate::folder::Folder;
+use crate::stored::MBP53;
 
 /// The name of the replacement of `timermeter`, with characters that a shell interprets.
 pub const TIMERMETER: &str = "it's a \"meter\"";
@@ -23,7 +24,7 @@ impl Sandbox {
     /// Creates a folder without programs.
     pub fn new() -> Self {
         let sandbox = Self(Folder::new());
-        fs::create_dir(sandbox.file("bin")).expect("the folder is created");
+        fs::create_dir(sandbox.file("bin")).unwrap();
         sandbox
     }
 
@@ -35,8 +36,23 @@ impl Sandbox {
     /// Writes a shell script with the given body to `bin`.
     pub fn add_program(&self, name: &str, body: &str) {
         let path = self.file("bin").join(name);
-        fs::write(&path, format!("#!/bin/sh\n{body}\n")).expect("the script is written");
-        fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).expect("chmod succeeds");
+        fs::write(&path, format!("#!/bin/sh\n{body}\n")).unwrap();
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
+    }
+
+    /// Puts a script in place of `timermeter`: it records its arguments, stores [`MBP53`] as the
+    /// result of each probe, runs `gate` as the verb of this name, and prints a table otherwise.
+    pub fn add_timermeter(&self, gate: &str) {
+        let record = record_arguments("timermeter");
+        let script = format!(
+            r#"{record}
+case ${{1-}} in
+probe) mkdir -p "${{3#--save=}}/p/d" && cp '{MBP53}' "${{3#--save=}}/p/d/report.json" ;;
+gate) {gate} ;;
+esac
+printf 'clock source tsc\n# no heading\n'"#
+        );
+        self.add_program(TIMERMETER, &script);
     }
 
     /// The command that runs a script of `deploy/` in the folder.
