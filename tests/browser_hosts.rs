@@ -1,8 +1,9 @@
 //! Tests the hosts of browsers: the timer precision settings of Firefox, cleanup at exit, and
 //! programs that are not browsers.
 
+use std::ffi::OsString;
 use std::fs;
-use std::io::{BufRead, BufReader, Write};
+use std::io::Write;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Stdio};
@@ -11,7 +12,7 @@ use std::time::Duration;
 use timermeter::hosts::tool;
 use timers::Deadline;
 
-use crate::program::program;
+use crate::program::command;
 use crate::skipping::skipped;
 
 const PATIENCE: Duration = Duration::from_secs(120);
@@ -33,64 +34,37 @@ fn found(names: &[&str]) -> Option<PathBuf> {
 
 /// Starts a browser host that answers each question after a minute.
 fn start(kind: &str, browser: &Path, folder: &Path) -> Child {
-    let host = &timers::agents::runtime(kind)
-        .expect("the runtime is known")
-        .hosts[0];
-    for source in host.sources {
-        let name = Path::new(source.name)
-            .file_name()
-            .expect("the source has a name");
-        fs::write(folder.join(name), source.text).expect("the source is written");
+    let sources = timers::agents::runtime(kind).unwrap().hosts[0].sources;
+    for source in sources {
+        let name = Path::new(source.name).file_name().unwrap();
+        fs::write(folder.join(name), source.text).unwrap();
     }
-    fs::write(
-        folder.join("agent.js"),
-        "globalThis.answer = (line) => new Promise((done) => setTimeout(done, 60000, line));",
-    )
-    .expect("the agent is written");
-    let mut command = std::process::Command::new(program());
-    command.args(["browser", kind]).arg(browser).arg(folder);
-    command
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped());
-    command.spawn().expect("the host starts")
+    let agent =
+        "globalThis.answer = (line) => new Promise((done) => setTimeout(done, 60000, line));";
+    fs::write(folder.join("agent.js"), agent).unwrap();
+    let mut command = command(&format!("browser {kind}"));
+    let command = command.arg(browser).arg(folder).stdin(Stdio::piped());
+    let command = command.stdout(Stdio::piped()).stderr(Stdio::piped());
+    command.spawn().unwrap()
 }
 
-/// The processes that have the folder in their command line.
-fn processes_with(folder: &Path) -> Vec<u32> {
-    let name = folder.to_str().expect("the path is text").as_bytes();
-    let has_it = |line: Vec<u8>| line.windows(name.len()).any(|part| part == name);
-    let ids = fs::read_dir("/proc")
-        .expect("/proc is readable")
-        .flatten()
-        .filter_map(|entry| {
-            let id = entry.file_name().to_str()?.parse().ok()?;
-            fs::read(entry.path().join("cmdline"))
-                .is_ok_and(has_it)
-                .then_some(id)
-        });
-    ids.collect()
-}
-
+/// The number of processes that have the folder in their command line.
 fn at_work(folder: &Path) -> usize {
-    processes_with(folder).len()
+    let name = folder.to_str().unwrap().as_bytes();
+    let processes = fs::read_dir("/proc").unwrap().flatten();
+    let lines = processes.filter_map(|process| fs::read(process.path().join("cmdline")).ok());
+    lines
+        .filter(|line| line.windows(name.len()).any(|part| part == name))
+        .count()
 }
 
 /// Whether the browser has started: Firefox has locked its profile, Chromium runs the processes of
 /// a page.
 fn has_begun(kind: &str, folder: &Path) -> bool {
     match kind {
-        "firefox" => holds(folder, ".parentlock"),
+        "firefox" => profiles(folder).any(|profile| profile.join(".parentlock").exists()),
         _ => at_work(folder) > 6,
     }
-}
-
-fn holds(folder: &Path, name: &str) -> bool {
-    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
-    let is_below = |entry: &fs::DirEntry| entry.file_type().is_ok_and(|kind| kind.is_dir());
-    entries
-        .into_iter()
-        .any(|entry| entry.file_name() == name || is_below(&entry) && holds(&entry.path(), name))
 }
 
 fn until(what: &str, patience: Duration, mut is_so: impl FnMut() -> bool) {
@@ -101,26 +75,13 @@ fn until(what: &str, patience: Duration, mut is_so: impl FnMut() -> bool) {
     }
 }
 
-fn ask(host: &mut Child, question: &str) {
-    writeln!(host.stdin.as_mut().expect("stdin is a pipe"), "{question}")
-        .expect("the host reads stdin");
-}
-
-fn profiles(folder: &Path) -> usize {
-    let entries = fs::read_dir(folder)
-        .expect("the folder is readable")
-        .flatten();
+fn profiles(folder: &Path) -> impl Iterator<Item = PathBuf> {
+    let entries = fs::read_dir(folder).unwrap().flatten();
+    let of_ours = |name: &OsString| name.to_string_lossy().starts_with(".timermeter-");
     entries
-        .filter(|entry| {
-            entry
-                .file_name()
-                .to_string_lossy()
-                .starts_with(".timermeter-")
-        })
-        .count()
+        .filter(move |entry| of_ours(&entry.file_name()))
+        .map(|entry| entry.path())
 }
-
-const HELLO: &str = r#"{"op":"hello","protocol":1}"#;
 
 /// If its pipe is closed while an answer is pending, the host stops the browser and removes the
 /// profile within 5 s. If the host is killed, the browser ends, and the next host removes the
@@ -133,68 +94,62 @@ fn leaves_no_process_or_profile() {
             continue;
         };
         for is_killed in [false, true] {
-            let folder = tempfile::tempdir().expect("the folder is created");
+            let folder = tempfile::tempdir().unwrap();
             let mut host = start(kind, &browser, folder.path());
-            ask(&mut host, HELLO);
+            let mut input = host.stdin.take().unwrap();
+            writeln!(input, r#"{{"op":"hello","protocol":1}}"#).unwrap();
             until("the browser does not start", PATIENCE, || {
                 has_begun(kind, folder.path())
             });
             if is_killed {
-                host.kill().expect("the host runs");
-            } else {
-                drop(host.stdin.take());
+                host.kill().unwrap();
             }
+            drop(input);
             until("a process remains", SHUTDOWN_TIME, || {
-                host.try_wait().expect("wait succeeds").is_some() && at_work(folder.path()) == 0
+                host.try_wait().unwrap().is_some() && at_work(folder.path()) == 0
             });
             if is_killed {
                 let mut next = start(kind, Path::new("/bin/true"), folder.path());
-                next.wait().expect("the next host exits");
+                next.wait().unwrap();
             }
-            assert_eq!(profiles(folder.path()), 0, "{kind}, killed: {is_killed}");
+            let left: Vec<_> = profiles(folder.path()).collect();
+            assert!(left.is_empty(), "{kind}, killed: {is_killed}: {left:?}");
         }
     }
 }
 
-/// If the browser is not a browser, the host exits with an error message that states the reason.
+/// If the browser is not a browser, or ends, the host exits with an error message that states the reason.
 #[test]
 fn host_reports_failed_browser() {
-    let fails_later =
-        |how: &str| format!("[ \"$1\" = --version ] && exec echo 'Browser 1.0'; {how}");
-    for (script, words) in [
-        ("exit 3".to_owned(), "failed without an error message"),
-        ("echo 'no display' >&2; exit 1".to_owned(), "no display"),
-        (r"printf 'not \033[2Jtoday' >&2; exit 1".to_owned(), "today"),
+    const FAILS_LATER: &str = r#"[ "$1" = --version ] && exec echo 'Browser 1.0'; "#;
+    for (begin, script, words) in [
+        ("", "exit 3", "failed without an error message"),
+        ("", r"printf 'not \033[2Jtoday' >&2; exit 1", "today"),
         (
-            fails_later("exit 3"),
+            FAILS_LATER,
+            "exit 3",
             "the browser has ended; its last error output: none",
         ),
         (
-            fails_later("echo 'no display' >&2"),
+            FAILS_LATER,
+            r"printf 'no \033[2Jdisplay' >&2",
             "the browser has ended; its last error output: no display",
         ),
-        (
-            fails_later(r"printf 'not \033[2Jtoday' >&2"),
-            "the browser has ended; its last error output: ",
-        ),
     ] {
-        let folder = tempfile::tempdir().expect("the folder is created");
+        let folder = tempfile::tempdir().unwrap();
         let browser = folder.path().join("browser");
-        fs::write(&browser, format!("#!/bin/sh\n{script}\n")).expect("the script is written");
-        fs::set_permissions(&browser, fs::Permissions::from_mode(0o755)).expect("chmod succeeds");
+        fs::write(&browser, format!("#!/bin/sh\n{begin}{script}\n")).unwrap();
+        fs::set_permissions(&browser, fs::Permissions::from_mode(0o755)).unwrap();
         let mut host = start("chromium", &browser, folder.path());
         // The input stays open, because the host exits at the end of its input.
-        let mut input = host.stdin.take().expect("stdin is a pipe");
-        writeln!(input, "hello").expect("the host reads stdin");
-        let mut errors = String::new();
-        let status = host.wait().expect("the host exits");
-        for line in BufReader::new(host.stderr.take().expect("stderr is a pipe")).lines() {
-            errors += &line.expect("the line is text");
-        }
+        let mut input = host.stdin.take().unwrap();
+        writeln!(input, "hello").unwrap();
+        let ended = host.wait_with_output().unwrap();
+        let errors = String::from_utf8(ended.stderr).unwrap();
         assert!(
-            !status.success() && errors.contains(words) && !errors.contains('\u{1b}'),
+            !ended.status.success() && errors.contains(words) && !errors.contains('\u{1b}'),
             "{script}: {errors}"
         );
-        assert_eq!(profiles(folder.path()), 0, "{script}");
+        assert_eq!(profiles(folder.path()).next(), None, "{script}");
     }
 }

@@ -2,6 +2,7 @@
 //! examples that start from `cargo new`, with the crates of this repository and without the network,
 //! and the commands of the first five minutes.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 use std::process::Command;
@@ -50,18 +51,15 @@ fn paste(page: &str) -> Vec<String> {
     names
 }
 
-fn run(program: &str, arguments: &[&str], folder: &Path) {
-    let ended = Command::new(program)
-        .args(arguments)
-        .current_dir(folder)
-        .env("CARGO_NET_OFFLINE", "true")
-        .env(
-            "CARGO_TARGET_DIR",
-            concat!(env!("CARGO_TARGET_TMPDIR"), "/own-crates"),
-        )
-        .output()
-        .expect("the program starts");
+/// Runs a command in a folder, and returns what it prints.
+fn run(program: &str, arguments: &[&str], folder: &Path) -> String {
+    let mut command = Command::new(program);
+    let command = command.args(arguments).current_dir(folder);
+    let target = concat!(env!("CARGO_TARGET_TMPDIR"), "/own-crates");
+    let command = command.env("CARGO_TARGET_DIR", target);
+    let ended = command.env("CARGO_NET_OFFLINE", "true").output().unwrap();
     assert!(ended.status.success(), "{arguments:?}: {ended:?}");
+    String::from_utf8(ended.stdout).unwrap()
 }
 
 #[test]
@@ -87,17 +85,8 @@ fn first_five_minutes_work_as_pasted() {
     }
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let clone = tempfile::tempdir().expect("the folder is created");
-    run(
-        "cp",
-        &[
-            "-r",
-            "reports",
-            "deploy",
-            "tests",
-            clone.path().to_str().expect("text"),
-        ],
-        root,
-    );
+    let into = clone.path().to_str().unwrap();
+    run("cp", &["-r", "reports", "deploy", "tests", into], root);
     let text = fs::read_to_string(root.join("README.md")).expect("the page exists");
     let (_, text) = text.split_once("\n## Five minutes\n").expect("the section");
     let programs = Path::new(BUILT).parent().expect("a folder").display();
@@ -133,25 +122,11 @@ fn libraries_bring_few_crates() {
         let row = page.lines().find_map(|line| line.strip_prefix(&row));
         let cells = row.expect("the crate is in the table").split(" | ");
         let stated: Option<usize> = cells.filter_map(|cell| cell.trim().parse().ok()).next();
-        let tree = Command::new("cargo")
-            .args([
-                "tree",
-                "--offline",
-                "--prefix",
-                "none",
-                "-e",
-                "normal",
-                "-p",
-                library,
-            ])
-            .current_dir(env!("CARGO_MANIFEST_DIR"))
-            .output()
-            .expect("cargo starts");
-        let tree = String::from_utf8(tree.stdout).expect("the tree is text");
-        let crates: std::collections::BTreeSet<&str> = tree
-            .lines()
-            .map(|line| line.trim_end_matches(" (*)"))
-            .collect();
+        let line = format!("tree --prefix none -e normal -p {library}");
+        let words: Vec<&str> = line.split(' ').collect();
+        let tree = run("cargo", &words, Path::new(env!("CARGO_MANIFEST_DIR")));
+        let names = tree.lines().map(|line| line.trim_end_matches(" (*)"));
+        let crates: BTreeSet<&str> = names.collect();
         assert_eq!(stated, Some(crates.len()), "{crates:?}");
         assert!(crates.len() <= 15, "{crates:?}");
     }

@@ -42,29 +42,45 @@ fn shell_agent(name: &str, script: &str) -> String {
 }
 
 #[test]
-fn reports_agents_without_introduction() {
-    let prose = shell_agent("prose", "read -r line; echo good morning; sleep 1000");
-    let dead = shell_agent("dead", "echo no licence >&2; exit 7");
-    let line = "probe --quick -f json --timeout 20 monotonic --agent 'gone=/no/such/program -v'";
-    let ended = run(&format!("{line} {prose} {dead}")).code(3);
-    let report = json(&ended.stderr(""));
-    assert_failed(&report, "gone:*", &["cannot start", "/no/such/program"]);
-    assert_failed(&report, "prose:*", &["good morning"]);
-    assert_failed(&report, "dead:*", &["status 7", "no licence"]);
-    assert_native_measured(&report);
-}
-
-#[test]
-fn agent_fails_after_valid_introduction() {
+fn faults_of_agents_spare_other_timers() {
     let hello = HELLO.replace('"', "\\\"");
     let greets = format!("read -r line; echo \"{hello}\"; read -r line");
-    let dies = shell_agent("dies", &format!("{greets}; exit 4"));
-    let hangs = shell_agent("hangs", &format!("{greets}; sleep 1000"));
-    let seconds = 2 * slowdown();
-    let line = format!("probe --quick -f json --timeout {seconds} monotonic hangs:a dies:a");
-    let report = json(&run(&format!("{line} {dies} {hangs}")).code(3));
-    assert_failed(&report, "dies:a", &["status 4"]);
-    assert_failed(&report, "hangs:a", &[&format!("in time ({seconds} s")]);
+    let deaf = "while echo \"{\\\"values\\\":[1,2]}\" && read -r line; do :; done";
+    let seconds = 5 * slowdown();
+    let too_late = format!("in time ({seconds} s");
+    let agents: [(&str, &str, [&str; 2]); 6] = [
+        ("gone:*", "", ["cannot start", "/no/such/program"]),
+        (
+            "prose:*",
+            "read -r line; echo good morning; sleep 1000",
+            ["good morning", ""],
+        ),
+        (
+            "dead:*",
+            "echo no licence >&2; exit 7",
+            ["status 7", "no licence"],
+        ),
+        ("dies:a", &format!("{greets}; exit 4"), ["status 4", ""]),
+        ("hangs:a", &format!("{greets}; sleep 1000"), [&too_late, ""]),
+        (
+            "deaf:a",
+            &format!("{greets}; {deaf}"),
+            ["malformed reply to `", "got `{\"values\":[1,2]}`"],
+        ),
+    ];
+    let mut line = format!("probe --quick -f json --timeout {seconds} monotonic");
+    for (id, script, _) in agents {
+        let name = id.split(':').next().unwrap_or_default();
+        line += &match script {
+            "" => format!(" --agent '{name}=/no/such/program -v'"),
+            _ => format!(" {id} {}", shell_agent(name, script)),
+        };
+    }
+    let ended = run(&line).code(3);
+    let report = json(&ended.stderr(""));
+    for (id, _, words) in agents {
+        assert_failed(&report, id, &words);
+    }
     assert_native_measured(&report);
 }
 

@@ -1,10 +1,9 @@
-//! `--runtime` with installed and missing runtimes, and with an agent that breaks the protocol.
+//! `--runtime` with installed and missing runtimes.
 
 use assert_cmd::assert::Assert;
 use predicates::prelude::*;
-use predicates::str::contains;
 
-use super::{command, json, row, rows, run, timermeter};
+use super::{command, json, row, rows, run};
 use crate::skipping::skipped;
 
 /// Runs the program with a PATH that has no programs.
@@ -76,15 +75,4 @@ fn python_is_probed() {
             "{time}"
         );
     }
-}
-
-#[test]
-fn answer_that_breaks_protocol_is_named() {
-    let hello = r#"{\"protocol\":1,\"runtime\":{\"name\":\"sh\",\"version\":\"1\"},\"timers\":[{\"id\":\"a\",\"label\":\"A\",\"ns_per_tick\":1,\"reference\":true}],\"ops\":[\"intervals\",\"batches\",\"readings\"]}"#;
-    let deaf = format!(
-        "sh -c 'read -r x; echo \"{hello}\"; while read -r x; do echo \"{{\\\"values\\\":[1,2]}}\"; done'"
-    );
-    timermeter(&["probe", "--quick", "--agent", &deaf, "sh:a"])
-        .code(3)
-        .stdout(contains("malformed reply to `").and(contains("got `{\"values\":[1,2]}`")));
 }

@@ -196,26 +196,17 @@ fn signals_during_waits_are_reported() {
 
 #[test]
 #[ignore = "takes some seconds"]
-fn quantised_clock_has_its_step() {
-    let Some([row, _]) = probe_wrapped("quantise", "100000") else {
-        return;
-    };
-    let step = row["resolution_ns"]["value"]
-        .as_f64()
-        .expect("the row has a resolution");
-    assert!((step / 1e5 - 1.0).abs() < 0.01, "{row}");
-    assert_eq!(outcome(&row, "monotonic"), "pass", "{row}");
-    assert_eq!(outcome(&row, "stable"), "pass", "{row}");
-}
-
-#[test]
-#[ignore = "takes some seconds"]
-fn offset_clock_keeps_its_durations() {
-    let Some([row, _]) = probe_wrapped("offset", "86400000000000") else {
-        return;
-    };
-    for verdict in ["monotonic", "stable", "counts"] {
-        assert_ne!(outcome(&row, verdict), "fail", "{verdict}: {row}");
+fn sound_durations_fail_no_verdict() {
+    for (fault, by) in [("quantise", "100000"), ("offset", "86400000000000")] {
+        let Some([row, _]) = probe_wrapped(fault, by) else {
+            return;
+        };
+        for verdict in ["monotonic", "stable", "counts"] {
+            assert_ne!(outcome(&row, verdict), "fail", "{verdict}: {row}");
+        }
+        let step = row["resolution_ns"]["value"].as_f64();
+        let is_right = step.is_some_and(|step| (step / 1e5 - 1.0).abs() < 0.01);
+        assert!(is_right || fault == "offset", "{row}");
     }
 }
 

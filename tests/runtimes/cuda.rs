@@ -1,7 +1,7 @@
 //! Tests the agent of examples/agents/cuda: with a C++ compiler and a stand-in for the device, and whether `nvcc` accepts it.
 
 use std::path::Path;
-use std::process::{Command, Output};
+use std::process::Command;
 
 use tempfile::TempDir;
 use timermeter::hosts::connection::{Connection, SharedConnection};
@@ -18,30 +18,31 @@ const STEP_NS: i64 = 32;
 /// By how much `%clock64` of a multiprocessor is ahead of that of the previous one in the stand-in.
 const AHEAD_CYCLES: i64 = 50_000_000;
 
-/// Compiles the agent for the stand-in; `None` without a compiler.
-fn stand_in() -> Option<(TempDir, AgentCommand)> {
-    let folder = tempfile::tempdir().expect("the folder is created");
+/// Compiles the agent by this command; `None` without the compiler.
+fn compiled(compiler: &str, flags: &[&str], remedy: &str) -> Option<(TempDir, AgentCommand)> {
+    let folder = tempfile::tempdir().unwrap();
     let agent = folder.path().join("agent");
-    let mut command = Command::new("g++");
-    command.args(["-std=c++17", "-O1", "-pthread"]);
-    command.args(["-Itests/cuda", "-xc++"]);
-    let compiled = command.arg(format!("{SOURCES}/agent.cu")).arg("-o");
-    let Ok(compiled) = compiled.arg(&agent).output() else {
-        not_installed("there is no `g++`", "install it, as in `apt install g++`");
+    let source = format!("{SOURCES}/agent.cu");
+    let mut command = Command::new(compiler);
+    let Ok(ended) = command
+        .args(flags)
+        .arg(source)
+        .arg("-o")
+        .arg(&agent)
+        .output()
+    else {
+        not_installed(format!("there is no `{compiler}`"), remedy);
         return None;
     };
-    assert_compiled(&compiled);
+    assert!(ended.status.success(), "{ended:?}");
     Some((folder, AgentCommand::new("cuda", agent, Vec::new())))
-}
-
-fn assert_compiled(compiled: &Output) {
-    let messages = String::from_utf8_lossy(&compiled.stderr);
-    assert!(compiled.status.success(), "{messages}");
 }
 
 #[test]
 fn cuda_agent_answers_on_stand_in() {
-    let Some((_folder, command)) = stand_in() else {
+    let flags = ["-std=c++17", "-O1", "-pthread", "-Itests/cuda", "-xc++"];
+    let remedy = "install it, as in `apt install g++`";
+    let Some((_folder, command)) = compiled("g++", &flags, remedy) else {
         return;
     };
     assert_protocol(&command);
@@ -51,7 +52,6 @@ fn cuda_agent_answers_on_stand_in() {
     check_host_comparisons(&connection);
     check_places(&connection);
     check_events(&connection);
-    check_refusals(&connection);
     check_missing_device(&command);
     check_offset_script(&command);
 }
@@ -132,28 +132,8 @@ fn check_events(connection: &SharedConnection) {
             "{ns}"
         );
     }
-    let mut least = |calls| {
-        let batches = event.batches("globaltimer", calls, 15);
-        let batches = batches.expect("events have batches");
-        batches.into_iter().min().expect("there are batches")
-    };
-    let [none, many] = [0, 20_000].map(&mut least);
-    assert!(0 < none && 2 * none < many, "{none} {many}");
-    let readings = event.readings(600).expect("events have readings");
-    assert!(readings.len() == 600 && readings.is_sorted());
     let rounds = compare_in_rounds(connection, &["event"], "globaltimer", [2, 3], 10);
     assert!(rounds.is_ok_and(|rounds| rounds.concat().iter().all(Option::is_some)));
-}
-
-fn check_refusals(connection: &SharedConnection) {
-    let mut clock = subject(connection, "globaltimer");
-    let is_refused = |fault: Fault| matches!(fault, Fault::Refused(_));
-    assert!(clock.readings(u32::MAX).is_err_and(is_refused));
-    assert!(clock.intervals(&[0, 1 << 40], 1).is_err_and(is_refused));
-    assert!(clock.batches("event", 1, 1).is_err_and(is_refused));
-    let other = clock.advance("globaltimer", Activity::OtherSpin, 1);
-    assert!(other.is_err_and(is_refused));
-    assert_eq!(clock.readings(3).map(|readings| readings.len()), Ok(3));
 }
 
 fn check_missing_device(command: &AgentCommand) {
@@ -196,17 +176,11 @@ fn cuda_agent_compiles_with_nvcc() {
     let installed = "target/cuda/nvidia/cu13/bin/nvcc";
     let is_installed = Path::new(installed).exists();
     let nvcc = if is_installed { installed } else { "nvcc" };
-    let folder = tempfile::tempdir().expect("the folder is created");
-    let agent = folder.path().join("agent");
-    let mut command = Command::new(nvcc);
-    command.args(["-O3", "-std=c++17", "-arch=native", "-o"]);
-    let command = command.arg(&agent).arg(format!("{SOURCES}/agent.cu"));
-    let Ok(compiled) = command.output() else {
-        not_installed("there is no `nvcc`", "run .ci/runtimes, which installs it");
+    let remedy = "run .ci/runtimes, which installs it";
+    let flags = ["-O3", "-std=c++17", "-arch=native"];
+    let Some((_folder, command)) = compiled(nvcc, &flags, remedy) else {
         return;
     };
-    assert_compiled(&compiled);
-    let command = AgentCommand::new("cuda", agent, Vec::new());
     // Without a device its timers are unavailable, with the reason.
     let connection = Connection::start(&command, None, PATIENCE).expect("the agent starts");
     let hello = connection.hello();

@@ -111,55 +111,30 @@ fn one_answer_holds_all_steps() {
 }
 
 #[test]
-fn refuses_huge_requests_before_allocating() {
-    let most = u32::MAX;
-    for request in [
-        json!({"op": "readings", "timer": "null", "count": most}),
-        json!({"op": "handoffs", "timer": "null", "cpus": [], "count": most}),
-        json!({"op": "intervals", "timer": "null", "work": [0, 0], "repeat": 5_000_001}),
-        json!({"op": "batches", "timer": "null", "reference": "monotonic", "calls": 0, "repeat": most}),
-        json!({"op": "comparisons", "timers": ["null"], "reference": "monotonic", "work": 0, "count": most, "repeat": most}),
-    ] {
-        assert!(error(&request).contains("at most"), "{request}");
-    }
-}
-
-#[test]
 fn survives_malformed_lines() {
     let mut script = b"rubbish\n\n{}\n{\"op\":\"dance\"}\n\xff\xfe\n[]\nnull\n".to_vec();
-    script.extend(br#"{"op":"readings","timer":"null","count":1.5}"#);
-    script.extend(b"\n{\"op\":\"readings\",\"timer\":\"null\",\"count\":-1}\n");
-    script.extend(vec![b'['; 100_000]);
-    script.push(b'\n');
-    script.extend(vec![b'x'; 2 * MAX_REQUEST_BYTES as usize + 100]);
-    script.push(b'\n');
-    script.extend(br#"{"op":"readings","timer":"null","count":2}"#);
+    let reading = |count: &str| format!(r#"{{"op":"readings","timer":"null","count":{count}}}"#);
+    let lines = [
+        reading("1.5"),
+        reading("-1"),
+        reading("4294967295"),
+        "[".repeat(100_000),
+        "x".repeat(2 * MAX_REQUEST_BYTES as usize + 100),
+        reading("2"),
+    ];
+    script.extend(lines.join("\n").bytes());
     let mut all = answers(&script);
     assert_eq!(
         all.pop(),
         Some(json!({"values": [0, 0]})),
         "a last line without a newline is answered"
     );
-    assert_eq!(all.len(), 11);
+    assert_eq!(all.len(), 12);
     for answer in &all {
         assert!(answer["error"].is_string(), "{answer}");
     }
-    assert!(all[10].to_string().contains("16 MiB"));
-}
-
-#[test]
-fn ends_when_output_closes() {
-    struct Closed;
-    impl Write for Closed {
-        fn write(&mut self, _: &[u8]) -> io::Result<usize> {
-            Err(io::ErrorKind::BrokenPipe.into())
-        }
-        fn flush(&mut self) -> io::Result<()> {
-            Ok(())
-        }
-    }
-    let error = serve(&mut &b"{}\n"[..], &mut Closed, &[], &[]).expect_err("a closed output");
-    assert_eq!(error.kind(), io::ErrorKind::BrokenPipe);
+    assert!(all[9].to_string().contains("at most"));
+    assert!(all[11].to_string().contains("16 MiB"));
 }
 
 /// Valid and almost valid requests that are small enough to be answered.
@@ -180,14 +155,6 @@ fn almost_valid_request() -> impl Strategy<Value = String> {
 }
 
 proptest! {
-    #[test]
-    fn answers_arbitrary_bytes_by_line(script: Vec<u8>) {
-        let lines = script.split(|&byte| byte == b'\n').count() - usize::from(script.is_empty() || script.ends_with(b"\n"));
-        let all = answers(&script);
-        prop_assert_eq!(all.len(), lines);
-        prop_assert!(all.iter().all(|answer| answer["error"].is_string()));
-    }
-
     #[test]
     fn answers_every_request(request in almost_valid_request(), cut in 0_usize..400) {
         prop_assert_eq!(answers(request.as_bytes()).len(), 1);
