@@ -76,6 +76,37 @@ pub fn with_half_width(value: f64, half: f64) -> String {
     format!("{value:.decimals$} ± {half:.decimals$}")
 }
 
+/// Formats a number with a fixed number of decimals; zero has no sign.
+pub fn fixed(number: f64, decimals: usize) -> String {
+    let text = format!("{number:.decimals$}");
+    match text.strip_prefix('-') {
+        Some(digits) if digits.bytes().all(|digit| matches!(digit, b'0' | b'.')) => {
+            digits.to_owned()
+        }
+        _ => text,
+    }
+}
+
+/// The ends of an interval in the unit and with the decimals of its value, which is `printed`, as in
+/// ` [20.91, 21.50]`. Empty if they are unknown or printed as the value.
+pub fn ends_like(figure: Interval, printed: &str) -> String {
+    let end = printed.find(|c| !"-.0123456789".contains(c));
+    let (number, unit) = printed.split_at(end.unwrap_or(printed.len()));
+    let units = TIME_UNITS.iter().chain(&RATE_UNITS).chain(&COUNT_UNITS);
+    let size = units.into_iter().find(|(_, name)| *name == unit);
+    let (Some((size, _)), Some((low, high))) = (size, figure.ends()) else {
+        return String::new();
+    };
+    let decimals = number
+        .split_once('.')
+        .map_or(0, |(_, decimals)| decimals.len());
+    let [low, high] = [low, high].map(|end| fixed(end / size, decimals));
+    if low == high && low == number {
+        return String::new();
+    }
+    format!(" [{low}, {high}]")
+}
+
 /// Formats a time in nanoseconds, as in `10.01 ns`, `4.000 ms`.
 pub fn time(ns: impl Into<Option<f64>>) -> String {
     scaled(ns.into(), &TIME_UNITS)

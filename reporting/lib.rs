@@ -11,6 +11,7 @@ pub mod comparison;
 pub mod document;
 pub mod durations;
 pub mod fields;
+pub mod format;
 pub mod glob;
 pub mod input;
 pub mod limits;

@@ -27,8 +27,8 @@ pub use estimators::{
 pub use judgement::{assessment, choice, samples, trust, watching};
 pub use probe::prober;
 pub use reporting::{
-    comparison, document, durations, fields, glob, input, limits, page, parallel, plot, report,
-    scratch, table, tabulation, text,
+    comparison, document, durations, fields, format, glob, input, limits, page, parallel, plot,
+    report, scratch, table, tabulation, text,
 };
 
 /// The examples of docs/library.md, which are compiled with the tests.

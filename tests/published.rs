@@ -5,9 +5,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use assert_cmd::assert::OutputAssertExt;
+use timermeter::format::{Format, Render, Style};
 use timermeter::model::{ProvenanceKind, Report, value_of};
-use timermeter::report::{Collection, render};
-use timermeter::table::{Format, Style};
+use timermeter::report::Collection;
 
 use super::paper;
 use super::program::{command, json};
@@ -35,7 +35,7 @@ fn published_reports_have_current_format() {
             (file.clone(), Format::Json),
             (file.with_file_name("README.md"), Format::Markdown),
         ] {
-            let text = render(&report, format, Style::default());
+            let text = report.rendered(format, Style::default());
             if std::env::var_os("TIMERMETER_UPDATE").is_some() {
                 fs::write(&path, &text).unwrap();
             }

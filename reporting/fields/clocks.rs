@@ -102,7 +102,7 @@ fn quality_fields() -> Vec<Field> {
         quality: Percent = row.quality, "Figure of merit (ICPE 2011), more is better", more("resolution^-0.1 · cost^-0.1 · spread^0.5, with resolution and cost in cycles; 100 % at best, and 0 for a clock that is wrong"),
             column("quality", "Quality %"), interval(), in_tables(Visibility::Always), metric("quality"), compared("quality");
         quality_interval: Text = Some(plus_minus(row.quality?)).filter(|text| !text.is_empty()), "95 % interval of Quality", more("in points, rounded outwards; both ends if it would leave 0 to 100; absent if a single process measured it"),
-            column("interval", "interval"), in_tables(Visibility::InFull), derived();
+            column("interval", "interval"), in_tables(Visibility::InFull), derived(), only_in_text();
         quality_printed: Percent = row.printed_quality, "Quality as printed in the publication",
             column("printed", "Quality, printed %"), in_tables(Visibility::Wide);
         processes: Count = row.observations.as_ref()?.processes, "Number of fresh processes that measured it",

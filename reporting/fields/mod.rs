@@ -48,6 +48,8 @@ pub struct Field {
     pub by_platform: Option<Visibility>,
     /// Whether files with all columns omit the field, because other fields contain the same values.
     pub derived: bool,
+    /// Whether documents omit the column, because they print intervals with their numbers.
+    only_in_text: bool,
     /// Whether it says nothing about the processor of a device.
     pub is_of_cpu: bool,
     /// The OpenMetrics gauge of the field.
@@ -379,6 +381,7 @@ impl Field {
             max_chars,
             about: if self.key == "timer" { "" } else { self.about },
             words: self.more,
+            only_in_text: self.only_in_text,
             ..column
         }
     }
@@ -420,6 +423,7 @@ impl Field {
             by_platform: None,
             derived: false,
             is_of_cpu: false,
+            only_in_text: false,
             metric: None,
             compared: None,
             range: rules.range,
@@ -476,6 +480,14 @@ impl Field {
     fn of_cpu(self) -> Self {
         Self {
             is_of_cpu: true,
+            ..self
+        }
+    }
+
+    /// Omits the column in documents, which print intervals with their numbers.
+    fn only_in_text(self) -> Self {
+        Self {
+            only_in_text: true,
             ..self
         }
     }

@@ -1,7 +1,6 @@
 //! Renders reports as web pages that need no other files. The templates in `templates/` escape all
 //! text of reports.
 
-mod printed;
 pub mod site;
 mod view;
 
@@ -9,7 +8,6 @@ use askama::Template;
 
 use crate::model::{Report, Tool};
 use crate::tabulation::Platforms;
-pub use printed::PrintedReport;
 use view::ReportView;
 
 #[derive(Default, Template)]

@@ -4,7 +4,7 @@
 use std::fmt::Write;
 
 use super::{Axis, Plot, PlotPoint, PlotShape};
-use crate::table::escape_html;
+use crate::format::escape_html;
 
 /// The colour of points and bars. `templates/page.css` repeats these colours.
 const DATA: &str = "#1B4F8A";

@@ -12,11 +12,10 @@ use timers::os::files::Folder;
 
 use super::machine::name;
 use super::output::{OutputError, WholeFile};
-use super::{json, render};
 use crate::fields::slug;
+use crate::format::{Format, Render, Style, json};
 use crate::model::Report;
 use crate::scratch::ScratchFolder;
-use crate::table::{Format, Style};
 
 /// The name of the report in the folder of a run.
 const REPORT_FILE: &str = "report.json";
@@ -58,7 +57,7 @@ impl Archive {
         let page = format!(
             "# Timers of {}\n\n{}\nEvery figure with all its digits, and what it rests on: [report.json](report.json).\n",
             name(report),
-            render(report, Format::Markdown, Style::default())
+            report.rendered(Format::Markdown, Style::default())
         );
         write(
             &self.scratch.path().join(REPORT_FILE),

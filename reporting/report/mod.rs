@@ -4,20 +4,17 @@
 mod archive;
 mod collection;
 mod facts;
-mod format;
-pub mod json;
 pub mod machine;
 mod notes;
-pub mod openmetrics;
 mod output;
 mod range;
 mod read;
+mod render;
 mod sections;
 
 pub use archive::{Archive, Baselines, Unresolved, home, is_baseline_name};
 pub use collection::{Collection, ReportFile, files};
 pub use facts::facts;
-pub use format::render;
 pub(crate) use output::parent;
 pub use output::{OutputError, StandardOutput, WholeFile, append, is_stdout};
 pub use range::{InvalidReport, check};

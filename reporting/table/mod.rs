@@ -1,26 +1,14 @@
-//! Defines tables of columns and cells, and writes them in all formats. Text of reports is
-//! untrusted: it first becomes one printable line ([`plain`]), without control characters and
-//! characters that reorder text; then the `escape` function of each format makes it safe for that
-//! format.
+//! Tables of columns and cells, and the notation of their numbers for people.
 
-mod data;
-mod format;
-mod latex;
-mod markup;
-mod text;
 mod value;
 
 use std::borrow::Cow;
-use std::io::{self, Write};
 
 use crate::model::Tool;
-use crate::text::numbers::{NOTHING, count, rate, significant, time, with_half_width};
-use crate::text::plain;
+use crate::text::numbers::{
+    NOTHING, count, ends_like, fixed, rate, significant, time, with_half_width,
+};
 
-pub use data::CsvWriter;
-pub use format::{Format, UnknownEnding};
-pub use markup::{escape_html, escape_markdown};
-pub use text::Style;
 pub use value::{CellValue, Type};
 
 /// The notation of the numbers of a column in formats for people.
@@ -68,6 +56,8 @@ pub struct TableColumn {
     pub words: &'static str,
     /// Whether LaTeX prints the cells as footnotes to the first cells of their rows.
     pub is_footnote: bool,
+    /// Whether documents leave the column out, because the interval is in the cell of the number.
+    pub only_in_text: bool,
 }
 
 /// What documents print with a table.
@@ -103,21 +93,8 @@ pub struct Table<'a> {
     pub columns: Vec<TableColumn>,
     /// The cells of each row; missing cells at the end are empty.
     pub rows: Vec<Cow<'a, [CellValue]>>,
-    /// Whether the text for people has ASCII characters only.
-    pub ascii: bool,
     /// What Markdown, HTML and LaTeX print with the table.
     pub caption: Option<Caption>,
-}
-
-/// Formats a number with a fixed number of decimals; zero has no sign.
-fn format_fixed(figure: f64, decimals: usize) -> String {
-    let text = format!("{figure:.decimals$}");
-    match text.strip_prefix('-') {
-        Some(digits) if digits.bytes().all(|digit| matches!(digit, b'0' | b'.')) => {
-            digits.to_owned()
-        }
-        _ => text,
-    }
 }
 
 impl TableColumn {
@@ -134,6 +111,7 @@ impl TableColumn {
             about: "",
             words: "",
             is_footnote: false,
+            only_in_text: false,
         }
     }
 
@@ -157,34 +135,30 @@ impl TableColumn {
 
     /// Formats a cell for people. Text is neither cleaned nor escaped.
     pub fn format_cell(&self, cell: &CellValue) -> String {
-        match cell {
-            CellValue::Nothing => NOTHING.to_owned(),
-            CellValue::Figure(figure) => match (self.notation, figure.ends()) {
-                (Notation::HalfWidth, Some((low, high))) => {
-                    let half = (figure.value - low).max(high - figure.value);
-                    with_half_width(figure.value, half)
-                }
-                _ => self.format_number(figure.value),
-            },
-            CellValue::AtMost(bound) => format!("≤ {}", self.format_number(*bound)),
-            CellValue::Amortised(mean) => format!("{} (amortised)", self.format_number(*mean)),
-            CellValue::Link { text, .. } => text.to_string(),
-            other => other.to_string(),
-        }
+        self.format(self.notation, cell)
     }
 
-    /// Formats a cell for documents, in which each time has a suitable unit, as in `1.2 µs`.
-    fn format_with_unit(&self, cell: &CellValue) -> String {
-        match (self.time_heading(), cell) {
-            (Some(_), CellValue::Figure(ns)) => time(Some(ns.value)),
-            (Some(_), CellValue::AtMost(ns)) => format!("≤ {}", time(Some(*ns))),
-            (Some(_), CellValue::Amortised(ns)) => format!("{} (amortised)", time(Some(*ns))),
-            _ => self.format_cell(cell),
-        }
+    /// Formats a cell for documents, in which each time has a suitable unit. The ends of an interval
+    /// follow in the same unit, as in `21.20 ns [20.91, 21.50]`.
+    pub fn format_in_document(&self, cell: &CellValue) -> String {
+        let notation = match self.time_heading() {
+            Some(_) => Notation::Time,
+            None => self.notation,
+        };
+        let text = self.format(notation, cell);
+        let ends = match cell {
+            CellValue::Figure(figure) => match notation {
+                Notation::HalfWidth => String::new(),
+                Notation::Percent => ends_like(figure.map(|share| 100.0 * share), &text),
+                _ => ends_like(*figure, &text),
+            },
+            _ => String::new(),
+        };
+        text + &ends
     }
 
     /// The heading for documents, in which each cell has its own unit.
-    fn heading_without_ns(&self) -> &'static str {
+    pub fn document_heading(&self) -> &'static str {
         self.time_heading().unwrap_or(self.heading)
     }
 
@@ -195,13 +169,32 @@ impl TableColumn {
             .filter(|_| self.notation == Notation::Significant)
     }
 
-    fn format_number(&self, figure: f64) -> String {
-        match self.notation {
+    fn format(&self, notation: Notation, cell: &CellValue) -> String {
+        match cell {
+            CellValue::Nothing => NOTHING.to_owned(),
+            CellValue::Figure(figure) => match (notation, figure.ends()) {
+                (Notation::HalfWidth, Some((low, high))) => {
+                    let half = (figure.value - low).max(high - figure.value);
+                    with_half_width(figure.value, half)
+                }
+                _ => notation.number(figure.value),
+            },
+            CellValue::AtMost(bound) => format!("≤ {}", notation.number(*bound)),
+            CellValue::Amortised(mean) => format!("{} (amortised)", notation.number(*mean)),
+            CellValue::Link { text, .. } => text.to_string(),
+            other => other.to_string(),
+        }
+    }
+}
+
+impl Notation {
+    fn number(self, figure: f64) -> String {
+        match self {
             Notation::Significant | Notation::HalfWidth => significant(figure, 4),
-            Notation::Fixed(decimals) => format_fixed(figure, decimals),
+            Notation::Fixed(decimals) => fixed(figure, decimals),
             Notation::Time => time(Some(figure)),
             Notation::Count => count(Some(figure)),
-            Notation::Percent => format_fixed(100.0 * figure, 2),
+            Notation::Percent => fixed(100.0 * figure, 2),
             Notation::Rate => rate(Some(figure)),
         }
     }
@@ -229,49 +222,17 @@ impl<'a> Table<'a> {
         }
     }
 
-    /// Writes the table; the text format is not adapted to a terminal.
-    ///
-    /// # Errors
-    /// When the output cannot be written, or tables do not support the format.
-    pub fn write(&self, format: Format, output: &mut dyn Write) -> io::Result<()> {
-        match format {
-            Format::Table => text::write(self, output),
-            Format::Markdown => markup::write_markdown(self, output),
-            Format::Csv => data::write_csv(self, output),
-            Format::Latex => latex::write(self, output),
-            Format::Html => markup::write_html(self, output),
-            Format::Json => data::write_json(self, output),
-            _ => Err(io::ErrorKind::Unsupported.into()),
+    /// The table as documents print it, which have intervals with their numbers.
+    pub fn for_documents(&self) -> Cow<'_, Self> {
+        let mut table = Cow::Borrowed(self);
+        while let Some(at) = table.columns.iter().position(|column| column.only_in_text) {
+            table.to_mut().remove_column(at);
         }
-    }
-
-    /// Renders the table in one of the text formats.
-    pub fn render(&self, format: Format) -> String {
-        let mut text = Vec::new();
-        self.write(format, &mut text)
-            .expect("writing to a vector succeeds, and tables support the format");
-        String::from_utf8(text).expect("all formats are UTF-8")
-    }
-
-    /// Writes a line for each row: its cells between the three texts of `line`.
-    fn write_rows(
-        &self,
-        output: &mut dyn Write,
-        [begin, between, end]: [&str; 3],
-        cell: impl Fn(&TableColumn, &CellValue) -> String,
-    ) -> io::Result<()> {
-        self.rows.iter().try_for_each(|row| {
-            let cells = self
-                .cells(row)
-                .map(|(column, value)| cell(column, value))
-                .collect::<Vec<_>>()
-                .join(between);
-            writeln!(output, "{begin}{cells}{end}")
-        })
+        table
     }
 
     /// The cells of a row with their columns; missing cells are [`CellValue::Nothing`].
-    fn cells<'b>(
+    pub fn cells<'b>(
         &'b self,
         row: &'b [CellValue],
     ) -> impl Iterator<Item = (&'b TableColumn, &'b CellValue)> {
@@ -280,16 +241,3 @@ impl<'a> Table<'a> {
             .zip(row.iter().chain(std::iter::repeat(&CellValue::Nothing)))
     }
 }
-
-/// Converts text to one printable line and escapes it: `escape` appends the escaped form of a
-/// character to the output.
-fn escape_with(text: &str, escape: impl Fn(char, &mut String)) -> String {
-    let mut out = String::with_capacity(text.len());
-    for c in plain(text).chars() {
-        escape(c, &mut out);
-    }
-    out
-}
-
-#[cfg(test)]
-mod tests;

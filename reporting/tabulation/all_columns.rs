@@ -5,9 +5,9 @@ use std::io;
 use std::path::PathBuf;
 
 use crate::fields::{Kind, cells, columns};
+use crate::format::CsvWriter;
 use crate::model::Report;
 use crate::report::{Collection, ReadError, WholeFile, files};
-use crate::table::CsvWriter;
 
 /// The number of reports in a part.
 const REPORTS_PER_PART: usize = 128;

@@ -9,11 +9,11 @@ use std::collections::{BTreeSet, HashMap};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use crate::document::Render;
 use crate::fields::{Field, Kind, Row, Visibility, cell_reader, fields_of, rows, short_path, slug};
+use crate::format::{Format, Render, Style};
 use crate::model::{ProvenanceKind, Report};
 use crate::report::{Collection, ReadError, ReportFile};
-use crate::table::{Caption, CellValue, Format, Style, Table, TableColumn};
+use crate::table::{Caption, CellValue, Table, TableColumn};
 use crate::text::counted;
 
 pub use column::ColumnName;
@@ -244,16 +244,11 @@ impl Tabulation {
 
 impl Render for Tabulation {
     fn write(&self, format: Format, style: Style, output: &mut dyn Write) -> io::Result<()> {
-        let is_for_programs = matches!(format, Format::Csv | Format::Json);
-        let mut table = match is_for_programs {
-            true => self.data(),
-            false => self.table(format),
+        let table = match format {
+            Format::Csv | Format::Json => self.data(),
+            _ => self.table(format),
         };
-        if format == Format::Table && style.width.is_some() {
-            return output.write_all(table.on_terminal(style, &|_| "").as_bytes());
-        }
-        table.ascii = style.ascii;
-        table.write(format, output)
+        table.write(format, style, output)
     }
 }
 

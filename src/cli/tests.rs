@@ -1,6 +1,6 @@
 use super::{Cli, CompareArgs, ProbeArgs, Verb};
+use crate::format::Format;
 use crate::platform::frequency::CyclesFrom;
-use crate::table::Format;
 use clap::CommandFactory;
 use std::path::PathBuf;
 

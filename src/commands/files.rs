@@ -9,10 +9,11 @@ use super::{
 };
 use crate::cli::RunArgs;
 use crate::fields::all_rows;
+use crate::format::json;
 use crate::messages::{is_quiet, print_message};
 use crate::model::{Report, Status};
 use crate::recording::Recording;
-use crate::report::{Archive, Baselines, WholeFile, is_stdout, json};
+use crate::report::{Archive, Baselines, WholeFile, is_stdout};
 use crate::runs::{FinishedRun, RunError};
 
 /// The output files of a run. They are checked before anything is measured, and written before the

@@ -32,13 +32,14 @@ use anstream::{AutoStream, ColorChoice};
 
 use serde::Serialize;
 
+use crate::format::{Format, Render, Style, repeated_answer};
+
 use crate::cli::{Colour, CommonArgs, OutputArgs, OutputFile};
-use crate::document::{Document, Render, repeated_answer};
+use crate::document::Document;
 use crate::messages::{be_quiet, has_ascii_locale, is_quiet, print_message};
 use crate::report::{OutputError, WholeFile};
 use crate::runs::RunError;
 use crate::selection::SelectionError;
-use crate::table::{Format, Style};
 use crate::text::{ascii, date_time};
 
 /// Longest time from a signal to the end of the program, in which it ends all child processes, or

@@ -16,13 +16,13 @@ use crate::choice::wait_snippet::wait_snippet;
 use crate::choice::waits::RankedWait;
 use crate::choice::{Choice, Language, RankedClock, Requirement, choose, clock_row};
 use crate::cli::PickArgs;
-use crate::document::{Document, Render};
+use crate::document::Document;
 use crate::fields::conditions_in_words;
 use crate::findings::machine::slowing_library;
+use crate::format::{Format, Render, Style};
 use crate::model::{Nanos, Path, Report, value_of};
 use crate::report::read;
 use crate::requests::{HostRequest, ProbeRequest, RunRequest, RuntimeName};
-use crate::table::{Format, Style};
 use crate::text::numbers::{rate, significant, time, trimmed};
 
 /// Number of other timers that are listed after the picked one without --all: with the code, an

@@ -3,14 +3,15 @@
 
 use std::io::{self, Write};
 
+use crate::format::{Format, Render, Style};
+
 use crate::assessment::sentences;
-use crate::document::{Document, FindingText, Render};
+use crate::document::{Document, FindingText};
 use crate::fields::all_rows;
 use crate::model::{Finding, Report, Severity};
-use crate::page::{self, PrintedReport};
+use crate::page;
 use crate::report::machine::{in_a_line, name, report_facts};
-use crate::report::{Detail, facts};
-use crate::table::{Format, Style};
+use crate::report::{Detail, document, facts};
 
 /// The largest number of named timers that are printed in detail; more are compared in a table.
 /// *Judgement*.
@@ -32,15 +33,12 @@ impl Render for Printed<'_> {
         let in_detail = self.are_named && self.reports.iter().all(is_short);
         match (format, self.reports) {
             (Format::Table, _) if in_detail => self.timers().write(format, style, output),
-            (_, [report]) => PrintedReport {
-                report,
-                detail: self.detail,
-            }
-            .write(format, style, output),
+            (Format::Table, [report]) => document(report, self.detail).write(format, style, output),
             (Format::Html, reports) => {
                 let page = page::render(reports, self.left_out);
                 output.write_all(page.map_err(io::Error::other)?.as_bytes())
             }
+            (_, [report]) => report.write(format, style, output),
             (_, reports) => {
                 let mut document = Document::new(reports);
                 for report in reports {

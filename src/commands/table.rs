@@ -6,9 +6,9 @@ use std::path::PathBuf;
 use super::{CommandError, CommandResult, emit, failed, prepare_outputs, report_unreadable};
 use crate::cli::{OutputFile, TableArgs};
 use crate::fields::Kind;
+use crate::format::Format;
 use crate::messages::print_message;
 use crate::report::{WholeFile, is_stdout};
-use crate::table::Format;
 use crate::tabulation::{ColumnName, Tabulation, all_columns};
 
 /// Runs the command. Returns `true` if all files could be read.

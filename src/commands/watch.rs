@@ -13,12 +13,12 @@ use timers::os::signals;
 
 use super::{CommandError, CommandResult, Outputs, date, failed, prepare_outputs};
 use crate::cli::WatchArgs;
+use crate::format::Format;
 use crate::hosts::children::with_remedy;
 use crate::input::{self, MAX_REPORT_BYTES};
 use crate::messages::{in_locale, print_message};
 use crate::platform::{Root, clock_source};
 use crate::report::{append, parse_line};
-use crate::table::Format;
 use crate::text::numbers::short_time;
 use crate::text::{date_time, plain};
 use crate::watching::log::{self, Begin, End, LogLine};

@@ -24,17 +24,17 @@ use serde_json::{Value, json};
 use timermeter::choice::waits::{WaitRequirement, choose};
 use timermeter::cli::Cli;
 use timermeter::comparison::Comparison;
-use timermeter::document::{Document, Render};
+use timermeter::document::Document;
 use timermeter::durations;
 use timermeter::fields::{all_rows, check_interval};
+use timermeter::format::{Format, Render, Style};
 use timermeter::hosts::protocol::{Hello, Reply};
 use timermeter::model::{Interval, Report};
 use timermeter::page;
 use timermeter::plot::Plot;
 use timermeter::recording::Recording;
-use timermeter::report::{Detail, check, facts, parse, parse_line, render};
+use timermeter::report::{Detail, check, facts, parse, parse_line};
 use timermeter::samples::judge;
-use timermeter::table::{Format, Style};
 use timermeter::text::plain;
 use timermeter::watching::log;
 
@@ -135,7 +135,7 @@ fn not_finite(text: &str) -> Option<&str> {
 
 fn show(report: &Report) {
     for format in [Format::Table, Format::Markdown, Format::Csv] {
-        let text = render(report, format, PLAIN);
+        let text = report.rendered(format, PLAIN);
         steers_nothing(&text);
     }
     for row in all_rows(report) {
@@ -152,7 +152,7 @@ fn show(report: &Report) {
         language: None,
     };
     let _ = choose(report, &often);
-    let json = render(report, Format::Json, PLAIN);
+    let json = report.rendered(Format::Json, PLAIN);
     parse(&json, "again").expect("the report is readable");
 }
 
@@ -275,7 +275,7 @@ fn survives_changed_traces() {
                 match report {
                     Ok(report) if check(&report).is_ok() => {
                         show(&report);
-                        verbs::read(&render(&report, Format::Json, PLAIN));
+                        verbs::read(&report.rendered(Format::Json, PLAIN));
                     }
                     _ => {}
                 }

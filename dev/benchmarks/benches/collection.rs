@@ -8,8 +8,9 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use criterion::{Criterion, criterion_group, criterion_main};
+use timermeter::format::json;
 use timermeter::model::Report;
-use timermeter::report::{json, read};
+use timermeter::report::read;
 
 const PROGRAM: &str = concat!(
     env!("CARGO_MANIFEST_DIR"),

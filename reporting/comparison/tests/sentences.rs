@@ -3,9 +3,9 @@
 use super::{compared, decide, run};
 use crate::comparison::ChangeVerdict::{Better, Unchanged, Worse};
 use crate::comparison::{Comparison, Decision};
-use crate::document::{Document, Render};
+use crate::document::Document;
+use crate::format::{Format, Render, Style};
 use crate::model::Report;
-use crate::table::{Format, Style};
 
 const UNCHANGED: &str = "costs unchanged (";
 

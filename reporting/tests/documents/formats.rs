@@ -1,9 +1,9 @@
 //! Formats of handmade reports with missing values, failed timers and malicious text: screens are
 //! compared with snapshots.
 
-use reporting::document::Render;
-use reporting::report::{Detail, document, parse, render, schema};
-use reporting::table::{Format, Style};
+use reporting::format::{Format, Render, Style};
+
+use reporting::report::{Detail, document, parse, schema};
 
 use crate::steering::steers_nothing;
 
@@ -25,7 +25,7 @@ fn table(width: u16, detail: Detail, colour: bool) -> String {
 }
 
 fn render_sample(format: Format) -> String {
-    render(&report(), format, Style::default())
+    report().rendered(format, Style::default())
 }
 
 #[test]
@@ -47,18 +47,14 @@ fn quality_interval_stays_in_range() {
         .expect("the clock has a Quality");
     (quality.low, quality.high) = (0.0, 1.0);
     for format in [Format::Table, Format::Markdown] {
-        let text = render(&report, format, Style::default());
+        let text = report.rendered(format, Style::default());
         assert!(text.contains(" 0–100"), "{text}");
     }
 }
 
 #[test]
 fn report_without_results() {
-    insta::assert_snapshot!(render(
-        &nothing_determined(),
-        Format::Table,
-        Style::default()
-    ));
+    insta::assert_snapshot!(nothing_determined().rendered(Format::Table, Style::default()));
 }
 
 #[test]
@@ -70,9 +66,9 @@ fn hostile_texts_steer_nothing_and_are_no_formulas() {
         report_without_finite_waits(),
     ] {
         for format in [Format::Table, Format::Csv, Format::Markdown] {
-            steers_nothing(&render(&report, format, Style::default()));
+            steers_nothing(&report.rendered(format, Style::default()));
         }
-        let text = render(&report, Format::Csv, Style::default());
+        let text = report.rendered(Format::Csv, Style::default());
         for record in csv::Reader::from_reader(text.as_bytes()).records() {
             let is_formula = |cell: &str| {
                 cell.parse::<f64>().is_err() && cell.starts_with(['=', '+', '-', '@', '\t', '\r'])
@@ -93,7 +89,7 @@ fn json_round_trips_and_fits_schema() {
         report_of_periods(),
         report_without_finite_waits(),
     ] {
-        let text = render(&report, Format::Json, Style::default());
+        let text = report.rendered(Format::Json, Style::default());
         let value: serde_json::Value = serde_json::from_str(&text).unwrap();
         let errors: Vec<String> = validator
             .iter_errors(&value)
@@ -102,13 +98,13 @@ fn json_round_trips_and_fits_schema() {
         assert!(errors.is_empty(), "{errors:?}");
         // Reading a report removes control characters from its text.
         let read = parse(&text, "sample").unwrap();
-        let again = render(&read, Format::Json, Style::default());
+        let again = read.rendered(Format::Json, Style::default());
         assert_eq!(again.lines().count(), text.lines().count());
         assert_eq!(parse(&again, "sample").unwrap(), read);
     }
     for report in [report(), report_of_waits(), report_of_periods()] {
         assert_eq!(
-            parse(&render(&report, Format::Json, Style::default()), "sample").unwrap(),
+            parse(&report.rendered(Format::Json, Style::default()), "sample").unwrap(),
             report
         );
     }
@@ -140,24 +136,13 @@ fn schema_refuses_other_documents() {
     );
 }
 
-/// A report of sleep primitives and a report of periodic timers in a format.
-fn render_waits(format: Format, width: Option<u16>) -> String {
-    [report_of_waits(), report_of_periods()]
-        .map(|report| {
-            render(
-                &report,
-                format,
-                Style {
-                    width,
-                    colour: false,
-                    ..Style::default()
-                },
-            )
-        })
-        .join("\n=====\n\n")
-}
-
 #[test]
 fn waits_at_80_columns() {
-    insta::assert_snapshot!(render_waits(Format::Table, Some(80)));
+    let style = Style {
+        width: Some(80),
+        ..Style::default()
+    };
+    let reports = [report_of_waits(), report_of_periods()];
+    let texts = reports.map(|report| report.rendered(Format::Table, style));
+    insta::assert_snapshot!(texts.join("\n=====\n\n"));
 }

@@ -8,14 +8,13 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 
 use estimators::model::Report;
-use reporting::report::render;
-use reporting::table::{Format, Style};
+use reporting::format::{Format, Render, Style};
 
 use crate::sample::{nothing_determined, report, report_of_periods, report_of_waits};
 use crate::skipping;
 
 fn rendered(report: &Report) -> String {
-    render(report, Format::OpenMetrics, Style::default())
+    report.rendered(Format::OpenMetrics, Style::default())
 }
 
 #[test]

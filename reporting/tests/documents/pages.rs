@@ -5,11 +5,11 @@ use std::fs;
 use std::path::Path;
 
 use estimators::model::Report;
+use reporting::format::{Format, Render, Style};
 use reporting::page::render;
 use reporting::page::site;
 use reporting::plot::Plot;
-use reporting::report::{read, render as render_report};
-use reporting::table::{Format, Style};
+use reporting::report::read;
 use serde_json::json;
 
 use crate::browser::in_browser;
@@ -86,7 +86,7 @@ fn draws_plots_of_a_clock() {
 
 fn write(report: &Report, path: &Path) {
     fs::create_dir_all(path.parent().unwrap()).unwrap();
-    fs::write(path, render_report(report, Format::Json, Style::default())).unwrap();
+    fs::write(path, report.rendered(Format::Json, Style::default())).unwrap();
 }
 
 #[test]

@@ -4,10 +4,9 @@ use std::path::PathBuf;
 
 use clap::ValueEnum;
 use estimators::model::{Report, value_of};
-use reporting::document::Render;
 use reporting::fields::{Field, Kind};
-use reporting::report::{Collection, render};
-use reporting::table::{Format, Style};
+use reporting::format::{Format, Render, Style};
+use reporting::report::Collection;
 use reporting::tabulation::{ColumnName, RowOf, TableChoice, Tabulation};
 
 use crate::sample::report;
@@ -36,7 +35,7 @@ fn write_reports() -> (tempfile::TempDir, Vec<PathBuf>) {
     other.timers.retain(|row| row.id != "rdtsc");
     let paths = ["a.json", "b.json"].map(|name| folder.path().join(name));
     for (path, report) in paths.iter().zip([report(), other]) {
-        std::fs::write(path, render(&report, Format::Json, Style::default())).unwrap();
+        std::fs::write(path, report.rendered(Format::Json, Style::default())).unwrap();
     }
     (folder, paths.to_vec())
 }

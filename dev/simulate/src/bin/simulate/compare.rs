@@ -7,8 +7,9 @@ use serde::Serialize;
 use simulate::comparing::machine::platforms;
 use simulate::comparing::{CELLS, CHANGES, Cell, FalseChange, FoundChanges};
 use timermeter::commands::{CommandError, terminal_style};
+use timermeter::format::{Format, Render, Style};
 use timermeter::parallel;
-use timermeter::table::{CellValue, Format};
+use timermeter::table::CellValue;
 use timermeter::text::hang;
 
 use super::{Args, print, progress, table};
@@ -139,7 +140,11 @@ fn as_table(outcome: &Outcome, output: &mut dyn Write) -> Result<(), CommandErro
             percent(cell.costs, outcome.pairs),
         ]);
     }
-    writeln!(output, "{}", unchanged.render(Format::Table))?;
+    writeln!(
+        output,
+        "{}",
+        unchanged.rendered(Format::Table, Style::default())
+    )?;
     let mut planted = table(&["changed", "found %", "wrong %", "others %", "covered %"]);
     for Planted { change, found } in &outcome.planted {
         planted.push(vec![
@@ -150,7 +155,11 @@ fn as_table(outcome: &Outcome, output: &mut dyn Write) -> Result<(), CommandErro
             percent(found.covered, found.intervals),
         ]);
     }
-    write!(output, "{}", planted.render(Format::Table))?;
+    write!(
+        output,
+        "{}",
+        planted.rendered(Format::Table, Style::default())
+    )?;
     let mut legend = String::new();
     for line in LEGEND.lines() {
         hang(&mut legend, "", "  ", line, terminal_style().columns());

@@ -16,8 +16,9 @@ use indicatif::{ProgressBar, ProgressStyle};
 use serde::Serialize;
 use simulate::figure::FigureSummary;
 use timermeter::commands::CommandError;
-use timermeter::document::{Document, Render};
-use timermeter::table::{Style, Table, TableColumn};
+use timermeter::document::Document;
+use timermeter::format::{Render, Style};
+use timermeter::table::{Table, TableColumn};
 use timermeter::text::numbers;
 
 /// The default number of simulated timers.
@@ -107,7 +108,7 @@ fn print<T: Serialize>(
 ) -> Result<(), CommandError> {
     match format {
         Format::Json => Document::new(outcome).write(
-            timermeter::table::Format::Json,
+            timermeter::format::Format::Json,
             Style::default(),
             output,
         )?,

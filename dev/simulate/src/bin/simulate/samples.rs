@@ -6,7 +6,8 @@ use std::io::Write;
 use serde::Serialize;
 use simulate::samples::{Counts, score};
 use timermeter::commands::CommandError;
-use timermeter::table::{CellValue, Format};
+use timermeter::format::{Format, Render, Style};
+use timermeter::table::CellValue;
 
 use super::{Args, print, short_percent, table};
 
@@ -84,6 +85,10 @@ fn as_table(outcome: &SamplesOutcome, output: &mut dyn Write) -> Result<(), Comm
         let last = [short_percent(found).into()];
         table.push(first.into_iter().chain(cells).chain(last).collect());
     }
-    write!(output, "{}", table.render(Format::Table))?;
+    write!(
+        output,
+        "{}",
+        table.rendered(Format::Table, Style::default())
+    )?;
     Ok(())
 }

@@ -9,11 +9,11 @@ use simulate::population::{SteppedClock, steps};
 use simulate::{Truth, coverage};
 use timermeter::campaign::sampling::CampaignPlan;
 use timermeter::commands::CommandError;
+use timermeter::format::{Format, Render, Style};
 use timermeter::model::Interval;
 use timermeter::parallel;
 use timermeter::profile::resolution;
 use timermeter::resolution::Resolution;
-use timermeter::table::Format;
 
 use super::{Args, DEFAULT_COUNT, MAX_STANDARD_ERRORS, print, progress, table};
 
@@ -252,7 +252,7 @@ fn show(outcome: &Outcome, output: &mut dyn Write) -> Result<(), CommandError> {
         let counts = counts.map(|count| count.to_string().into());
         rows.push([name.as_str().into()].into_iter().chain(counts).collect());
     }
-    write!(output, "{}", rows.render(Format::Table))?;
+    write!(output, "{}", rows.rendered(Format::Table, Style::default()))?;
     for miss in outcome.misses.iter().take(MAX_LISTED) {
         writeln!(output, "{miss}")?;
     }

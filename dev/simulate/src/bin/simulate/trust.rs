@@ -7,8 +7,8 @@ use std::io::Write;
 use serde::Serialize;
 use simulate::trust::{Judged, clocks_on_cpus, slewed_clocks};
 use timermeter::commands::CommandError;
+use timermeter::format::{Format, Render, Style};
 use timermeter::parallel;
-use timermeter::table::Format;
 
 use super::{Args, DEFAULT_COUNT, print, progress, table};
 
@@ -134,7 +134,7 @@ fn as_table(outcome: &TrustOutcome, output: &mut dyn Write) -> Result<(), Comman
         let numbers = numbers.map(|number| number.to_string().into());
         rows.push([(*name).into()].into_iter().chain(numbers).collect());
     }
-    write!(output, "{}", rows.render(Format::Table))?;
+    write!(output, "{}", rows.rendered(Format::Table, Style::default()))?;
     for wrong in outcome.wrong.iter().take(MAX_LISTED) {
         writeln!(output, "wrong: {wrong}")?;
     }

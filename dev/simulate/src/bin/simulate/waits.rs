@@ -10,9 +10,10 @@ use simulate::waits::population;
 use simulate::waits::score::{Counts, Judged, Score};
 use timermeter::campaign::sampling::CampaignPlan;
 use timermeter::commands::{CommandError, terminal_style};
+use timermeter::format::{Format, Render, Style};
 use timermeter::model::Interval;
 use timermeter::parallel;
-use timermeter::table::{CellValue, Format};
+use timermeter::table::CellValue;
 use timermeter::text::hang;
 use timers::Answer;
 
@@ -204,7 +205,7 @@ fn as_table(outcome: &WaitsOutcome, output: &mut dyn Write) -> Result<(), Comman
                     .collect(),
             );
         }
-        table.render(Format::Table)
+        table.rendered(Format::Table, Style::default())
     };
     let steps = [
         "granularity",
@@ -245,7 +246,11 @@ fn as_table(outcome: &WaitsOutcome, output: &mut dyn Write) -> Result<(), Comman
             .into(),
         ]);
     }
-    write!(output, "{}", figures.render(Format::Table))?;
+    write!(
+        output,
+        "{}",
+        figures.rendered(Format::Table, Style::default())
+    )?;
     let mut legend = String::new();
     hang(&mut legend, "", "  ", LEGEND, terminal_style().columns());
     write!(output, "\n{legend}")?;

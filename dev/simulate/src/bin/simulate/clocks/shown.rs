@@ -4,7 +4,8 @@ use std::io::Write;
 
 use simulate::score::{FIGURES, Summary};
 use timermeter::commands::{CommandError, terminal_style};
-use timermeter::table::{CellValue, Style};
+use timermeter::format::{Format, Render, Style};
+use timermeter::table::CellValue;
 use timermeter::text::{hang, numbers};
 
 use super::{Judged, Miss, Outcome};
@@ -53,11 +54,6 @@ fn groups(judged: &Judged) -> impl Iterator<Item = (&str, &Summary)> {
         .chain([("all", &judged.all)])
 }
 
-/// The SGR parameters of a row: none, so no row is coloured.
-fn uncoloured(_row: usize) -> &'static str {
-    ""
-}
-
 fn misses_percent(summary: &Summary) -> String {
     format!(
         "{:.1} ({:.1}) %",
@@ -82,7 +78,7 @@ fn tables(judged: &Judged, style: Style) -> String {
             );
             table.push(row);
         }
-        table.on_terminal(style, &uncoloured) + "\n"
+        table.rendered(Format::Table, style) + "\n"
     };
     let mut misses_table = table(&["", "timers", "wrong steps", "misses"]);
     for (group, summary) in groups(judged) {
@@ -98,7 +94,7 @@ fn tables(judged: &Judged, style: Style) -> String {
         .enumerate()
         .map(figure_table)
         .collect::<String>()
-        + &misses_table.on_terminal(style, &uncoloured)
+        + &misses_table.rendered(Format::Table, style)
 }
 
 const LEGEND: &str = "right: share of timers with a right figure; covered: share of intervals that contain the truth; both in %\n\
@@ -140,7 +136,7 @@ fn list_wrong(misses: &[Miss], style: Style) -> String {
             percentages(miss.quality).into(),
         ]);
     }
-    let mut text = table.on_terminal(style, &uncoloured);
+    let mut text = table.rendered(Format::Table, style);
     if misses.len() > MAX_LISTED {
         text += &format!("… and {} more\n", misses.len() - MAX_LISTED);
     }

@@ -2,9 +2,10 @@
 
 use serde_json::json;
 
-use super::{Document, FindingText, Render};
+use super::{Format, Render, Style};
+use crate::document::{Document, FindingText};
 use crate::model::Severity;
-use crate::table::{Format, Notation, Style, Table, TableColumn};
+use crate::table::{Notation, Table, TableColumn};
 
 fn document() -> Document<'static, serde_json::Value> {
     let mut table = Table::new(vec![
@@ -29,9 +30,7 @@ fn document() -> Document<'static, serde_json::Value> {
 }
 
 fn written(format: Format, style: Style) -> String {
-    let mut text = Vec::new();
-    document().write(format, style, &mut text).unwrap();
-    String::from_utf8(text).unwrap()
+    document().rendered(format, style)
 }
 
 #[test]

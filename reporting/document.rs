@@ -5,59 +5,42 @@
 //! sections in reading order and does not escape text: the renderers fold, clean and escape it.
 //!
 //! ```
-//! use reporting::document::{Document, Render};
-//! use reporting::table::{Format, Style};
+//! use reporting::document::Document;
+//! use reporting::format::{Format, Render, Style};
 //!
 //! let document = Document::new([1, 2])
 //!     .paragraph("Two figures were found.")
 //!     .heading("figures")
 //!     .facts([("first", "1"), ("second", "2")])
 //!     .note("measure again with more samples");
-//! let mut text = Vec::new();
-//! document.write(Format::Table, Style::default(), &mut text)?;
 //! assert_eq!(
-//!     String::from_utf8_lossy(&text),
+//!     document.rendered(Format::Table, Style::default()),
 //!     "Two figures were found.\n\nfigures\n  first   1\n  second  2\n  → measure again with more samples\n"
 //! );
-//! # Ok::<(), std::io::Error>(())
 //! ```
 //!
 //! The command line gives each command its `--format` and `--output` as `cli::OutputArgs`.
 //! `OutputArgs::prepare` opens the files before the measurement starts, and `commands::emit` writes
 //! the document to these files, then to standard output. Reports and tabulations also implement
-//! [`Render`], so that every command ends with `emit`. `cli::help` lists the formats of each
+//! [`Render`](crate::format::Render), so that every command ends with `emit`. `cli::help` lists the formats of each
 //! command.
-
-mod markdown;
-mod terminal;
-
-use std::io::{self, Write};
 
 use serde::Serialize;
 
-pub use self::terminal::repeated_answer;
 use crate::model::Severity;
-use crate::table::{Format, Style, Table};
-
-/// A value that can be written in several formats.
-pub trait Render {
-    /// Writes the value. Only [`Format::Table`] uses `style`.
-    ///
-    /// # Errors
-    /// When the output cannot be written, or the value does not support `format`.
-    fn write(&self, format: Format, style: Style, output: &mut dyn Write) -> io::Result<()>;
-}
+use crate::table::Table;
 
 /// The result of a command: data for programs and sections for people.
 #[derive(Debug)]
 pub struct Document<'a, T> {
-    data: T,
-    sections: Vec<Section<'a>>,
+    pub(crate) data: T,
+    pub(crate) sections: Vec<Section<'a>>,
+    data_table: Option<Table<'a>>,
 }
 
 /// A section of a document.
 #[derive(Debug)]
-enum Section<'a> {
+pub(crate) enum Section<'a> {
     /// The title of the following sections.
     Heading(String),
     /// Text.
@@ -72,8 +55,6 @@ enum Section<'a> {
     Conditions(Vec<(String, String)>),
     /// A table.
     Table(Table<'a>),
-    /// A table for CSV, HTML and LaTeX only.
-    Data(Table<'a>),
     /// Findings with their severity and advice.
     Findings(Vec<FindingText>),
     /// Source code.
@@ -119,6 +100,7 @@ impl<'a, T: Serialize> Document<'a, T> {
         Self {
             data,
             sections: Vec::new(),
+            data_table: None,
         }
     }
 
@@ -188,7 +170,10 @@ impl<'a, T: Serialize> Document<'a, T> {
     /// Adds a table that replaces all other tables in CSV, HTML and LaTeX.
     #[must_use]
     pub fn data_table(self, table: Table<'a>) -> Self {
-        self.with(Section::Data(table))
+        Self {
+            data_table: Some(table),
+            ..self
+        }
     }
 
     /// Adds findings.
@@ -206,35 +191,13 @@ impl<'a, T: Serialize> Document<'a, T> {
     pub fn code(self, text: impl Into<String>) -> Self {
         self.with(Section::Code(text.into()))
     }
-}
 
-impl<T: Serialize> Render for Document<'_, T> {
-    fn write(&self, format: Format, style: Style, output: &mut dyn Write) -> io::Result<()> {
-        match format {
-            Format::Table => output.write_all(terminal::render(&self.sections, style).as_bytes()),
-            Format::Markdown => output.write_all(markdown::render(&self.sections).as_bytes()),
-            Format::Json => {
-                serde_json::to_writer_pretty(&mut *output, &self.data)?;
-                output.write_all(b"\n")
-            }
-            other => self
-                .sections
-                .iter()
-                .find_map(|section| match section {
-                    Section::Data(table) => Some(table),
-                    _ => None,
-                })
-                .or_else(|| {
-                    self.sections.iter().find_map(|section| match section {
-                        Section::Table(table) => Some(table),
-                        _ => None,
-                    })
-                })
-                .ok_or(io::ErrorKind::Unsupported)?
-                .write(other, output),
-        }
+    /// The table of formats that print nothing else.
+    pub(crate) fn main_table(&self) -> Option<&Table<'a>> {
+        let first = self.sections.iter().find_map(|section| match section {
+            Section::Table(table) => Some(table),
+            _ => None,
+        });
+        self.data_table.as_ref().or(first)
     }
 }
-
-#[cfg(test)]
-mod tests;

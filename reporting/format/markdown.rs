@@ -1,0 +1,74 @@
+//! GitHub Markdown.
+
+use super::escape_with;
+use crate::document::Section;
+use crate::table::Table;
+
+/// The sections, separated by blank lines.
+pub(super) fn document(sections: &[Section<'_>]) -> String {
+    sections.iter().map(block).collect::<Vec<_>>().join("\n")
+}
+
+fn block(section: &Section<'_>) -> String {
+    match section {
+        Section::Heading(text) => format!("### {}\n", escape(text)),
+        Section::Paragraph(text) | Section::Line(text) => escape(text) + "\n",
+        Section::Note(text) => format!("- {}\n", escape(text)),
+        Section::Facts(facts) | Section::Conditions(facts) => facts
+            .iter()
+            .map(|(name, value)| format!("- **{}**: {}\n", escape(name), escape(value)))
+            .collect(),
+        Section::Table(it) => table(&it.for_documents()),
+        Section::Findings(findings) => findings
+            .iter()
+            .map(|finding| {
+                let [code, message] = [&finding.code, &finding.message].map(|it| escape(it));
+                let advice = finding
+                    .advice
+                    .as_ref()
+                    .map(|it| format!(" → {}", escape(it)));
+                let (severity, advice) = (finding.severity.name(), advice.unwrap_or_default());
+                format!("- {severity} **{code}**: {message}{advice}\n")
+            })
+            .collect(),
+        Section::Code(text) => format!("```\n{}\n```\n", text.trim_end()),
+    }
+}
+
+/// The table between its caption and how to cite it.
+pub(super) fn table(table: &Table<'_>) -> String {
+    let line = |cells: Vec<String>| format!("| {} |\n", cells.join(" | "));
+    let paragraph = |text: &str| Some(escape(text) + "\n").filter(|text| text != "\n");
+    let columns = || table.columns.iter();
+    let headings = columns().map(|column| escape(column.document_heading()));
+    let sides = columns().map(|column| if column.right_aligned { "--:" } else { ":--" });
+    let rows = table.rows.iter().map(|row| {
+        let cells = table.cells(row).map(|(column, cell)| {
+            let text = escape(&column.format_in_document(cell));
+            match cell.address() {
+                Some(address) => format!("[{text}]({address})"),
+                None => text,
+            }
+        });
+        line(cells.collect())
+    });
+    let lines = line(headings.collect()) + &format!("|{}|\n", sides.collect::<Vec<_>>().join("|"));
+    let caption = table.caption.as_ref();
+    let parts = [
+        caption.and_then(|caption| paragraph(&caption.text)),
+        Some(rows.fold(lines, |lines, line| lines + &line)),
+        caption.and_then(|caption| paragraph(&caption.cite)),
+    ];
+    parts.into_iter().flatten().collect::<Vec<_>>().join("\n")
+}
+
+/// Escapes text for Markdown, also for cells of its tables, and for HTML within Markdown.
+pub(super) fn escape(text: &str) -> String {
+    escape_with(text, |c, out| match c {
+        '&' => out.push_str("&amp;"),
+        '<' => out.push_str("&lt;"),
+        '>' => out.push_str("&gt;"),
+        '|' | '\\' | '`' | '*' | '_' | '[' | ']' | '~' | '$' | '!' => out.extend(['\\', c]),
+        c => out.push(c),
+    })
+}

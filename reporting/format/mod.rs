@@ -1,0 +1,224 @@
+//! The formats of everything that is printed: a file for each, which alone knows how the format lays
+//! out, escapes and serialises tables and documents. Text of reports is untrusted: it first becomes
+//! one printable line ([`plain`]), without control characters and characters that reorder text; then
+//! each format makes it safe.
+
+mod csv;
+mod html;
+pub mod json;
+mod latex;
+mod markdown;
+pub mod openmetrics;
+mod text;
+
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use clap::ValueEnum;
+use serde::Serialize;
+
+use crate::document::Document;
+use crate::table::Table;
+use crate::text::plain;
+
+pub use self::csv::CsvWriter;
+pub use self::html::escape as escape_html;
+pub use self::text::{Style, repeated_answer};
+
+/// The output formats of all commands; each command supports the first ones.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum Format {
+    /// Text for people
+    #[default]
+    Table,
+    /// The whole result, for programs
+    Json,
+    /// For a wiki page or a pull request
+    Markdown,
+    /// One line per row with all digits, for spreadsheets
+    Csv,
+    /// A booktabs table for `\input`
+    Latex,
+    /// For web browsers
+    Html,
+    /// Metrics for Prometheus: OpenMetrics, or a file for the textfile collector
+    #[value(name = "openmetrics")]
+    OpenMetrics,
+}
+
+/// The error for a file name whose extension does not select a supported format.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("the name '{}' does not determine a format: end it in {}", .path.display(), .endings.join(", "))]
+pub struct UnknownEnding {
+    /// The path of the file.
+    pub path: PathBuf,
+    /// The supported extensions.
+    pub endings: Vec<&'static str>,
+}
+
+impl Format {
+    /// The formats of a report.
+    pub const REPORT: &[Self] = &[
+        Self::Table,
+        Self::Json,
+        Self::Markdown,
+        Self::Csv,
+        Self::Latex,
+        Self::Html,
+        Self::OpenMetrics,
+    ];
+    /// The formats of events that are printed as they happen.
+    pub const EVENTS: &[Self] = Self::REPORT.split_at(2).0;
+    /// The formats of commands that answer a question in a few lines.
+    pub const ANSWER: &[Self] = Self::REPORT.split_at(3).0;
+    /// The formats of measurements.
+    pub const MEASUREMENTS: &[Self] = Self::REPORT.split_at(4).0;
+    /// The formats of tables.
+    pub const TABULATION: &[Self] = Self::REPORT.split_at(6).0;
+
+    /// The file name extension of this format.
+    pub fn ending(self) -> &'static str {
+        match self {
+            Self::Table => ".txt",
+            Self::Json => ".json",
+            Self::Csv => ".csv",
+            Self::Markdown => ".md",
+            Self::Html => ".html",
+            Self::Latex => ".tex",
+            Self::OpenMetrics => ".prom",
+        }
+    }
+
+    /// The format among `formats` that the extension of `path` selects.
+    ///
+    /// # Errors
+    /// When the extension selects none of `formats`.
+    pub fn from_path(path: &Path, formats: &[Self]) -> Result<Self, UnknownEnding> {
+        let name = path
+            .file_name()
+            .unwrap_or_default()
+            .to_string_lossy()
+            .to_ascii_lowercase();
+        let format = formats.iter().copied().find(|format| {
+            name.strip_suffix(format.ending())
+                .is_some_and(|stem| !stem.is_empty())
+        });
+        format.ok_or_else(|| UnknownEnding {
+            path: path.to_owned(),
+            endings: formats.iter().map(|format| format.ending()).collect(),
+        })
+    }
+}
+
+/// A value that can be written in several formats.
+pub trait Render {
+    /// Writes the value. Only [`Format::Table`] uses `style`.
+    ///
+    /// # Errors
+    /// When the output cannot be written, or the value does not support `format`.
+    fn write(&self, format: Format, style: Style, output: &mut dyn Write) -> io::Result<()>;
+
+    /// The value as text.
+    ///
+    /// # Panics
+    /// When the value does not support `format`.
+    fn rendered(&self, format: Format, style: Style) -> String {
+        let mut text = Vec::new();
+        self.write(format, style, &mut text)
+            .expect("writing to memory succeeds, and commands offer no unsupported format");
+        String::from_utf8(text).expect("all formats are UTF-8")
+    }
+}
+
+impl Render for Table<'_> {
+    fn write(&self, format: Format, style: Style, output: &mut dyn Write) -> io::Result<()> {
+        match format {
+            Format::Table => text::write_table(self, style, output),
+            Format::Json => json::write_table(self, output),
+            Format::Markdown => output.write_all(markdown::table(&self.for_documents()).as_bytes()),
+            Format::Csv => csv::write_table(self, output),
+            Format::Latex => output.write_all(latex::table(&self.for_documents()).as_bytes()),
+            Format::Html => output.write_all(html::page(&self.for_documents())?.as_bytes()),
+            Format::OpenMetrics => Err(io::ErrorKind::Unsupported.into()),
+        }
+    }
+}
+
+impl<T: Serialize> Render for Document<'_, T> {
+    fn write(&self, format: Format, style: Style, output: &mut dyn Write) -> io::Result<()> {
+        match format {
+            Format::Table => output.write_all(text::document(&self.sections, style).as_bytes()),
+            Format::Markdown => output.write_all(markdown::document(&self.sections).as_bytes()),
+            Format::Json => {
+                serde_json::to_writer_pretty(&mut *output, &self.data)?;
+                output.write_all(b"\n")
+            }
+            other => match self.main_table() {
+                Some(table) => table.write(other, style, output),
+                None => Err(io::ErrorKind::Unsupported.into()),
+            },
+        }
+    }
+}
+
+/// The widths of columns, at most `natural` and at least `least`, that fit into `room`: the widest
+/// become equally wide.
+fn fit(natural: &[usize], least: &[usize], room: usize) -> Vec<usize> {
+    let columns = || natural.iter().zip(least);
+    let widths =
+        |level: usize| columns().map(move |(natural, least)| level.max(*least).min(*natural));
+    let widest = natural.iter().copied().max().unwrap_or(0);
+    let level = (0..=widest)
+        .rev()
+        .find(|level| widths(*level).sum::<usize>() <= room);
+    widths(level.unwrap_or(0)).collect()
+}
+
+/// Converts text to one printable line and escapes it: `escape` appends the escaped form of a
+/// character to the output.
+fn escape_with(text: &str, escape: impl Fn(char, &mut String)) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in plain(text).chars() {
+        escape(c, &mut out);
+    }
+    out
+}
+
+#[cfg(test)]
+mod document_tests;
+#[cfg(test)]
+mod table_tests;
+
+#[cfg(test)]
+mod tests {
+    use super::Format;
+    use std::path::Path;
+
+    #[test]
+    fn ending_selects_format() {
+        for (path, format) in [
+            ("a.json", Format::Json),
+            ("dir.x/A.CSV", Format::Csv),
+            ("a.b.md", Format::Markdown),
+            ("./t.prom", Format::OpenMetrics),
+            ("./t.txt", Format::Table),
+        ] {
+            assert_eq!(
+                Format::from_path(Path::new(path), Format::REPORT),
+                Ok(format)
+            );
+        }
+    }
+
+    #[test]
+    fn unknown_ending_lists_supported_endings() {
+        for path in ["a", "a.yaml", ".json", "dir.json/a"] {
+            let error = Format::from_path(Path::new(path), Format::REPORT);
+            let text = error.expect_err(path).to_string();
+            assert!(
+                text.ends_with("end it in .txt, .json, .md, .csv, .tex, .html, .prom"),
+                "{text}"
+            );
+        }
+    }
+}
