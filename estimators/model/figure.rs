@@ -2,20 +2,20 @@
 
 use std::ops::RangeInclusive;
 
-/// A value with its 95 % interval.
+/// A value with its 95 % interval. A document with a value outside its interval is refused.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Deserialize))]
 #[cfg_attr(not(feature = "serde"), derive(attributes::Unwritten))]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(try_from = "json::Figure")]
+#[cfg_attr(feature = "schema", schemars(!try_from))]
 pub struct Interval {
     /// The value.
     pub value: f64,
     /// Lower end of the 95 % interval; null if unknown, for example for a single process.
-    #[serde(deserialize_with = "json::lower_end", default = "lowest")]
     #[cfg_attr(feature = "schema", schemars(with = "Option<f64>"))]
     pub low: f64,
     /// Upper end of the 95 % interval; null if unknown, for example for a single process.
-    #[serde(deserialize_with = "json::upper_end", default = "highest")]
     #[cfg_attr(feature = "schema", schemars(with = "Option<f64>"))]
     pub high: f64,
 }
@@ -23,9 +23,35 @@ pub struct Interval {
 #[cfg(feature = "serde")]
 mod json {
     use serde::ser::SerializeStruct;
-    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+    use serde::{Deserialize, Serialize, Serializer};
 
-    use super::{Interval, highest, lowest};
+    use super::Interval;
+
+    /// A figure as it is written.
+    #[derive(Deserialize)]
+    pub(super) struct Figure {
+        value: f64,
+        low: Option<f64>,
+        high: Option<f64>,
+    }
+
+    impl TryFrom<Figure> for Interval {
+        type Error = String;
+
+        /// An unknown end becomes −∞ or ∞, so that arithmetic needs no special cases.
+        fn try_from(read: Figure) -> Result<Self, String> {
+            let value = read.value;
+            let low = read.low.unwrap_or(f64::NEG_INFINITY);
+            let high = read.high.unwrap_or(f64::INFINITY);
+            if (low..=high).contains(&value) {
+                Ok(Self { value, low, high })
+            } else {
+                Err(format!(
+                    "a figure is {value:?}; it has to be from {low:?} to {high:?}"
+                ))
+            }
+        }
+    }
 
     /// Serialised as null if the value is not finite, which JSON cannot represent.
     impl Serialize for Interval {
@@ -40,26 +66,6 @@ mod json {
             written.end()
         }
     }
-
-    /// Reads the lower end; null becomes −∞, so that arithmetic needs no special cases.
-    pub(super) fn lower_end<'de, D: Deserializer<'de>>(deserializer: D) -> Result<f64, D::Error> {
-        Ok(Option::deserialize(deserializer)?.unwrap_or(lowest()))
-    }
-
-    /// Reads the upper end; null becomes ∞.
-    pub(super) fn upper_end<'de, D: Deserializer<'de>>(deserializer: D) -> Result<f64, D::Error> {
-        Ok(Option::deserialize(deserializer)?.unwrap_or(highest()))
-    }
-}
-
-/// The lower end of an unknown interval.
-fn lowest() -> f64 {
-    f64::NEG_INFINITY
-}
-
-/// The upper end of an unknown interval.
-fn highest() -> f64 {
-    f64::INFINITY
 }
 
 impl Interval {
@@ -76,8 +82,8 @@ impl Interval {
     pub fn unbounded(value: f64) -> Self {
         Self {
             value,
-            low: lowest(),
-            high: highest(),
+            low: f64::NEG_INFINITY,
+            high: f64::INFINITY,
         }
     }
 

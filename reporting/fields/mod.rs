@@ -26,7 +26,7 @@ use crate::text::without_unit;
 pub use report::{cpu_name, series, short_path};
 pub use row::{Kind, Row, RowSource, all_rows, conditions_in_words, rows};
 pub use slug::slug;
-pub use unit::{FieldUnit, InvalidNumber, Range, check_interval};
+pub use unit::{FieldUnit, InvalidNumber, Range};
 
 /// A quantity and everything derived from its definition.
 pub struct Field {
@@ -298,7 +298,7 @@ impl Field {
         let value = self.read(source);
         let key = self.key;
         let figure = match value {
-            Some(CellValue::AtMost(bound)) => return self.range.for_ends().check(key, bound),
+            Some(CellValue::AtMost(bound)) => return self.range.of_ends().check(key, bound),
             value => value.and_then(figure_of),
         };
         let Some(figure) = figure else {
@@ -306,9 +306,9 @@ impl Field {
         };
         self.range.check(key, figure.value)?;
         for end in [figure.low(), figure.high()].into_iter().flatten() {
-            self.range.for_ends().check(key, end)?;
+            self.range.of_ends().check(key, end)?;
         }
-        check_interval(key, figure)
+        Range::within(figure.low, figure.high).check(key, figure.value)
     }
 
     /// The number of a report or of a row with its interval; `None` if only an upper bound is known.

@@ -1,6 +1,6 @@
 //! Defines the units of fields, which determine names, notation, types, base units and ranges.
 
-use crate::model::{Hertz, Interval};
+use crate::model::Hertz;
 use crate::table::{Notation, Type};
 
 /// The unit of the values of a field.
@@ -145,137 +145,63 @@ impl FieldUnit {
 pub struct Range {
     min: f64,
     max: f64,
-    /// Whether `min` itself is excluded.
-    excludes_min: bool,
 }
 
 impl Range {
     /// A share in [0, 1].
-    pub const SHARE: Self = Self {
-        min: 0.0,
-        max: 1.0,
-        excludes_min: false,
-    };
+    pub const SHARE: Self = Self::within(0.0, 1.0);
     /// A duration in nanoseconds (up to thirty years), cycles or ticks.
-    pub const LENGTH: Self = Self {
-        min: 0.0,
-        max: 1e18,
-        excludes_min: false,
-    };
-    /// A resolution: greater than 0, in nanoseconds, cycles or ticks.
-    pub const STEP: Self = Self {
-        excludes_min: true,
-        ..Self::LENGTH
-    };
+    pub const LENGTH: Self = Self::within(0.0, 1e18);
+    /// A resolution in nanoseconds, cycles or ticks, so much greater than 0 that its ratio to another
+    /// is a number.
+    pub const STEP: Self = Self::within(1e-9, 1e18);
     /// A number of things; up to here floating-point numbers tell neighbours apart.
-    pub const COUNT: Self = Self {
-        max: (1_u64 << 53) as f64,
-        ..Self::LENGTH
-    };
+    pub const COUNT: Self = Self::within(0.0, (1_u64 << 53) as f64);
     /// A number of processes: a run starts hundreds.
-    pub const PROCESSES: Self = Self {
-        max: 1e6,
-        ..Self::LENGTH
-    };
+    pub const PROCESSES: Self = Self::within(0.0, 1e6);
     /// Any integer that the kernel reports.
-    pub const INTEGER: Self = Self {
-        min: -(u64::MAX as f64),
-        max: u64::MAX as f64,
-        ..Self::LENGTH
-    };
+    pub const INTEGER: Self = Self::within(-(u64::MAX as f64), u64::MAX as f64);
     /// Events per second.
-    pub const RATE: Self = Self {
-        min: *Hertz::RANGE.start(),
-        max: *Hertz::RANGE.end(),
-        ..Self::LENGTH
-    };
-    /// A duration in seconds, as a clock of 64-bit nanoseconds counts them.
-    pub const SECONDS: Self = Self {
-        max: i64::MAX as f64 / 1e9,
-        ..Self::LENGTH
-    };
-    /// A difference between two times, in seconds.
-    pub const CLOCK: Self = Self {
-        min: -Self::SECONDS.max,
-        ..Self::SECONDS
-    };
+    pub const RATE: Self = Self::within(*Hertz::RANGE.start(), *Hertz::RANGE.end());
     /// Any number; a wait that returned early has a negative lateness.
-    pub const ANY: Self = Self {
-        min: -1e18,
-        ..Self::LENGTH
-    };
+    pub const ANY: Self = Self::within(-1e18, 1e18);
 
-    /// Whether the range contains a number.
-    fn contains(&self, number: f64) -> bool {
-        (self.min..=self.max).contains(&number) && !(self.excludes_min && number <= self.min)
+    /// From `min` to `max`, both included.
+    pub(super) const fn within(min: f64, max: f64) -> Self {
+        Self { min, max }
     }
 
     /// Checks that the range contains the number with this key.
     ///
     /// # Errors
     /// When it does not.
-    pub fn check(self, key: &str, number: f64) -> Result<(), InvalidNumber> {
-        if self.contains(number) {
+    pub(super) fn check(self, key: &'static str, number: f64) -> Result<(), InvalidNumber> {
+        if (self.min..=self.max).contains(&number) {
             return Ok(());
         }
-        Err(InvalidNumber::OutOfRange {
-            key: key.to_owned(),
+        Err(InvalidNumber {
+            key,
             number,
             range: self,
         })
     }
 
-    /// The range for the ends of an interval, which may equal the lower bound.
-    #[must_use]
-    pub const fn for_ends(self) -> Self {
-        Self {
-            excludes_min: false,
-            ..self
+    /// The range of the ends of an interval: that of a step begins at 0.
+    pub(super) fn of_ends(self) -> Self {
+        match self {
+            Self::STEP => Self::LENGTH,
+            _ => self,
         }
     }
 }
 
-/// A number that no valid report holds.
+/// A number that is out of range.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
-pub enum InvalidNumber {
-    /// The number is out of range.
-    #[error("{key} is {number:?}; it has to be {range}")]
-    OutOfRange {
-        /// The key in the report.
-        key: String,
-        /// The number.
-        number: f64,
-        /// The valid numbers.
-        range: Range,
-    },
-    /// The upper end of an interval is below its lower end.
-    #[error("{key} ends at {high:?}, below its beginning at {low:?}")]
-    Reversed {
-        /// The key in the report.
-        key: String,
-        /// The lower end.
-        low: f64,
-        /// The upper end.
-        high: f64,
-    },
-}
-
-/// Checks that the interval with this key contains its value.
-///
-/// # Errors
-/// When it does not, or its upper end is below its lower end.
-pub fn check_interval(key: &str, figure: Interval) -> Result<(), InvalidNumber> {
-    let Interval { value, low, high } = figure;
-    if low > high {
-        let key = key.to_owned();
-        return Err(InvalidNumber::Reversed { key, low, high });
-    }
-    let interval = Range {
-        min: low,
-        max: high,
-        ..Range::ANY
-    };
-    interval.check(key, value)
+#[error("{key} is {number:?}; it has to be {range}")]
+pub struct InvalidNumber {
+    key: &'static str,
+    number: f64,
+    range: Range,
 }
 
 impl std::fmt::Display for Range {
@@ -284,10 +210,6 @@ impl std::fmt::Display for Range {
             size if size < 1e3 => value.to_string(),
             _ => format!("{value:e}"),
         };
-        let (min, max) = (bound(self.min), bound(self.max));
-        match self.excludes_min {
-            true => write!(f, "more than {min}, up to {max}"),
-            false => write!(f, "from {min} to {max}"),
-        }
+        write!(f, "from {} to {}", bound(self.min), bound(self.max))
     }
 }

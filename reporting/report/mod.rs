@@ -17,8 +17,8 @@ pub use collection::{Collection, ReportFile, files};
 pub use facts::facts;
 pub(crate) use output::parent;
 pub use output::{OutputError, StandardOutput, WholeFile, append, is_stdout};
-pub use range::{InvalidReport, check};
-pub use read::{ReadError, parse, parse_bytes, parse_line, read};
+pub use range::InvalidReport;
+pub use read::{ReadError, checked, parse, parse_bytes, parse_line, read};
 #[cfg(feature = "schema")]
 pub use schema::schema;
 pub use sections::{Detail, TimerTable, document, tables};

@@ -10,6 +10,8 @@ use serde_json::value::RawValue;
 
 use super::{LONGEST_TEXT, clipped};
 
+/// The largest number of a document: that of unsigned integers, of which no product of a few overflows.
+const LARGEST_NUMBER: f64 = u64::MAX as f64;
 /// The largest length of a string in a document, in bytes; longer than any report.
 const MAX_STRING_BYTES: u64 = 16 << 20;
 
@@ -24,22 +26,34 @@ pub fn from_bytes<'a, T: Deserialize<'a>>(bytes: &'a [u8]) -> serde_json::Result
     serde_json::from_str(str::from_utf8(bytes).map_err(Error::custom)?)
 }
 
-/// Cleans the strings of a document as [`CleanStrings`] does.
-pub fn clean_strings(document: &str) -> String {
-    // Only an invalid string is truncated, at a quotation mark.
-    io::read_to_string(CleanStrings::new(document.as_bytes())).unwrap_or_default()
+/// Cleans the strings of a document and checks its numbers as [`CleanStrings`] does.
+///
+/// # Errors
+/// When a number or a string is larger than in any document.
+pub fn clean_strings(document: &str) -> io::Result<String> {
+    let mut cleaner = CleanStrings::new(document.as_bytes());
+    let mut clean = String::with_capacity(document.len());
+    cleaner.read_to_string(&mut clean).map_err(|why| {
+        let before = &document[..document.len() - cleaner.input.len()];
+        let (line, column) = (
+            before.matches('\n').count() + 1,
+            before.rsplit('\n').next().map_or(0, str::len),
+        );
+        io::Error::other(format!("{why} (line {line}, after column {column})"))
+    })?;
+    Ok(clean)
 }
 
 /// Cleans the strings of a value as [`CleanStrings`] does.
 pub fn cleaned<T: Serialize + DeserializeOwned>(value: T) -> T {
     serde_json::to_string(&value)
-        .and_then(|text| serde_json::from_str(&clean_strings(&text)))
+        .and_then(|text| serde_json::from_reader(CleanStrings::new(text.as_bytes())))
         .unwrap_or(value)
 }
 
 /// Reads JSON and cleans its strings: each string becomes one line of printable text of at most
 /// [`LONGEST_TEXT`] characters, so that outputs can print it unchanged. Everything else stays the
-/// same.
+/// same. A number beyond ±[`LARGEST_NUMBER`] is an error, if `input` returns all its digits at once.
 pub struct CleanStrings<R> {
     input: R,
     /// The cleaned piece of the document that is returned next.
@@ -63,18 +77,20 @@ impl<R: BufRead> CleanStrings<R> {
 
     /// Reads up to the next start or end of a string into `ready`.
     fn fill(&mut self) -> io::Result<()> {
-        self.ready.clear();
         self.returned = 0;
         if !self.in_string {
             let piece = self.input.fill_buf()?;
             let quote = piece.iter().position(|&byte| byte == b'"');
             let length = quote.map_or(piece.len(), |at| at + 1);
+            check_numbers(&self.ready, &piece[..length])?;
+            self.ready.clear();
             self.ready.extend_from_slice(&piece[..length]);
             self.input.consume(length);
             self.in_string = quote.is_some();
             return Ok(());
         }
         self.in_string = false;
+        self.ready.clear();
         // The quotation mark at the start was already returned; it is put before the string so that
         // the string can be parsed, and skipped below.
         self.ready.push(b'"');
@@ -102,6 +118,25 @@ impl<R: BufRead> CleanStrings<R> {
         self.returned = 1;
         Ok(())
     }
+}
+
+/// Checks the numbers of a piece of a document without strings, which follows the string `key`.
+fn check_numbers(key: &[u8], piece: &[u8]) -> io::Result<()> {
+    let is_of_number = |byte: &u8| matches!(byte, b'0'..=b'9' | b'.' | b'-' | b'+' | b'e' | b'E');
+    for word in piece.split(|byte| !is_of_number(byte)) {
+        // Others are less.
+        let may_be_large = word.len() >= 20 || word.iter().any(|byte| matches!(byte, b'e' | b'E'));
+        let number = str::from_utf8(word).ok().filter(|_| may_be_large);
+        let number = number.and_then(|word| word.parse::<f64>().ok());
+        if let Some(number) = number.filter(|number| number.abs() > LARGEST_NUMBER) {
+            let key = String::from_utf8_lossy(key);
+            return Err(io::Error::other(format!(
+                "{} is {number:?}; it has to be from -{LARGEST_NUMBER:e} to {LARGEST_NUMBER:e}",
+                key.trim_matches('"')
+            )));
+        }
+    }
+    Ok(())
 }
 
 impl<R: BufRead> Read for CleanStrings<R> {

@@ -6,6 +6,7 @@
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
+use std::io;
 use std::rc::Rc;
 use std::sync::mpsc::RecvTimeoutError;
 use std::time::Duration;
@@ -124,7 +125,8 @@ impl Connection {
         let question = AgentQuestion::Hello { protocol: VERSION };
         let line = self.exchange(&question)?;
         let quotes = line.iter().filter(|&&byte| byte == b'"').count();
-        let why = match str::from_utf8(&line).map(clean_strings) {
+        let text = str::from_utf8(&line).map_err(io::Error::other);
+        let why = match text.and_then(clean_strings) {
             Ok(_) if quotes > MAX_QUOTES => {
                 format!("it lists more than {MAX_TIMERS} timers")
             }

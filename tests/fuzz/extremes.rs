@@ -31,19 +31,19 @@ fn impossible_figures_are_refused_with_place() {
             json!(1.5),
             "1 ms (slack 1 ns)': early is 1.5; it has to be from 0 to 1",
         ),
-        (late("max_ns"), json!(1e308), "late_max_ns is 1e308"),
+        (late("max_ns"), json!(1e19), "late_max_ns is 1e19"),
         (late("earliest_ns"), json!(-1), "earliest_ns is -1.0"),
         (late("request_ns"), json!(u64::MAX), "request_ns"),
         (
             late("p50_ns"),
             interval(1.0, 3.0, 2.0),
-            "late_p50_ns ends at 2.0, below its beginning at 3.0",
+            "a figure is 1.0; it has to be from 3.0 to 2.0 (line 1, column",
         ),
-        (late("cpu_ns"), interval(1e300, 1.0, 2.0), "cpu_ns is 1e300"),
+        (late("cpu_ns"), interval(1e19, 1.0, 1e19), "cpu_ns is 1e19"),
         (
             figure("steps/0/rounding"),
             json!({"step": interval(0.0, 0.0, 0.0)}),
-            "rounding_ns is 0.0; it has to be more than 0",
+            "rounding_ns is 0.0; it has to be from 0.000000001 to 1e18",
         ),
         (
             figure("steps/0/grid"),
@@ -51,14 +51,9 @@ fn impossible_figures_are_refused_with_place() {
             "grid_ns is -1.0",
         ),
         (
-            "/periods/0/period_ns".into(),
-            json!(0),
-            "'nanosleep' has a period of 0",
-        ),
-        (
             "/periods/0/figures/rate_error_ppm".into(),
             interval(1.0, 2.0, 1.0),
-            "rate_error_ppm ends at 1.0",
+            "a figure is 1.0; it has to be from 2.0 to 1.0",
         ),
         (
             "/periods/1/figures/lateness/max_ns".into(),
