@@ -54,6 +54,8 @@ pub struct Field {
     pub is_of_cpu: bool,
     /// The OpenMetrics gauge of the field.
     pub metric: Option<Metric>,
+    /// The OpenMetrics label of the field.
+    pub label: Option<(Info, &'static str)>,
     /// The name in comparisons.
     pub compared: Option<&'static str>,
     /// The valid values.
@@ -99,6 +101,15 @@ pub struct Metric {
     pub name: &'static str,
     /// The percentile, as in `99`; `None` if the gauge is not a percentile.
     pub percentile: Option<&'static str>,
+}
+
+/// The OpenMetrics gauge that has a text as a label.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Info {
+    /// `timermeter_report_info`
+    Report,
+    /// `timermeter_platform_info`
+    Platform,
 }
 
 /// The source of the value of a field.
@@ -425,6 +436,7 @@ impl Field {
             is_of_cpu: false,
             only_in_text: false,
             metric: None,
+            label: None,
             compared: None,
             range: rules.range,
             kinds,
@@ -523,6 +535,14 @@ impl Field {
                 name,
                 percentile: Some(percentile),
             }),
+            ..self
+        }
+    }
+
+    /// Adds a label.
+    fn label(self, info: Info, name: &'static str) -> Self {
+        Self {
+            label: Some((info, name)),
             ..self
         }
     }

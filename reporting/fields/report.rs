@@ -3,6 +3,7 @@
 use std::path::Path;
 use std::time::UNIX_EPOCH;
 
+use super::Info::{Platform as OfPlatform, Report as OfReport};
 use super::Visibility::{Always, Data, InDocuments, Wide};
 use super::clocks::{codes, joined};
 use super::{Field, FieldUnit, Kind, Range, Read, field_table};
@@ -159,20 +160,20 @@ pub fn series(release: &str) -> String {
 
 fn run_fields() -> Vec<Field> {
     field_table! { Read::Report, REPORT, |report| report;
-        node: Text = &report.node, "Name of the node as given to the run", by_platform(Data);
+        node: Text = &report.node, "Name of the node as given to the run", by_platform(Data), label(OfReport, "node");
         date: Day = time(&report.created)?.split('T').next(), "Day on which the measurement began, UTC", in_tables(Data), by_platform(Data);
         created: Text = time(&report.created), "When the measurement began";
-        tool_version: Text = &report.tool.version, "Version of timermeter that wrote the report", in_tables(Data), by_platform(Data);
-        profile: Text = &report.settings.plan, "`quick`, `default` or `thorough`";
+        tool_version: Text = &report.tool.version, "Version of timermeter that wrote the report", in_tables(Data), by_platform(Data), label(OfReport, "version");
+        profile: Text = &report.settings.plan, "`quick`, `default` or `thorough`", label(OfReport, "profile");
         seed: Text = report.settings.seed.to_string(), "Seed of all random choices";
         measuring_cpu: Count = report.settings.cpu, "CPU that the measuring processes were pinned to";
-        provenance: Text = provenance(report.provenance.kind), "`measured` by timermeter, or `published` elsewhere", by_platform(Data);
+        provenance: Text = provenance(report.provenance.kind), "`measured` by timermeter, or `published` elsewhere", by_platform(Data), label(OfReport, "provenance");
     }
 }
 
 fn machine_fields() -> Vec<Field> {
     field_table! { Read::Report, REPORT, |machine| &machine.platform;
-        cpu: Text = cpu_name(machine), "Brand and generation of the CPU, or the model of the machine", column("cpu", "CPU"), by_platform(Always), of_cpu();
+        cpu: Text = cpu_name(machine), "Brand and generation of the CPU, or the model of the machine", column("cpu", "CPU"), by_platform(Always), of_cpu(), label(OfPlatform, "cpu");
         system: Text = system(machine), "Hypervisor, series of the kernel and architecture", derived(), by_platform(Always);
         cpu_vendor: Text = &machine.cpu.vendor, "Vendor of the CPU", of_cpu();
         cpu_family: Count = machine.cpu.family, "Family of the CPU, on x86";
@@ -180,21 +181,21 @@ fn machine_fields() -> Vec<Field> {
         core_kind: Text = &machine.cpu.core_kind, "Kind of the measuring core, if the machine has several kinds", derived();
         kernel_build: Text = &machine.kernel.version, "Build of the kernel", derived();
         cpu_stepping: Count = machine.cpu.stepping, "Stepping of the CPU, on x86";
-        architecture: Text = &machine.cpu.architecture, "Instruction set architecture", by_platform(Data);
-        microcode: Text = &machine.cpu.microcode, "Revision of the microcode";
+        architecture: Text = &machine.cpu.architecture, "Instruction set architecture", by_platform(Data), label(OfPlatform, "architecture");
+        microcode: Text = &machine.cpu.microcode, "Revision of the microcode", label(OfPlatform, "microcode");
         cpus_online: Count = machine.cpu.online, "CPUs that are online";
         smt: Truth = machine.cpu.smt, "Whether a core runs more than one hardware thread";
         governor: Text = &machine.cpu.governor, "cpufreq governor";
         turbo: Truth = machine.cpu.turbo, "Whether the CPU may run above its nominal frequency";
-        hypervisor: Text = &machine.hypervisor, "Hypervisor", by_platform(Data);
+        hypervisor: Text = &machine.hypervisor, "Hypervisor", by_platform(Data), label(OfPlatform, "hypervisor");
         product: Text = &machine.product, "Vendor and model of the machine (DMI)", more("in some clouds the instance type"),
             column("product", "machine");
         emulated: Truth = machine.emulator().is_some(), "Whether an emulator executed the program";
-        os: Text = &machine.os.name, "Distribution", column("os", "OS"), by_platform(Data);
+        os: Text = &machine.os.name, "Distribution", column("os", "OS"), by_platform(Data), label(OfPlatform, "os");
         os_family: Text = &machine.os.family, "`linux`, `windows`, `macos`";
-        kernel: Text = &machine.kernel.release, "Release of the kernel", by_platform(Data);
+        kernel: Text = &machine.kernel.release, "Release of the kernel", by_platform(Data), label(OfPlatform, "kernel");
         tick: Hertz = f64::from(machine.kernel.tick_hz?), "Timer interrupts per second on a busy CPU";
-        clock_source: Text = &machine.clocksource.current, "Clock source of the kernel", by_platform(Always), of_cpu();
+        clock_source: Text = &machine.clocksource.current, "Clock source of the kernel", by_platform(Always), of_cpu(), label(OfPlatform, "clocksource");
         clock_sources: Text = joined(machine.clocksource.available.iter().cloned(), " "),
             "All available clock sources, separated by blanks";
         invariant_tsc: Truth = machine.cpu.invariant_tsc, "Whether the TSC runs at a constant rate in all power states";

@@ -1,16 +1,17 @@
-//! Renders a report as OpenMetrics 1.0. Only features that the older text format 0.0.4 shares are
-//! used, so that a scraper, the textfile collector of node_exporter and `promtool check metrics`
-//! accept the same file. All metrics are gauges in base units.
+//! OpenMetrics 1.0. Only features that the older text format 0.0.4 shares are used, so that a
+//! scraper, the textfile collector of node_exporter and `promtool check metrics` accept the same
+//! file. All metrics are gauges in base units.
 //!
 //! Format: <https://prometheus.io/docs/specs/om/open_metrics_spec/>.
 
 use std::fmt::Write;
+use std::iter;
 use std::time::UNIX_EPOCH;
 
 use indexmap::IndexMap;
 
-use crate::fields::{Field, Kind, Row, fields, fields_of, rows};
-use crate::model::{Interval, Outcome, Report, Verdicts};
+use crate::fields::{Field, FieldSource, Info, Kind, Row, fields, fields_of, rows};
+use crate::model::{Outcome, Report, Verdicts};
 use crate::text::{clipped, plain};
 
 /// The largest length of a label in characters; only labels from a hostile agent are longer.
@@ -22,22 +23,41 @@ const UNITS: [&str; 3] = ["seconds", "ratio", "hertz"];
 /// The document. Values that were not determined are omitted.
 pub fn render(report: &Report) -> String {
     let mut metrics = Metrics::default();
-    // The label `report` distinguishes files in one folder, because no two samples of a folder may
-    // have the same labels.
-    let main = Kind::main(report);
-    let kind = format!("{main:?}").to_lowercase();
-    let run = labels(&[("report", &kind)]);
-    add_report(&mut metrics, &run, report);
+    add_report(&mut metrics, report);
     for row in Kind::ALL.into_iter().flat_map(|kind| rows(report, kind)) {
         add_row(&mut metrics, row);
     }
     metrics.text()
 }
 
+/// Labels with escaped values of bounded length.
+#[derive(Clone, Debug, Default)]
+struct Labels(String);
+
+impl Labels {
+    fn with(&self, name: &str, value: &str) -> Self {
+        let value = clipped(&plain(value), MAX_LABEL_CHARS);
+        let value = value.replace('\\', "\\\\").replace('"', "\\\"");
+        let separator = if self.0.is_empty() { "" } else { "," };
+        Self(format!("{}{separator}{name}=\"{value}\"", self.0))
+    }
+
+    /// Adds the labels of an info metric, each with the value of its field.
+    fn with_fields<'a>(&self, info: Info, source: impl Into<FieldSource<'a>> + Copy) -> Self {
+        let labels = fields()
+            .iter()
+            .filter_map(|field| Some((field, field.label?)));
+        let labels = labels.filter(|(_, (of, _))| *of == info);
+        labels.fold(self.clone(), |labels, (field, (_, name))| {
+            labels.with(name, field.value(source).as_text())
+        })
+    }
+}
+
 /// Gauges by name. A sample with the labels of an existing sample is dropped, because duplicates
 /// make the document invalid.
 #[derive(Debug, Default)]
-pub struct Metrics(IndexMap<String, MetricFamily>);
+struct Metrics(IndexMap<String, MetricFamily>);
 
 #[derive(Debug)]
 struct MetricFamily {
@@ -46,44 +66,53 @@ struct MetricFamily {
 }
 
 impl Metrics {
-    /// Adds a sample, unless `value` is `None` or not finite. `labels` must already be formatted.
-    pub fn gauge(&mut self, name: &str, help: &str, labels: &str, value: Option<f64>) {
-        let Some(value) = value.filter(|value| value.is_finite()) else {
+    /// Adds a sample, unless `value` is `None` or not finite.
+    fn gauge(&mut self, name: &str, help: &str, labels: &Labels, value: impl Into<Option<f64>>) {
+        let Some(value) = value.into().filter(|value| value.is_finite()) else {
             return;
         };
         let family = self.0.entry(name.into()).or_insert_with(|| MetricFamily {
             help: help.into(),
             samples: IndexMap::new(),
         });
-        family.samples.entry(labels.into()).or_insert(value);
+        family.samples.entry(labels.0.clone()).or_insert(value);
     }
 
     /// Adds the value of a field in its base unit, and the ends of its interval if they are known.
-    fn add(&mut self, prefix: &str, field: &Field, labels: &str, figure: Option<Interval>) {
-        let figure = figure.filter(|figure| figure.value.is_finite());
-        let (Some(metric), Some(figure)) = (field.metric, figure) else {
+    fn add<'a>(
+        &mut self,
+        prefix: &str,
+        field: &Field,
+        labels: &Labels,
+        source: impl Into<FieldSource<'a>>,
+    ) {
+        let (Some(metric), Some(figure)) = (field.metric, field.figure(source)) else {
             return;
         };
         let (unit, scale) = field.unit.rules().base_unit;
-        let figure = figure.map(|figure| figure / scale);
         let labels = match metric.percentile {
-            Some(percentile) => with_label(labels, "percentile", percentile),
-            None => labels.to_owned(),
+            Some(percentile) => labels.with("percentile", percentile),
+            None => labels.clone(),
         };
         let name = format!("{prefix}{}", metric.name);
-        let help = format!("{}.", field.about);
-        self.gauge(&format!("{name}{unit}"), &help, &labels, Some(figure.value));
-        for (end, word, figure) in [
-            ("low", "Lower", figure.low()),
-            ("high", "Upper", figure.high()),
+        let (about, of) = (field.about, "end of the 95 % interval of");
+        for (end, help, value) in [
+            ("", format!("{about}."), Some(figure.value)),
+            ("_low", format!("Lower {of} {name}{unit}."), figure.low()),
+            ("_high", format!("Upper {of} {name}{unit}."), figure.high()),
         ] {
-            let help = format!("{word} end of the 95 % interval of {name}{unit}.");
-            self.gauge(&format!("{name}_{end}{unit}"), &help, &labels, figure);
+            let value = value.filter(|_| figure.value.is_finite());
+            self.gauge(
+                &format!("{name}{end}{unit}"),
+                &help,
+                &labels,
+                value.map(|value| value / scale),
+            );
         }
     }
 
     /// The text of the document.
-    pub fn text(&self) -> String {
+    fn text(&self) -> String {
         let mut out = String::new();
         for (name, family) in &self.0 {
             let _ = writeln!(out, "# HELP {name} {}\n# TYPE {name} gauge", family.help);
@@ -92,158 +121,100 @@ impl Metrics {
                 let _ = writeln!(out, "# UNIT {name} {unit}");
             }
             for (labels, value) in &family.samples {
-                let labels = if labels.is_empty() {
-                    String::new()
-                } else {
-                    format!("{{{labels}}}")
+                let _ = match labels.as_str() {
+                    "" => writeln!(out, "{name} {value:?}"),
+                    labels => writeln!(out, "{name}{{{labels}}} {value:?}"),
                 };
-                let _ = writeln!(out, "{name}{labels} {value:?}");
             }
         }
         out + "# EOF\n"
     }
 }
 
-/// Formats labels with escaped values of bounded length.
-pub fn labels(labels: &[(&str, &str)]) -> String {
-    let written = labels.iter().map(|(name, value)| {
-        let value = clipped(&plain(value), MAX_LABEL_CHARS)
-            .replace('\\', "\\\\")
-            .replace('"', "\\\"");
-        format!("{name}=\"{value}\"")
-    });
-    written.collect::<Vec<_>>().join(",")
-}
-
-/// Appends a label to formatted labels.
-fn with_label(labels_so_far: &str, name: &str, value: &str) -> String {
-    format!("{labels_so_far},{}", labels(&[(name, value)]))
-}
-
-/// Adds the gauges of the whole report. `run` holds the labels that identify the report.
-fn add_report(metrics: &mut Metrics, run: &str, report: &Report) {
+/// Adds the gauges of the whole report.
+fn add_report(metrics: &mut Metrics, report: &Report) {
+    // The label `report` distinguishes files in one folder, because no two samples of a folder may
+    // have the same labels.
+    let main = format!("{:?}", Kind::main(report)).to_lowercase();
+    let run = Labels::default().with("report", &main);
     let start = humantime::parse_rfc3339_weak(&report.created).ok();
     let start = start.and_then(|start| start.duration_since(UNIX_EPOCH).ok());
     metrics.gauge(
         "timermeter_report_timestamp_seconds",
         "Start of the measurement, by the clock of the machine.",
-        run,
+        &run,
         start.map(|since_1970| since_1970.as_secs_f64()),
     );
-    let labels_of = |keys: &[&str]| {
-        let texts = fields()
-            .iter()
-            .filter(|field| keys.contains(&field.key))
-            .map(|field| {
-                let label = match field.key {
-                    "tool_version" => "version",
-                    "clock_source" => "clocksource",
-                    key => key,
-                };
-                labels(&[(label, field.value(report).as_text())])
-            });
-        std::iter::once(run.to_owned())
-            .chain(texts)
-            .collect::<Vec<_>>()
-            .join(",")
-    };
-    let origin = labels_of(&["node", "tool_version", "profile", "provenance"]);
     metrics.gauge(
         "timermeter_report_info",
         "Version, profile and origin of the report.",
-        &origin,
-        Some(1.0),
+        &run.with_fields(Info::Report, report),
+        1.0,
     );
     for finding in &report.findings {
         metrics.gauge(
             "timermeter_report_caveat",
             "A finding about the whole report, by its code.",
-            &with_label(run, "code", &finding.code),
-            Some(1.0),
+            &run.with("code", &finding.code),
+            1.0,
         );
     }
-    let machine = labels_of(&[
-        "cpu",
-        "architecture",
-        "microcode",
-        "kernel",
-        "os",
-        "hypervisor",
-        "clock_source",
-    ]);
     metrics.gauge(
         "timermeter_platform_info",
         "The machine; a label is empty if the value is unknown.",
-        &machine,
-        Some(1.0),
+        &run.with_fields(Info::Platform, report),
+        1.0,
     );
     let source = &report.platform.clocksource;
     for name in source.current.iter().chain(&source.available) {
         metrics.gauge(
             "timermeter_clocksource_selected",
             "1 for the clock source that the kernel uses; 0 for other available clock sources.",
-            &with_label(run, "clocksource", name),
-            Some(f64::from(u8::from(Some(name) == source.current.as_ref()))),
+            &run.with("clocksource", name),
+            f64::from(u8::from(Some(name) == source.current.as_ref())),
         );
     }
     for field in fields() {
-        metrics.add("timermeter_", field, run, field.figure(report));
+        metrics.add("timermeter_", field, &run, report);
     }
 }
 
-/// Adds the gauges of a row.
+/// Adds the gauges of a row, and of a sleep primitive those of each length.
 fn add_row(metrics: &mut Metrics, row: Row) {
-    let prefix = match row.kind() {
-        Kind::Clocks => "timermeter_timer_",
-        Kind::Waits => "timermeter_wait_",
-        Kind::Periods => "timermeter_period_",
+    let (prefix, length) = match row.kind() {
+        Kind::Clocks => ("timermeter_timer_", ""),
+        Kind::Waits => ("timermeter_wait_", "length_seconds"),
+        Kind::Periods => ("timermeter_period_", "period_seconds"),
     };
     let seconds = |ns: u64| (ns as f64 / 1e9).to_string();
-    let mut row_labels = labels(&[("timer", row.id()), ("runtime", row.runtime())]);
+    let mut labels = Labels::default()
+        .with("timer", row.id())
+        .with("runtime", row.runtime());
     if let Some(conditions) = row.conditions() {
-        row_labels = format!(
-            "{row_labels},{}",
-            labels(&[
-                ("policy", &conditions.policy),
-                (
-                    "slack_seconds",
-                    &conditions.slack_ns.map(seconds).unwrap_or_default()
-                ),
-                (
-                    "cpu",
-                    &conditions
-                        .cpu
-                        .map(|cpu| cpu.to_string())
-                        .unwrap_or_default()
-                ),
-            ])
-        );
+        let slack = conditions.slack_ns.map(seconds).unwrap_or_default();
+        let cpu = conditions
+            .cpu
+            .map(|cpu| cpu.to_string())
+            .unwrap_or_default();
+        labels = labels
+            .with("policy", &conditions.policy)
+            .with("slack_seconds", &slack)
+            .with("cpu", &cpu);
     }
-    if let Some(period) = row.request_ns() {
-        row_labels = with_label(&row_labels, "period_seconds", &seconds(period));
-    }
+    let labels_of = |one: Row| match one.request_ns() {
+        Some(ns) => labels.with(length, &seconds(ns)),
+        None => labels.clone(),
+    };
     metrics.gauge(
         &format!("{prefix}status"),
         "1 for the status of the characterisation.",
-        &with_label(&row_labels, "status", row.status().name()),
-        Some(1.0),
+        &labels_of(row).with("status", row.status().name()),
+        1.0,
     );
     for field in fields_of(row.kind()) {
-        let figure_of_row = field.figure(row);
-        metrics.add(prefix, field, &row_labels, figure_of_row);
-        for (row, late) in row
-            .by_length()
-            .iter()
-            .filter_map(|row| Some((row, row.lateness()?)))
-        {
-            let length_labels =
-                with_label(&row_labels, "length_seconds", &seconds(late.request_ns));
-            metrics.add(
-                prefix,
-                field,
-                &length_labels,
-                field.figure(*row).filter(|_| figure_of_row.is_none()),
-            );
+        let is_of_length = field.figure(row).is_none();
+        for one in iter::once(row).chain(row.by_length().into_iter().filter(|_| is_of_length)) {
+            metrics.add(prefix, field, &labels_of(one), one);
         }
     }
     let verdicts = row.clock().and_then(|row| row.verdicts.as_ref());
@@ -256,7 +227,7 @@ fn add_row(metrics: &mut Metrics, row: Row) {
         metrics.gauge(
             &format!("{prefix}trusted"),
             "1 if the timer passed the question of trust, 0 if it failed; absent if it was not tested or does not apply.",
-            &with_label(&row_labels, "question", answer.question.name()),
+            &labels.with("question", answer.question.name()),
             value,
         );
     }
@@ -264,22 +235,23 @@ fn add_row(metrics: &mut Metrics, row: Row) {
 
 #[cfg(test)]
 mod tests {
-    use super::{Metrics, labels};
+    use super::{Labels, Metrics};
 
     #[test]
     fn labels_are_escaped_and_bounded() {
-        assert_eq!(labels(&[("a", "x\"y\\z\nw\u{1b}[31m")]), r#"a="x\"y\\z w""#);
-        assert!(labels(&[("a", &"x".repeat(1000))]).chars().count() <= 105);
+        let labels = |value: &str| Labels::default().with("a", value).0;
+        assert_eq!(labels("x\"y\\z\nw\u{1b}[31m"), r#"a="x\"y\\z w""#);
+        assert!(labels(&"x".repeat(1000)).chars().count() <= 105);
     }
 
     #[test]
     fn samples_are_unique_numbers() {
-        let mut metrics = Metrics::default();
+        let (mut metrics, a) = (Metrics::default(), Labels::default().with("a", "1"));
         for (labels, value) in [
-            ("a=\"1\"", Some(1e-9)),
-            ("a=\"1\"", Some(2.0)),
-            ("", None),
-            ("", Some(f64::NAN)),
+            (&a, Some(1e-9)),
+            (&a, Some(2.0)),
+            (&Labels::default(), None),
+            (&Labels::default(), Some(f64::NAN)),
         ] {
             metrics.gauge("x_seconds", "Help.", labels, value);
         }

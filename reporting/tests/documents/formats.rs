@@ -46,9 +46,12 @@ fn quality_interval_stays_in_range() {
         .as_mut()
         .expect("the clock has a Quality");
     (quality.low, quality.high) = (0.0, 1.0);
-    for format in [Format::Table, Format::Markdown] {
+    for (format, interval) in [
+        (Format::Table, " 0–100"),
+        (Format::Markdown, " [0.00, 100.00] |"),
+    ] {
         let text = report.rendered(format, Style::default());
-        assert!(text.contains(" 0–100"), "{text}");
+        assert!(text.contains(interval), "{text}");
     }
 }
 
