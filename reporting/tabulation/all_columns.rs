@@ -1,16 +1,26 @@
-//! Writes all columns of many reports to a file, for SQL engines. Reports are read and written in
-//! parts, so that memory is sufficient for any number of reports.
+//! Writes all columns of many reports as CSV, for SQL engines. Reports are read and written in parts,
+//! so that memory is sufficient for any number of reports.
 
-use std::io;
+use std::cell::RefCell;
+use std::io::{self, Write};
 use std::path::PathBuf;
 
 use crate::fields::{Kind, cells, columns};
-use crate::format::CsvWriter;
+use crate::format::{CsvWriter, Format, Render, Style};
 use crate::model::Report;
-use crate::report::{Collection, ReadError, WholeFile, files};
+use crate::report::{Collection, ReadError, files};
 
 /// The number of reports in a part.
 const REPORTS_PER_PART: usize = 128;
+
+/// All columns of the reports at these paths: of their clocks, or else of their sleep primitives or
+/// periodic timers.
+#[derive(Debug)]
+pub struct AllColumns<'a> {
+    paths: &'a [PathBuf],
+    /// What was written last.
+    pub written: RefCell<Written>,
+}
 
 /// The numbers of written reports and rows, and the errors of files that could not be read.
 #[derive(Debug, Default)]
@@ -23,36 +33,62 @@ pub struct Written {
     pub refused: Vec<ReadError>,
 }
 
-/// Writes CSV without a byte order mark: a header of keys, undetermined values empty, booleans as
-/// `true` and `false`.
-///
-/// # Errors
-/// When the file cannot be written.
-pub fn write_csv(paths: &[PathBuf], kind: Kind, file: &mut WholeFile) -> io::Result<Written> {
-    let columns = columns(kind);
-    let mut csv = CsvWriter::new(file);
-    let mut written = Written::default();
-    let mut report_files = Vec::new();
-    for file in paths.iter().flat_map(|path| files(path)) {
-        match file {
-            Ok(file) => report_files.push(file),
-            Err(error) => written.refused.push(error),
+impl<'a> AllColumns<'a> {
+    /// Reads nothing yet.
+    pub fn new(paths: &'a [PathBuf]) -> Self {
+        Self {
+            paths,
+            written: RefCell::default(),
         }
     }
-    for part in report_files.chunks(REPORTS_PER_PART) {
-        let part = Collection::read(part, |path, report: Report| {
-            cells(path, &report, kind, &columns)
-        });
-        written.refused.extend(part.refused);
-        written.reports += part.reports.len();
-        for row in part.reports.iter().flat_map(|kept| &kept.content) {
-            if written.rows == 0 {
-                csv.header(columns.iter().flat_map(|field| &field.keys))?;
+
+    /// Writes CSV without a byte order mark: a header of keys, undetermined values empty, booleans as
+    /// `true` and `false`; nothing without rows of this kind.
+    fn write_csv(&self, kind: Kind, output: &mut dyn Write) -> io::Result<Written> {
+        let columns = columns(kind);
+        let mut csv = CsvWriter::new(output);
+        let mut written = Written::default();
+        let mut readable = Vec::new();
+        for file in self.paths.iter().flat_map(|path| files(path)) {
+            match file {
+                Ok(file) => readable.push(file),
+                Err(error) => written.refused.push(error),
             }
-            written.rows += 1;
-            csv.row(row)?;
         }
+        for part in readable.chunks(REPORTS_PER_PART) {
+            let part = Collection::read(part, |path, report: Report| {
+                cells(path, &report, kind, &columns)
+            });
+            written.refused.extend(part.refused);
+            written.reports += part.reports.len();
+            for row in part.reports.iter().flat_map(|kept| &kept.content) {
+                if written.rows == 0 {
+                    csv.header(columns.iter().flat_map(|field| &field.keys))?;
+                }
+                written.rows += 1;
+                csv.row(row)?;
+            }
+        }
+        csv.finish()?;
+        Ok(written)
     }
-    csv.finish()?;
-    Ok(written)
+}
+
+impl Render for AllColumns<'_> {
+    fn write(&self, format: Format, _: Style, output: &mut dyn Write) -> io::Result<()> {
+        if format != Format::Csv {
+            return Err(io::ErrorKind::Unsupported.into());
+        }
+        for kind in Kind::ALL {
+            let written = self.write_csv(kind, output)?;
+            let is_empty = written.rows == 0;
+            self.written.replace(written);
+            if !is_empty {
+                break;
+            }
+        }
+        // A file that exists is not replaced by an empty one.
+        let is_read = self.written.borrow().reports > 0;
+        is_read.then_some(()).ok_or(io::ErrorKind::NotFound.into())
+    }
 }

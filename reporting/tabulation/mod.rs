@@ -1,6 +1,6 @@
 //! Builds a table of one or many reports: a row for each timer of each report, or for each platform.
 
-pub mod all_columns;
+mod all_columns;
 mod column;
 mod platforms;
 
@@ -16,6 +16,7 @@ use crate::report::{Collection, ReadError, ReportFile};
 use crate::table::{Caption, CellValue, Table, TableColumn};
 use crate::text::counted;
 
+pub use all_columns::AllColumns;
 pub use column::ColumnName;
 pub use platforms::{PlatformRow, PlatformRun, Platforms, RowOf, RunLink};
 

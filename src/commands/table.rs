@@ -1,15 +1,12 @@
 //! `table`: prints one or more reports as a table.
 
-use std::io::{ErrorKind, Write};
-use std::path::PathBuf;
+use std::io::Write;
 
-use super::{CommandError, CommandResult, emit, failed, prepare_outputs, report_unreadable};
-use crate::cli::{OutputFile, TableArgs};
-use crate::fields::Kind;
+use super::{CommandResult, emit, prepare_outputs, report_unreadable, usage, write_files};
+use crate::cli::TableArgs;
 use crate::format::Format;
 use crate::messages::print_message;
-use crate::report::{WholeFile, is_stdout};
-use crate::tabulation::{ColumnName, Tabulation, all_columns};
+use crate::tabulation::{AllColumns, ColumnName, Tabulation};
 
 /// Runs the command. Returns `true` if all files could be read.
 ///
@@ -17,11 +14,11 @@ use crate::tabulation::{ColumnName, Tabulation, all_columns};
 /// When no kind of rows has all columns, no file could be read, or the output cannot be written.
 pub fn run(args: &TableArgs, output: &mut dyn Write) -> CommandResult<bool> {
     if args.columns.contains(&ColumnName::ALL) {
-        return write_all_columns(args);
+        return write_all_columns(args, output);
     }
     let choices = args.choices();
     if choices.is_empty() {
-        return Err(usage_error(
+        return Err(usage(
             "no row has all of these columns: those of clocks, of sleep primitives and of periodic timers are in tables of their own",
         ));
     }
@@ -38,50 +35,31 @@ pub fn run(args: &TableArgs, output: &mut dyn Write) -> CommandResult<bool> {
     Ok(is_complete)
 }
 
-fn usage_error(why: &str) -> CommandError {
-    CommandError::Usage(why.to_owned())
-}
-
 /// Writes all columns and rows of any number of reports to the files of `--output`; also to
 /// standard output if there are no files or `--format` is given.
-fn write_all_columns(args: &TableArgs) -> CommandResult<bool> {
+fn write_all_columns(args: &TableArgs, output: &mut dyn Write) -> CommandResult<bool> {
     if args.columns.len() > 1 || args.by.is_some() {
-        return Err(usage_error(
+        return Err(usage(
             "`--columns all` has all columns of each timer: name no others, and no --by",
         ));
     }
-    let mut outputs = args.output.outputs.clone();
-    if outputs.is_empty() || args.output.format != Format::Table {
-        let path = PathBuf::from("-");
-        let format = args.output.format;
-        outputs.push(OutputFile { path, format });
-    }
-    let is_csv = |output: &OutputFile| {
-        output.format == Format::Csv || output.format == Format::Table && is_stdout(&output.path)
-    };
-    if !outputs.iter().all(is_csv) {
-        return Err(usage_error("`--columns all` is only written as CSV"));
-    }
-    let mut is_complete = true;
-    for OutputFile { path, .. } in &outputs {
-        let mut file = WholeFile::prepare(path).map_err(failed)?;
-        let mut kinds = Kind::ALL.into_iter();
-        let written = kinds
-            .find_map(|kind| {
-                let written = all_columns::write_csv(&args.reports, kind, &mut file);
-                let is_wanted = !matches!(&written, Ok(written) if written.rows == 0);
-                (is_wanted || kind == Kind::Periods).then_some(written)
-            })
-            .expect("there are periods");
-        let written = written.map_err(|error| match error.kind() {
-            ErrorKind::BrokenPipe => CommandError::Closed,
-            _ => failed(file.explain(error)),
-        })?;
-        is_complete = report_unreadable(&written.refused, written.reports)?;
-        file.finish().map_err(failed)?;
-        if written.rows == 0 {
-            print_message(&"these reports have no timers");
+    let mut outputs = prepare_outputs(&args.output)?;
+    let all = AllColumns::new(&args.reports);
+    let result = if outputs.format == Format::Table && !outputs.files.is_empty() {
+        write_files(&all, outputs.files)
+    } else {
+        if outputs.format == Format::Table {
+            outputs.format = Format::Csv;
         }
+        emit(&all, outputs, output)
+    };
+    let written = all.written.take();
+    if written.reports > 0 || written.refused.is_empty() {
+        result?;
+    }
+    let is_complete = report_unreadable(&written.refused, written.reports)?;
+    if written.rows == 0 {
+        print_message(&"these reports have no timers");
     }
     Ok(is_complete)
 }
