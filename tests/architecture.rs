@@ -355,11 +355,10 @@ const WRITERS: [&str; 11] = [
 
 /// The files that may do so, and where: in a temporary folder of this process or below an open
 /// folder ([`Folder`](timers::os::files::Folder)).
-const WRITING: [&str; 6] = [
+const WRITING: [&str; 5] = [
     "reporting/scratch",
     "reporting/report/archive",
     "reporting/page/site",
-    "reporting/page/site/report_page",
     "src/hosts/browser",
     "src/hosts/runtimes",
 ];

@@ -139,3 +139,11 @@ pub struct Assessment {
     /// The ids of the clocks to time operations with in other runtimes, one for each runtime.
     pub hosted: Vec<String>,
 }
+
+impl Assessment {
+    /// The id of the clock to time operations with: a native one, or else that of a runtime.
+    pub fn recommended(&self) -> Option<&str> {
+        let id = self.to_time.as_ref().or(self.hosted.first())?;
+        Some(id)
+    }
+}

@@ -3,11 +3,11 @@
 
 use serde::Serialize;
 
-use super::USUAL_ERROR;
 use super::recommendation::{faster_in_words, figures_in_words, usual};
+use super::{USUAL_DURATION, USUAL_ERROR};
 use crate::choice::clock_figures::{DRIFT, PORTABLE};
 use crate::choice::plan::{PlanMethod, plan_batch, plan_single};
-use crate::choice::{ClockFigures, RankedClock, Requirement, choose, clock_row};
+use crate::choice::{ClockFigures, Language, RankedClock, Requirement, choose, clock_row};
 use crate::findings::machine::slowing_library;
 use crate::model::{Assessment, Finding, MAX_FINE_STEP_NS, Path, Report, TimerRow, WaitRow};
 use crate::numbers::{short_time, time};
@@ -227,17 +227,22 @@ impl AnswerWait {
     }
 }
 
-/// The shortest duration for which a single call with this clock of a report keeps the usual error,
-/// in nanoseconds, with the plan. `None` if there is none.
-pub fn plan_alone(report: &Report, id: &str) -> Option<(f64, RankedClock)> {
-    let clock = ClockFigures::from_row(clock_row(report, id)?, &report.platform);
-    let from_ns = min_single_ns(&clock.ok()?);
-    let requirement = Requirement {
-        clocks: vec![id.to_owned()],
-        ..usual(from_ns)
+/// The shortest duration, in nanoseconds, for which a single call with the best clock of a language in a
+/// report keeps the usual error, and the plan. `None` if there is none.
+pub fn plan_alone(report: &Report, language: Language) -> Option<(f64, RankedClock)> {
+    let pick = |duration_ns, clocks| {
+        let requirement = Requirement {
+            runtime: language.runtime().map(str::to_owned),
+            clocks,
+            ..usual(duration_ns)
+        };
+        choose(report, &requirement).ok()?.picked
     };
-    let picked = choose(report, &requirement).ok()?.picked?;
-    Some((from_ns, picked))
+    let id = pick(USUAL_DURATION.0, language.clocks())?.id;
+    let clock = ClockFigures::from_row(clock_row(report, &id)?, &report.platform);
+    let from_ns = min_single_ns(&clock.ok()?);
+    let own = id.rsplit(':').next()?.to_owned();
+    Some((from_ns, pick(from_ns, vec![own])?))
 }
 
 /// The shortest duration, in nanoseconds, for which a single call keeps the usual error, rounded up

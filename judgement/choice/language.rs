@@ -579,28 +579,33 @@ static double operation() {  // <- your operation
 +p50 times[n / 2] - cost
 +p99 times[n * 99 / 100] - cost";
 
-/// The runtime of each language, and what its users call its clock.
-type Names = (Option<&'static str>, Option<&'static str>);
+/// The name of each language, its runtime, and what its users call its clock.
+type Names = (&'static str, Option<&'static str>, Option<&'static str>);
 const NAMES: [Names; 8] = [
-    (None, None),
-    (None, Some("std::chrono::steady_clock")),
-    (None, None),
-    (Some("java"), None),
-    (Some("dotnet"), None),
-    (Some("python"), None),
-    (Some("node"), None),
-    (None, None),
+    ("C", None, None),
+    ("C++", None, Some("std::chrono::steady_clock")),
+    ("Rust", None, None),
+    ("Java", Some("java"), None),
+    ("C#", Some("dotnet"), None),
+    ("Python", Some("python"), None),
+    ("JavaScript", Some("node"), None),
+    ("Go", None, None),
 ];
 
 impl Language {
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        NAMES[self as usize].0
+    }
+
     /// The runtime whose clocks the code calls; `None` for languages that call native clocks.
     pub fn runtime(self) -> Option<&'static str> {
-        NAMES[self as usize].0
+        NAMES[self as usize].1
     }
 
     /// What users of the language call its only clock; `None` if the label of each clock says it.
     pub fn clock(self) -> Option<&'static str> {
-        NAMES[self as usize].1
+        NAMES[self as usize].2
     }
 
     /// Ids of the clocks that code in this language reads.

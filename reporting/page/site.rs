@@ -1,24 +1,21 @@
-//! Publishes a folder of reports as a static web site: a page for each report, and an index that
-//! has a row for each platform (the machines of the reports). The site is built in a temporary folder next to its
-//! destination and then moved.
-
-mod report_page;
+//! Publishes a folder of reports as a static web site: a page for each report, next to a copy of it, and an
+//! index that has a row for each platform (the machines of the reports). The site is built in a temporary
+//! folder next to its destination and then moved.
 
 use std::path::Path;
+use std::slice::from_ref;
 use std::{fs, io};
 
 use askama::Template;
+use askama::filters::urlencode;
 use timers::os::files::find;
 
-use super::{Extent, INDEX_TITLE, WebPage};
-use crate::report::{Collection, ReadError, files, parent};
+use super::WebPage;
+use crate::model::Report;
+use crate::report::{Collection, ReadError, parent};
 use crate::scratch::ScratchFolder;
 use crate::tabulation::Platforms;
 use crate::text::plain;
-
-/// The largest number of reports for which pages contain plots, because the plots of a page take a
-/// megabyte.
-const MAX_REPORTS_WITH_PLOTS: usize = 100;
 
 /// The name of the index.
 const INDEX: &str = "index.html";
@@ -28,24 +25,6 @@ const INDEX: &str = "index.html";
 #[error("{0}")]
 pub struct SiteError(String);
 
-impl SiteError {
-    fn exists(path: &Path) -> Self {
-        Self(format!(
-            "'{}' exists; name a new folder, or remove it first",
-            path.display()
-        ))
-    }
-
-    fn write(path: &Path) -> impl FnOnce(io::Error) -> Self {
-        |why| {
-            Self(format!(
-                "cannot write '{}': {why}; choose another destination, or free disk space",
-                path.display()
-            ))
-        }
-    }
-}
-
 /// A published site.
 #[derive(Debug)]
 pub struct PublishedSite {
@@ -53,8 +32,6 @@ pub struct PublishedSite {
     pub reports: usize,
     /// The reasons why other files were left out.
     pub left_out: Vec<String>,
-    /// How much of a report its page shows.
-    pub extent: Extent,
 }
 
 /// Publishes all reports in and below `folder` as a site at `destination`. Calls `on_report` for
@@ -68,77 +45,95 @@ pub fn publish(
     destination: &Path,
     on_report: &(dyn Fn() + Sync),
 ) -> Result<PublishedSite, SiteError> {
-    if !folder.is_dir() {
-        return Err(SiteError(format!(
-            "'{}' is not a folder; name the folder that contains the reports",
-            folder.display()
-        )));
-    }
-    let found = find(destination, true).map_err(SiteError::write(destination));
-    let (open, Some(name)) = found? else {
-        return Err(SiteError::exists(destination));
+    let refuse = |why: String| Err(SiteError(why));
+    let (reports, target) = (folder.display(), destination.display());
+    let unwritten = |why: io::Error| {
+        SiteError(format!(
+            "cannot write '{target}': {why}; choose another destination, or free disk space"
+        ))
     };
-    let place = open.path().join(name);
+    if !folder.is_dir() {
+        return refuse(format!(
+            "'{reports}' is not a folder; name the folder that contains the reports"
+        ));
+    }
+    let (open, name) = find(destination, true).map_err(unwritten)?;
+    let place = open.path().join(name.unwrap_or_default());
     if fs::symlink_metadata(&place).is_ok() {
-        return Err(SiteError::exists(destination));
+        return refuse(format!(
+            "'{target}' exists; name a new folder, or remove it first"
+        ));
     }
     // The data of its pages would be read as reports.
     let real = |path: &Path| path.canonicalize();
-    if let (Ok(reports), Ok(parent)) = (real(folder), real(parent(destination)))
-        && parent.starts_with(reports)
+    if let (Ok(within), Ok(parent)) = (real(folder), real(parent(destination)))
+        && parent.starts_with(within)
     {
-        return Err(SiteError(format!(
-            "'{}' is within '{}'; choose a destination outside the reports",
-            destination.display(),
-            folder.display()
-        )));
+        return refuse(format!(
+            "'{target}' is within '{reports}'; choose a destination outside the reports"
+        ));
     }
     // A folder on the same file system can be renamed; mode 755 lets all users read it.
-    let scratch = ScratchFolder::within(&open.path(), 0o755);
-    let scratch = scratch.map_err(SiteError::write(destination))?;
+    let scratch = ScratchFolder::within(&open.path(), 0o755).map_err(unwritten)?;
     let site = scratch.path();
-    let extent = if files(folder).len() > MAX_REPORTS_WITH_PLOTS {
-        Extent::WithoutPlots
-    } else {
-        Extent::Full
-    };
-    let found: Collection<Result<_, SiteError>> = Collection::read(&[folder], |path, report| {
+    let found: Collection<io::Result<_>> = Collection::read(&[folder], |path, report| {
         on_report();
-        let page = report_page::write(path, &report, folder, site, extent)?;
-        Ok(Platforms::runs(&report, &page))
+        let name = path.strip_prefix(folder).unwrap_or(path);
+        Ok(Platforms::runs(&report, &write(path, &report, site, name)?))
     });
     let refused = found.refused.iter().map(ReadError::to_string);
     let left_out: Vec<String> = refused.map(|error| plain(&error)).collect();
     let runs = found.reports.into_iter().map(|kept| kept.content);
-    let runs: Vec<_> = runs.collect::<Result<_, _>>()?;
-    let reports = runs.len();
-    if runs.is_empty() {
-        return Err(SiteError(format!(
-            "no report could be read in '{}'; {}",
-            folder.display(),
-            left_out.first().map_or("", String::as_str)
-        )));
+    let runs: Vec<_> = runs.collect::<Result<_, _>>().map_err(unwritten)?;
+    let count = runs.len();
+    if count == 0 {
+        let why = left_out.first().map_or("", String::as_str);
+        return refuse(format!("no report could be read in '{reports}'; {why}"));
     }
-    let platforms = Platforms::group(runs.into_iter().flatten().collect(), reports);
-    let lead = platforms.summary();
     let index = WebPage {
-        platforms: Some(platforms),
+        platforms: Some(Platforms::group(
+            runs.into_iter().flatten().collect(),
+            count,
+        )),
         left_out: &left_out,
-        ..WebPage::new(INDEX_TITLE.to_owned(), lead)
+        ..WebPage::default()
     };
-    write(&index, &site.join(INDEX))?;
+    let index = index.render().map_err(io::Error::other);
+    let written = index.and_then(|index| fs::write(site.join(INDEX), index));
+    written.map_err(unwritten)?;
     let moved = scratch.persist_with(|site| fs::rename(site, &place));
-    moved.map_err(SiteError::write(destination))?;
+    moved.map_err(unwritten)?;
     Ok(PublishedSite {
-        reports,
+        reports: count,
         left_out,
-        extent,
     })
 }
 
-/// Renders a page and writes it to `path`.
-fn write(page: &WebPage, path: &Path) -> Result<(), SiteError> {
-    let text = page.render().map_err(io::Error::other);
-    text.and_then(|text| fs::write(path, text))
-        .map_err(SiteError::write(path))
+/// Writes the page of the report at `path` to `site`, next to a copy of the report; `name` is its path in
+/// the folder of reports. Returns the address of the page relative to the site.
+fn write(path: &Path, report: &Report, site: &Path, name: &Path) -> io::Result<String> {
+    let name = name.with_extension("").to_string_lossy().replace('\\', "/");
+    let base = format!("reports/{name}");
+    let home = "../".repeat(base.matches('/').count()) + INDEX;
+    let (_, last) = base.rsplit_once('/').unwrap_or_default();
+    let page = WebPage {
+        reports: from_ref(report),
+        links: Some([home, encoded(last, "json")]),
+        ..WebPage::default()
+    };
+    // The root of the site is not created, because only a signal handler can have removed it.
+    for (end, _) in base.match_indices('/') {
+        // If it fails because the folder cannot be created, so does writing the page.
+        let _ = fs::create_dir(site.join(&base[..end]));
+    }
+    let page = page.render().map_err(io::Error::other)?;
+    fs::write(site.join(format!("{base}.html")), page)?;
+    fs::copy(path, site.join(format!("{base}.json")))?;
+    Ok(encoded(&base, "html"))
+}
+
+/// The address of a file.
+fn encoded(path: &str, ending: &str) -> String {
+    let Ok(path) = urlencode(path);
+    format!("{path}.{ending}")
 }

@@ -1,14 +1,24 @@
 //! Plots of a clock: intervals between two reads over the work between them, a histogram of such
 //! intervals, and a histogram of the costs of single reads.
 
-use super::{Axis, AxisScale, Plot, PlotShape, describe_levels, histogram, levels};
+use super::{Axis, Canvas, Plot, Point, number};
+use crate::fields::Row;
 use crate::model::{
     CostHistogram, IntervalHistogram, ResolutionKind, Staircase, TimerRow, value_of,
 };
-use crate::text::numbers::time;
+use crate::text::numbers::{short_time, time};
 
-pub fn plots(row: &TimerRow) -> Vec<Plot> {
-    let Some(figures) = &row.figures else {
+/// The size of the plots in pixels.
+const SIZE: (u32, u32) = (400, 280);
+/// The largest number of lines at multiples of the step that can be distinguished.
+const MAX_LEVELS: f64 = 40.0;
+
+/// All plots of a clock; none for other timers.
+pub fn plots(row: Row) -> Vec<Plot> {
+    let Some((row, figures)) = row
+        .clock()
+        .and_then(|row| Some((row, row.figures.as_ref()?)))
+    else {
         return Vec::new();
     };
     let plots = [
@@ -19,137 +29,150 @@ pub fn plots(row: &TimerRow) -> Vec<Plot> {
         figures
             .intervals
             .as_ref()
-            .map(|figure| intervals(row, figure)),
-        figures.singles.as_ref().map(|figure| costs(row, figure)),
+            .and_then(|figure| intervals(row, figure)),
+        figures
+            .singles
+            .as_ref()
+            .and_then(|figure| costs(row, figure)),
     ];
     plots.into_iter().flatten().collect()
 }
 
-/// The factor that converts ticks of the clock to values of the axis, which are nanoseconds if the
-/// rate of the clock is known, otherwise ticks; and the scale of the axis.
-fn unit(row: &TimerRow) -> (f64, AxisScale) {
-    match row.ns_per_tick {
-        Some(ns) => (ns, AxisScale::Time),
-        None => (1.0, AxisScale::Number),
+/// An axis of times.
+fn times(label: &'static str, from: f64, to: f64) -> Axis {
+    Axis {
+        label,
+        write: short_time,
+        from,
+        to,
+        is_log: false,
     }
 }
 
-/// The step of the clock in the unit of the axis; `None` if the step is unknown.
-fn step(row: &TimerRow) -> Option<f64> {
-    let resolution = row
+/// The factor from ticks of the clock to nanoseconds, in which intervals are plotted; 1 if its rate is
+/// unknown.
+fn per_tick(row: &TimerRow) -> f64 {
+    row.ns_per_tick.unwrap_or(1.0)
+}
+
+/// The axis of intervals, of which the ends are in ticks of the clock.
+fn ticks(row: &TimerRow, from: f64, to: f64) -> Axis {
+    let [from, to] = [from, to].map(|ticks| ticks * per_tick(row));
+    let write = if row.ns_per_tick.is_some() {
+        short_time
+    } else {
+        number
+    };
+    Axis {
+        write,
+        ..times("interval", from, to)
+    }
+}
+
+/// Draws lines at the multiples of the step on an axis, and returns their description; neither
+/// if no step was found, or if the lines would be too close to each other.
+fn draw_steps(row: &TimerRow, canvas: &mut Canvas, axis: usize) -> String {
+    let resolved = row
         .resolution
-        .filter(|resolution| resolution.kind == ResolutionKind::Resolved)?;
-    Some(resolution.ticks * unit(row).0).filter(|step| step.is_finite() && *step > 0.0)
+        .filter(|step| step.kind == ResolutionKind::Resolved);
+    let step = resolved.map(|step| step.ticks * per_tick(row));
+    let is_visible = |step: &f64| *step > 0.0 && canvas.axes[axis].length() <= MAX_LEVELS * step;
+    let Some(step) = step.filter(is_visible) else {
+        return String::new();
+    };
+    let ends = canvas.axes.each_ref().map(|axis| [axis.from, axis.to]);
+    for multiple in canvas.axes[axis].multiples(step) {
+        let mut ends = ends;
+        ends[axis] = [multiple; 2];
+        let [[left, right], [low, high]] = ends;
+        canvas.line("level", [left, low], [right, high]);
+    }
+    let write = canvas.axes[axis].write;
+    format!(" Lines: multiples of the step, {}.", write(step))
 }
 
 fn staircase(row: &TimerRow, figure: &Staircase) -> Option<Plot> {
-    let (per_tick, scale) = unit(row);
-    let intervals = || figure.ticks.iter().map(|ticks| *ticks as f64 * per_tick);
-    let shortest = intervals().reduce(f64::min)?;
-    let longest = intervals().reduce(f64::max)?;
-    // The axis begins at 0, except if the lower half of the plot would then be empty because a read
-    // costs far more than the step.
-    let from = if shortest > longest / 2.0 {
-        shortest - 0.1 * (longest - shortest)
-    } else {
-        shortest.min(0.0)
-    };
-    let to = longest.max(from + per_tick) + 0.04 * (longest - from);
+    let intervals = || figure.ticks.iter().map(|ticks| *ticks as f64);
+    let (shortest, longest) = (intervals().reduce(f64::min)?, intervals().reduce(f64::max)?);
+    let margin = 0.05 * (longest - shortest);
     let most_work = *figure.work.iter().max()? as f64 * figure.ns_per_work;
-    let across = Axis::new(
-        "work between the reads",
-        AxisScale::Time,
-        0.0,
-        most_work.max(1.0),
-    );
-    let up = Axis::new("interval", scale, from, to);
-    let mut shapes = levels(step(row), &up, |at| {
-        PlotShape::Level((0.0, at), (across.to, at))
-    });
+    let across = times("work between the reads", 0.0, most_work);
+    let up = ticks(row, shortest - margin, longest + margin);
+    let mut canvas = Canvas::new(SIZE, [across, up])?;
+    let lines = draw_steps(row, &mut canvas, 1);
+    let works = figure
+        .work
+        .iter()
+        .map(|work| *work as f64 * figure.ns_per_work);
+    let points = works.zip(intervals().map(|ticks| ticks * per_tick(row)));
+    let points: Vec<Point> = points.map(Point::from).collect();
+    canvas.points(&points);
     let caption = format!(
-        "A sample of {} intervals between two reads, with more and more work between them. {}",
-        figure.intervals,
-        describe_levels(step(row), &shapes)
+        "A sample of {} intervals between two reads, with more and more work between them.{lines}",
+        figure.intervals
     );
-    let points = figure.work.iter().zip(intervals());
-    shapes.extend(
-        points.map(|(work, interval)| {
-            PlotShape::Point((*work as f64 * figure.ns_per_work, interval))
-        }),
-    );
-    let axes = [across, up];
-    Some(Plot::new(
-        "staircase",
-        "Intervals over work",
-        caption,
-        axes,
-        shapes,
-    ))
+    Some(canvas.finish("Intervals over work", caption))
 }
 
-fn intervals(row: &TimerRow, figure: &IntervalHistogram) -> Plot {
-    let (per_tick, scale) = unit(row);
-    // A bin is centred on whole ticks and extends half a tick to both sides.
-    let first = (figure.first_ticks as f64 - 0.5) * per_tick;
-    let width = figure.width_ticks as f64 * per_tick;
-    let (bars, up) = histogram(first, width, &figure.counts, "intervals");
-    let across = Axis::new(
-        "interval",
-        scale,
-        first,
-        first + width * figure.counts.len() as f64,
-    );
-    let mut shapes = levels(step(row), &across, |at| {
-        PlotShape::Level((at, 0.0), (at, up.to))
-    });
-    let caption = format!(
-        "Intervals with random work between the reads. {}",
-        describe_levels(step(row), &shapes)
-    );
-    shapes.extend(bars);
-    let title = "Intervals against the steps";
-    Plot::new("intervals", title, caption, [across, up], shapes)
-}
-
-fn costs(row: &TimerRow, figure: &CostHistogram) -> Plot {
-    let median = value_of(row.cost_ns).filter(|ns| ns.is_finite());
-    let resolution = step(row)
-        .and(value_of(row.resolution_ns))
-        .filter(|ns| ns.is_finite());
-    let last = figure.first_ns + figure.width_ns * figure.counts.len() as f64;
-    let margin = resolution
-        .filter(|ns| *ns < last - figure.first_ns)
-        .map_or(0.0, |ns| 1.1 * ns);
-    let (from, to) = median.map_or((figure.first_ns, last), |median| {
-        (
-            figure.first_ns.min(median - margin),
-            last.max(median + margin),
-        )
-    });
-    let across = Axis::new("cost", AxisScale::Time, from, to);
-    let (bars, up) = histogram(figure.first_ns, figure.width_ns, &figure.counts, "reads");
-    let band = median.zip(resolution).map(|(median, ns)| {
-        PlotShape::Band((median - ns).max(across.from), (median + ns).min(across.to))
-    });
-    let reference = row
-        .cost
-        .as_ref()
-        .map(|cost| cost.reference.as_str())
-        .filter(|_| !figure.own_readings)
-        .unwrap_or("the clock itself");
-    let shaded = if band.is_some() {
-        " Shaded: within one resolution of the median."
-    } else {
-        ""
+/// The axis of the counts of a histogram, and its bars, the first of which begins at `first`.
+fn histogram(
+    label: &'static str,
+    counts: &[u64],
+    first: f64,
+    width: f64,
+) -> (Axis, impl Iterator<Item = (f64, f64, f64)>) {
+    let highest = counts.iter().copied().max().unwrap_or_default() as f64;
+    let up = Axis {
+        label,
+        write: number,
+        from: 0.0,
+        to: 1.05 * highest,
+        is_log: false,
     };
-    let caption = format!(
-        "How long single reads took in all processes, in multiples of the step of {reference}, which timed them. Line: the median, {}.{shaded}",
-        time(median)
+    let bars = counts.iter().enumerate().filter(|(_, count)| **count > 0);
+    let bars = bars.map(move |(index, count)| {
+        let from = first + width * index as f64;
+        (from, from + width, *count as f64)
+    });
+    (up, bars)
+}
+
+fn intervals(row: &TimerRow, figure: &IntervalHistogram) -> Option<Plot> {
+    // A bin is centred on whole ticks and extends half a tick to both sides.
+    let first = figure.first_ticks as f64 - 0.5;
+    let width = figure.width_ticks as f64;
+    let across = ticks(row, first, first + width * figure.counts.len() as f64);
+    let (up, bars) = histogram(
+        "intervals",
+        &figure.counts,
+        across.from,
+        width * per_tick(row),
     );
-    let shapes = band
-        .into_iter()
-        .chain(bars)
-        .chain(median.map(PlotShape::Median))
-        .collect();
-    Plot::new("costs", "Single reads", caption, [across, up], shapes)
+    let mut canvas = Canvas::new(SIZE, [across, up])?;
+    let lines = draw_steps(row, &mut canvas, 0);
+    canvas.bars("data", bars);
+    let caption = format!("Intervals with random work between the reads.{lines}");
+    Some(canvas.finish("Intervals against the steps", caption))
+}
+
+fn costs(row: &TimerRow, figure: &CostHistogram) -> Option<Plot> {
+    let median = value_of(row.cost_ns)?;
+    let last = figure.first_ns + figure.width_ns * figure.counts.len() as f64;
+    let across = times("cost", figure.first_ns.min(median), last.max(median));
+    let (up, bars) = histogram("reads", &figure.counts, figure.first_ns, figure.width_ns);
+    let top = up.to;
+    let mut canvas = Canvas::new(SIZE, [across, up])?;
+    let step = value_of(row.resolution_ns);
+    let band = step.map(|step| (median - step, median + step, top));
+    canvas.bars("band", band.into_iter());
+    canvas.bars("data", bars);
+    canvas.line("median", [median, 0.0], [median, top]);
+    let reference = row.cost.as_ref().filter(|_| !figure.own_readings);
+    let caption = format!(
+        "How long single reads took in all processes, timed by {}. Line: the median, {}.{}",
+        reference.map_or("the clock itself", |cost| &cost.reference),
+        time(median),
+        step.map_or("", |_| " Shaded: within one resolution of it.")
+    );
+    Some(canvas.finish("Single reads", caption))
 }

@@ -1,115 +1,124 @@
 //! Plots all clocks of a report: the cost of a read over the step, with lines of equal Quality.
 
-use super::{Axis, AxisScale, Plot, PlotPoint, PlotShape};
+use super::{Axis, Canvas, Plot, Point, number};
 use crate::model::{Report, ResolutionKind, TimerRow, value_of};
 use crate::quality::{COST_EXPONENT, RESOLUTION_EXPONENT};
-use crate::text::counted;
+use crate::text::numbers::short_time;
 
-/// The Qualities for which lines are drawn, in percent. They hold for clocks whose reads all have
-/// the same cost.
-const LINE_PERCENTS: [f64; 8] = [10.0, 15.0, 20.0, 30.0, 40.0, 50.0, 60.0, 75.0];
-/// Clocks share a label if the decimal logarithms of their steps and of their costs both differ by
-/// less than this, about a line of text.
-const MIN_LABEL_DISTANCE: f64 = 0.2;
+/// How far the axes extend beyond the points, as a factor.
+const MARGIN: f64 = 1.6;
+/// Clocks share a label if their steps and their costs both differ by a smaller factor, about a line of
+/// text.
+const LABEL_RATIO: f64 = 1.6;
 /// The size of the plot for wide pages in pixels.
 pub const WIDE: (u32, u32) = (1170, 520);
 /// The size of the plot for narrow pages in pixels.
 pub const NARROW: (u32, u32) = (430, 560);
 
-/// The plot of a report, in which the clock of the id `recommended` is marked; `None` if no clock
-/// has a step and a cost in cycles.
-pub fn ranking(report: &Report, recommended: Option<&str>) -> Option<Plot> {
+/// The plot of a report, in which the recommended clock is marked. `None` if no clock has a step and a
+/// cost in cycles.
+pub fn ranking(report: &Report, size: (u32, u32)) -> Option<Plot> {
+    let recommended = report.assessment.recommended();
     // Cycles of different processors are not compared.
     let of_devices = report.is_of_devices();
-    let rows = report.timers.iter();
-    let rows = rows.filter(|row| row.device.is_some() == of_devices);
-    let mut known: Vec<(&str, PlotPoint)> = rows
+    let rows = report
+        .timers
+        .iter()
+        .filter(|row| row.device.is_some() == of_devices);
+    let mut hertz = rows
         .clone()
-        .filter_map(|row| Some((row.id.as_str(), position(row)?)))
-        .collect();
+        .filter_map(|row| row.cycles_hz(value_of(report.frequency.cycles())));
+    // The axes are in time if the time of a cycle is known.
+    let cycle_ns = hertz.next().map(|hertz| 1e9 / hertz);
+    let cycle = cycle_ns.unwrap_or(1.0);
+    let known = rows.filter_map(|row| Some((&*row.id, cycles(row)?.map(|cycles| cycles * cycle))));
+    let mut known: Vec<(&str, Point)> = known.collect();
     known.sort_by_key(|(id, _)| Some(*id) != recommended);
-    let (first, at) = *known.first()?;
-    let ring = (Some(first) == recommended).then_some(PlotShape::Ring(at));
-    // The point of the first clock, and the clocks at nearly this point.
-    let mut clusters: Vec<(PlotPoint, Vec<&str>)> = Vec::new();
-    for (id, at) in &known {
-        let is_near = |(other, _): &&mut (PlotPoint, Vec<&str>)| {
-            (other.0 - at.0).abs().max((other.1 - at.1).abs()) < MIN_LABEL_DISTANCE
+    let places: Vec<Point> = known.iter().map(|(_, at)| *at).collect();
+    let (write, [step, cost]): (fn(f64) -> String, _) = match cycle_ns {
+        Some(_) => (short_time, ["step", "cost of a read"]),
+        None => (number, ["step in cycles", "cost of a read in cycles"]),
+    };
+    let axis = |label, index: usize| {
+        let values = || places.iter().map(|at| at[index]);
+        let (least, most) = (values().reduce(f64::min)?, values().reduce(f64::max)?);
+        // Together at least a decade.
+        let margin = (10.0 * least / most).sqrt().max(MARGIN);
+        Some(Axis {
+            label,
+            write,
+            from: least / margin,
+            to: most * margin,
+            is_log: true,
+        })
+    };
+    let mut canvas = Canvas::new(size, [axis(step, 0)?, axis(cost, 1)?])?;
+    let percents = (10..100).step_by(10);
+    let lines =
+        percents.filter_map(|percent| Some((percent, line(percent.into(), cycle, &canvas.axes)?)));
+    let lines: Vec<(i32, [Point; 2])> = lines.collect();
+    for (_, [from, to]) in &lines {
+        canvas.line("level", *from, *to);
+    }
+    canvas.points(&places);
+    if Some(known[0].0) == recommended {
+        canvas.ring(places[0]);
+    }
+    // The clocks at nearly the same point, the first of which is labelled.
+    let mut clusters: Vec<(Point, Vec<&str>)> = Vec::new();
+    for (id, at) in known {
+        let is_near = |(other, _): &&mut (Point, _)| {
+            let [step, cost] = [0, 1].map(|index| (at[index] / other[index]).ln().abs());
+            step.max(cost) < LABEL_RATIO.ln()
         };
         match clusters.iter_mut().find(is_near) {
             Some((_, ids)) => ids.push(id),
-            None => clusters.push((*at, vec![id])),
+            None => clusters.push((at, vec![id])),
         }
     }
-    let label = |ids: &[&str]| match ids.len() {
-        1 => ids[0].to_owned(),
-        all => format!("{} +{}", ids[0], all - 1),
-    };
-    let labels = clusters.iter().map(|(at, ids)| (*at, label(ids)));
-    let mut labels: Vec<(PlotPoint, String)> = labels.collect();
-    let hertz = rows.filter_map(|row| row.cycles_hz(value_of(report.frequency.cycles())));
-    let scale = AxisScale::LogCycles(hertz.map(|hertz| 1e9 / hertz).next());
-    let across = axis("step in cycles", scale, known.iter().map(|(_, at)| at.0))?;
-    let up = axis(
-        "cost of a read in cycles",
-        scale,
-        known.iter().map(|(_, at)| at.1),
-    )?;
-    let lines = LINE_PERCENTS.into_iter().filter_map(|percent| {
-        let (from, to) = line(percent, &across, &up)?;
-        labels.push((from, format!("{percent:.0} %")));
-        Some(PlotShape::Level(from, to))
-    });
-    let mut shapes: Vec<PlotShape> = lines.collect();
-    shapes.extend(known.iter().map(|(_, at)| PlotShape::Point(*at)));
-    let ring_in_words = ring.as_ref().map_or_else(String::new, |_| {
-        format!(" Ring: {first}, which is recommended.")
-    });
-    shapes.extend(ring);
-    shapes.extend(labels.into_iter().map(|(at, id)| PlotShape::Label(at, id)));
-    let caption = format!(
-        "{} by step and by cost of a read, at least one cycle each; lower left is better. Clocks on a line have equal \
-         Quality if all their reads cost the same. +1: one more clock at nearly the same point. Labels without room \
-         are omitted.{ring_in_words}",
-        counted(known.len(), "clock"),
-    );
-    let shared = clusters.iter().filter(|(_, ids)| ids.len() > 1);
-    let shared = shared.map(|(_, ids)| (label(ids), ids.join(", ")));
+    let mut shared = Vec::new();
+    for (at, ids) in clusters {
+        let mut label = ids[0].to_owned();
+        if ids.len() > 1 {
+            label += &format!(" +{}", ids.len() - 1);
+            shared.push((label.clone(), ids.join(", ")));
+        }
+        canvas.label(at, &label);
+    }
+    for (percent, line) in lines {
+        canvas.label_line(line, &format!("Quality {percent} %"));
+    }
+    let caption = "Lines: equal Quality, if all reads of a clock cost the same.";
     Some(Plot {
-        size: (760, 470),
-        clusters: shared.collect(),
-        ..Plot::new("ranking", "All clocks", caption, [across, up], shapes)
+        shared,
+        ..canvas.finish("All clocks", caption.to_owned())
     })
 }
 
-/// The decimal logarithms of the step and the cost of a clock in cycles, each at least one cycle as
-/// in formula (1) of the paper; `None` if one of the two is unknown.
-fn position(row: &TimerRow) -> Option<PlotPoint> {
+/// The step and the cost of a clock in cycles, each at least one cycle as in formula (1) of the paper;
+/// `None` if one of the two is unknown.
+fn cycles(row: &TimerRow) -> Option<Point> {
     let step = row
         .resolution
-        .filter(|step| step.kind == ResolutionKind::Resolved)?
-        .cycles?;
-    let cost = row.cost_cycles?.value;
-    (step.is_finite() && cost.is_finite()).then(|| (step.max(1.0).log10(), cost.max(1.0).log10()))
+        .filter(|step| step.kind == ResolutionKind::Resolved)?;
+    let found = [step.cycles?, row.cost_cycles?.value];
+    found
+        .iter()
+        .all(|cycles| cycles.is_finite())
+        .then(|| found.map(|cycles| cycles.max(1.0)))
 }
 
-/// An axis with a margin around all points, at least one decade long.
-fn axis(label: &str, scale: AxisScale, values: impl Iterator<Item = f64> + Clone) -> Option<Axis> {
-    let (least, most) = (values.clone().reduce(f64::min)?, values.reduce(f64::max)?);
-    let (from, to) = ((least - 0.3).floor().max(0.0), (most + 0.3).ceil());
-    Some(Axis::new(label, scale, from, to))
-}
-
-/// The ends of the line of a Quality; `None` if the line is outside the plot. Along the line the
-/// product of step and cost is constant.
-fn line(percent: f64, across: &Axis, up: &Axis) -> Option<(PlotPoint, PlotPoint)> {
+/// The ends of the line of a Quality between axes on which a cycle is `cycle` long; `None` if the line is
+/// outside. Along the line the product of step and cost is constant.
+fn line(percent: f64, cycle: f64, [across, up]: &[Axis; 2]) -> Option<[Point; 2]> {
     // The line is straight only if both exponents are equal.
     const { assert!(RESOLUTION_EXPONENT == COST_EXPONENT) };
-    // The decimal logarithm of the product.
-    let product = (percent / 100.0).log10() / RESOLUTION_EXPONENT;
-    let from = across.from.max(product - up.to);
-    let to = across.to.min(product - up.from);
-    (from < to).then_some(((from, product - from), (to, product - to)))
+    let product = (percent / 100.0).powf(1.0 / RESOLUTION_EXPONENT) * cycle * cycle;
+    let (from, to) = (
+        across.from.max(product / up.to),
+        across.to.min(product / up.from),
+    );
+    (from < to).then(|| [from, to].map(|step| [step, product / step]))
 }
 
 #[cfg(test)]
@@ -120,21 +129,23 @@ mod tests {
 
     #[test]
     fn lines_join_equal_quality() {
-        let axis = |label| Axis::new(label, AxisScale::LogCycles(None), 0.0, 6.0);
-        for percent in LINE_PERCENTS {
-            let (from, to) = line(percent, &axis("step"), &axis("cost")).unwrap();
-            for (step, cost) in [from, to].map(|(x, y)| (10_f64.powf(x), 10_f64.powf(y))) {
-                let found = quality(Cycles(step), Cycles(cost), 1.0).unwrap();
+        let axis = || Axis {
+            label: "",
+            write: number,
+            from: 0.5,
+            to: 5e5,
+            is_log: true,
+        };
+        for percent in [10.0, 30.0, 90.0] {
+            let ends = line(percent, 0.5, &[axis(), axis()]).unwrap();
+            for [step, cost] in ends.map(|end| end.map(|ns| Cycles(ns / 0.5))) {
+                let found = quality(step, cost, 1.0).unwrap();
                 assert!(
                     (found - percent / 100.0).abs() < 1e-9,
                     "{percent} %: {found}"
                 );
             }
         }
-        assert_eq!(
-            line(1.0, &axis("step"), &axis("cost")),
-            None,
-            "outside the plot"
-        );
+        assert_eq!(line(1.0, 0.5, &[axis(), axis()]), None, "outside the plot");
     }
 }

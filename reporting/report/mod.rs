@@ -21,7 +21,7 @@ pub use range::InvalidReport;
 pub use read::{ReadError, checked, parse, parse_bytes, parse_line, read};
 #[cfg(feature = "schema")]
 pub use schema::schema;
-pub use sections::{Detail, TimerTable, document, tables};
+pub use sections::{Detail, TimerTable, document, reasons, tables};
 
 /// A property of a machine or a timer: its name and its value as text.
 pub type Fact = (&'static str, String);

@@ -192,7 +192,7 @@ fn table(kind: Kind, rows: &[Row], detail: Detail) -> Table<'static> {
 }
 
 /// The reasons of all timers that are not `ok`, with their remedies; equal reasons are merged.
-fn reasons(report: &Report) -> Vec<FindingText> {
+pub fn reasons(report: &Report) -> Vec<FindingText> {
     let mut reasons: IndexMap<_, Vec<Row>> = IndexMap::new();
     let rows = all_rows(report).into_iter();
     for row in rows.filter(|row| row.status() != Status::Ok) {

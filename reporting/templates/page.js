@@ -87,7 +87,7 @@
   function applyAddress() {
     const fragment = location.hash.slice(1);
     if (!fragment.includes("=")) {
-      const target = fragment && document.getElementById(fragment);
+      const target = fragment && document.getElementById(decodeURIComponent(fragment));
       if (target && target.tagName === "DETAILS") {
         target.hidden = false;
         for (let outer = target; outer; outer = outer.parentElement.closest("details")) outer.open = true;

@@ -6,7 +6,6 @@ use super::{CommandResult, failed};
 use crate::cli::PublishArgs;
 use crate::messages::Progress;
 use crate::messages::print_message;
-use crate::page::Extent;
 use crate::page::site;
 use crate::report::files;
 use crate::text::counted;
@@ -32,11 +31,5 @@ pub fn run(args: &PublishArgs, output: &mut dyn Write) -> CommandResult<bool> {
         "{}: {reports}",
         args.output.join("index.html").display()
     )?;
-    if site.extent == Extent::WithoutPlots {
-        writeln!(
-            output,
-            "the pages have no plots, because those of each report take a megabyte"
-        )?;
-    }
     Ok(site.left_out.is_empty())
 }

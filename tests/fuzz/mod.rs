@@ -31,7 +31,7 @@ use timermeter::format::{Format, Render, Style};
 use timermeter::hosts::protocol::{Hello, Reply};
 use timermeter::model::Report;
 use timermeter::page;
-use timermeter::plot::Plot;
+use timermeter::plot::plots;
 use timermeter::recording::Recording;
 use timermeter::report::{Detail, checked, facts, parse, parse_line};
 use timermeter::samples::judge;
@@ -142,8 +142,8 @@ fn show(report: &Report) {
         for (_, value) in facts(row, Detail::Full) {
             steers_nothing(&plain(&value));
         }
-        for plot in Plot::for_row(row) {
-            steers_nothing(&plot.marks((400, 280)));
+        for plot in plots(row) {
+            steers_nothing(&plot.marks);
         }
     }
     let often = WaitRequirement {
