@@ -1,9 +1,12 @@
 //! Defines the fields of clocks, and the fields that rows of all kinds have.
 
 use super::{Field, Kind, Range, Read, Row, Visibility, field_table};
-use crate::model::{Context, Finding, Interval, ResolutionKind, TimerRow, Verdicts};
+use crate::model::{
+    Context, Core, Finding, Interval, Mode, ProcessFigures, ResolutionKind, TimerRow, Verdicts,
+};
+use crate::statistics::median;
 use crate::table::CellValue;
-use crate::text::numbers::{plus_minus, range_ns};
+use crate::text::numbers::{plus_minus, range_ns, significant, time};
 
 /// The kind of the rows that have the fields in this file, except identity and findings, which rows
 /// of all kinds have.
@@ -12,7 +15,7 @@ const CLOCKS: &[Kind] = &[Kind::Clocks];
 /// All fields of clocks, in column order.
 pub(super) fn fields() -> Vec<Field> {
     let findings = field_table! { Read::Row, &Kind::ALL, |row| row;
-        findings: Text = codes(row.findings()), "Codes of the findings", more("`problem`: results get worse or do not repeat; `note`: information; `unknown`: the machine does not report it");
+        findings: Text = codes(row.findings()), "Codes of the findings", no_fact(), more("`problem`: results get worse or do not repeat; `note`: information; `unknown`: the machine does not report it");
     };
     [
         identity_fields(),
@@ -31,13 +34,13 @@ pub(super) fn fields() -> Vec<Field> {
 /// Names, status and reason, which rows of all kinds have.
 fn identity_fields() -> Vec<Field> {
     field_table! { Read::Row, &Kind::ALL, |row| row;
-        timer: Text = row.id(), "Id of the timer", in_tables(Visibility::Always), by_platform(Visibility::Always);
-        label: Text = row.label(), "Source text of the call", column("label", "call");
+        timer: Text = row.id(), "Id of the timer", in_tables(Visibility::Always), by_platform(Visibility::Always), no_fact();
+        label: Text = row.label(), "Source text of the call", titled("call"), no_fact();
         runtime: Text = row.runtime(), "The runtime that hosts it, or `native`";
         device: Text = row.device().map(str::to_owned), "The device whose processor reads it", more("nothing if a CPU does");
         status: Text = row.status().name(), "Status of its characterisation", more("`ok`; `unresolved`: its step could not be determined, because it moves irregularly, too rarely or not at all; `failed`: it, or its agent, crashed, hung or answered wrongly; `unavailable`: it cannot be read on this machine");
-        reason: Text = reason(row), "The reason, if the status is not `ok` or the Quality is 0";
-        remedy: Text = row.remedy().map(str::to_owned), "The remedy";
+        reason: Text = reason(row), "The reason, if the status is not `ok` or the Quality is 0", in_short();
+        remedy: Text = row.remedy().map(str::to_owned), "The remedy", in_short();
     }
 }
 
@@ -75,16 +78,21 @@ fn cost_fields() -> Vec<Field> {
         cost_single_median: Nanoseconds = row.cost.as_ref()?.single_median_ns,
             "Median duration of single reads as measured by the reference", titled("single reads, median");
         cost_p90: Nanoseconds = row.cost.as_ref()?.p90_ns, "90th percentile of the duration of single reads",
-            column("p90", "cost, p90");
+            column("p90", "cost, p90"), in_short();
         cost_p99: Nanoseconds = row.cost.as_ref()?.p99_ns,
             "99th percentile of the duration of single reads as measured by the reference",
-            column("p99", "cost, p99"), metric("cost_p99"), compared("p99");
+            column("p99", "cost, p99"), metric("cost_p99"), compared("p99"), in_short();
         cost_longest: Nanoseconds = row.cost.as_ref()?.longest_ns, "Longest of the single reads that were timed",
-            column("longest", "cost, longest");
+            column("longest", "cost, longest"), in_short();
         adds: Text = range_ns(row.adds_range_ns()?), "Time that a read adds to the code around it", more("the least over four kinds of work, and an upper bound for programs. It may be slightly negative if the read overlaps with the work; absent with --quick and for other runtimes"),
             in_tables(Visibility::Wide), derived();
         cost_reference: Text = &row.cost.as_ref()?.reference, "The clock that timed single reads", titled("timed by");
-        distribution_modes: Text = modes(row), "The modes of the cost of single reads in ns, with their shares";
+        cost_p99_undisturbed: Nanoseconds = undisturbed_p99(row)?, "The same in processes that had their core alone", titled("cost, p99 undisturbed");
+        disturbed: Text = disturbances(row), "What disturbed the processes that measured it", in_short();
+        distribution_modes: Text = modes(row, " ", |mode| format!("{}:{}", mode.ns, mode.share)),
+            "The modes of the cost of single reads in ns, with their shares", no_fact();
+        single_costs: Text = modes(row, ", ", |mode| format!("{} ({} %)", time(Some(mode.ns)), significant(100.0 * mode.share, 2))),
+            "These modes in words", derived();
         distribution_within: Nanoseconds = row.distribution.as_ref()?.within_ns,
             "Standard deviation of the cost of single reads within a process", titled("deviation of costs within a process");
         distribution_between: Nanoseconds = row.distribution.as_ref()?.between_ns,
@@ -101,8 +109,8 @@ fn quality_fields() -> Vec<Field> {
     field_table! { Read::Row, CLOCKS, |row| row.clock()?;
         quality: Percent = row.quality, "Figure of merit (ICPE 2011), more is better", more("resolution^-0.1 · cost^-0.1 · spread^0.5, with resolution and cost in cycles; 100 % at best, and 0 for a clock that is wrong"),
             column("quality", "Quality %"), interval(), in_tables(Visibility::Always), metric("quality"), compared("quality");
-        quality_interval: Text = Some(plus_minus(row.quality?)).filter(|text| !text.is_empty()), "95 % interval of Quality", more("in points, rounded outwards; both ends if it would leave 0 to 100; absent if a single process measured it"),
-            column("interval", "interval"), in_tables(Visibility::InFull), derived(), only_in_text();
+        quality_interval: Text = plus_minus(row.quality?), "95 % interval of Quality", more("in points, rounded outwards; both ends if it would leave 0 to 100; absent if a single process measured it"),
+            column("interval", "interval"), in_tables(Visibility::InFull), derived(), no_fact(), only_in_text();
         quality_printed: Percent = row.printed_quality, "Quality as printed in the publication",
             column("printed", "Quality, printed %"), in_tables(Visibility::Wide);
         processes: Count = row.observations.as_ref()?.processes, "Number of fresh processes that measured it",
@@ -120,15 +128,17 @@ fn trust_fields() -> Vec<Field> {
     let trust = field_table! { Read::Row, CLOCKS, |row| row.clock()?;
         trust: Text = row.trust.as_ref()?.in_short(), "Whether durations can be taken with it", more("`yes`: no test failed; `settable`: it jumps when the time of day is set; `CPU time`, `CPU cycles`: it stands still while the program sleeps; `fenced`: put a fence before each read; `untested`: what follows (the order of readings, whether CPUs agree, the rate, the unit); `no`: what is wrong"),
             in_tables(Visibility::Always);
+        caution: Text = row.trust.as_ref()?.caution?.in_words(), "A warning, whatever the answer", in_short();
+        because_of: Text = &row.trust.as_ref()?.part, "The part that is wrong, or may be, if another clock shows it", in_short();
     };
     let verdicts = field_table! { Read::Row, CLOCKS, |verdicts| verdicts.clock()?.verdicts.as_ref()?;
-        monotonic: Text = verdicts.monotonic.outcome.name(), "Whether it is monotonic", more("`pass`, `fail`, `not applicable`, `not tested`");
+        monotonic: Text = verdicts.monotonic.outcome.name(), "Whether it is monotonic", more("`pass`, `fail`, `not applicable`, `not tested`"), no_fact();
         thread_safe: Text = verdicts.thread_safe.outcome.name(),
-            "Whether it is monotonic from one thread to another";
-        stable: Text = verdicts.stable.outcome.name(), "Whether it keeps its rate, without jumps";
-        counts: Text = verdicts.counts.outcome.name(), "Whether it counts the claimed quantity";
-        declared: Text = verdicts.declared.outcome.name(), "Whether it conforms to the declarations of its platform";
-        read_path: Text = verdicts.read_path.outcome.name(), "Whether its reads take the expected path";
+            "Whether it is monotonic from one thread to another", no_fact();
+        stable: Text = verdicts.stable.outcome.name(), "Whether it keeps its rate, without jumps", no_fact();
+        counts: Text = verdicts.counts.outcome.name(), "Whether it counts the claimed quantity", no_fact();
+        declared: Text = verdicts.declared.outcome.name(), "Whether it conforms to the declarations of its platform", no_fact();
+        read_path: Text = verdicts.read_path.outcome.name(), "Whether its reads take the expected path", no_fact();
         answered_by: Text = verdicts.read_path.path?.name(), "The component that answers a read", more("`user-mode`, `system-call`, `trapped`");
         offset_max: Nanoseconds = verdicts.thread_safe.largest_offset()?.ns.abs(),
             "Largest absolute difference of this clock between the first CPU or place of a device and another", titled("largest offset");
@@ -186,17 +196,34 @@ fn rate_offset(verdicts: &Verdicts) -> Option<Interval> {
     }))
 }
 
-/// The modes of the cost distribution, in nanoseconds with their shares, as in `22.5:0.81 41:0.18`.
-fn modes(row: &TimerRow) -> CellValue {
-    let finite = row
-        .distribution
-        .iter()
-        .flat_map(|costs| &costs.modes)
-        .filter(|mode| (mode.ns + mode.share).is_finite());
-    joined(
-        finite.map(|mode| format!("{}:{}", mode.ns, mode.share)),
-        " ",
-    )
+/// The modes of the cost distribution.
+fn modes(row: &TimerRow, between: &str, write: fn(&Mode) -> String) -> CellValue {
+    let modes = row.distribution.iter().flat_map(|costs| &costs.modes);
+    let finite = modes.filter(|mode| (mode.ns + mode.share).is_finite());
+    joined(finite.map(write), between)
+}
+
+/// What disturbed the processes that measured a clock; nothing if nothing did.
+fn disturbances(row: &TimerRow) -> CellValue {
+    let shared = row.processes.iter().filter(|one| one.core == Core::Shared);
+    let shared = Some(shared.count())
+        .filter(|count| *count > 0)
+        .map(|count| {
+            let all = row.processes.len();
+            format!("{count} of {all} processes shared their core or changed its frequency")
+        });
+    let windows = row.observations.iter().flat_map(|it| &it.dropped_windows);
+    let again =
+        windows.map(|(why, count)| format!("{count} × {}: measured again", why.replace('-', " ")));
+    joined(shared.into_iter().chain(again), "; ")
+}
+
+/// The median over the processes that had their core alone; `None` if all had.
+fn undisturbed_p99(row: &TimerRow) -> Option<f64> {
+    let all = row.processes.iter();
+    let (alone, others): (Vec<&ProcessFigures>, Vec<_>) =
+        all.partition(|one| one.core == Core::Alone);
+    median(alone.iter().filter_map(|one| one.p99_ns)).filter(|_| !others.is_empty())
 }
 
 /// The reason why the row has no results, or why its Quality is 0.

@@ -46,6 +46,9 @@ pub struct Field {
     pub visibility: Option<Visibility>,
     /// Where tables with a row for each platform show the column by default.
     pub by_platform: Option<Visibility>,
+    /// The least detail in which the value is a fact about its report or its timer; `None` if it never
+    /// is one.
+    detail: Option<Detail>,
     /// Whether files with all columns omit the field, because other fields contain the same values.
     pub derived: bool,
     /// Whether documents omit the column, because they print intervals with their numbers.
@@ -93,6 +96,19 @@ impl std::fmt::Debug for Field {
         f.write_str(self.key)
     }
 }
+
+/// The level of detail of a document.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Detail {
+    /// What matters for choosing a timer, in a few lines
+    #[default]
+    Short,
+    /// The whole machine, and each note with its causes and what to do about them
+    Full,
+}
+
+/// A property of a machine or a timer: its name and its value as text.
+pub type Fact = (&'static str, String);
 
 /// An OpenMetrics gauge. Several gauges share a name if they are percentiles of one quantity.
 #[derive(Clone, Copy)]
@@ -202,7 +218,7 @@ pub fn default_columns(kind: Kind, width: Visibility) -> impl Iterator<Item = &'
 pub fn known_columns(kind: Kind, width: Visibility, rows: &[Row]) -> Vec<&'static Field> {
     let is_known = |field: &&Field| {
         let mut values = rows.iter().map(|row| field.value(*row));
-        values.any(|value| ![CellValue::Nothing, "".into()].contains(&value))
+        values.any(|value| value != CellValue::Nothing)
     };
     default_columns(kind, width).filter(is_known).collect()
 }
@@ -240,6 +256,19 @@ pub fn cells(path: &Path, report: &Report, kind: Kind, columns: &[&Field]) -> Ve
     };
     let rows = rows(report, kind).into_iter();
     rows.flat_map(Row::by_length).map(data).collect()
+}
+
+/// The fields that are facts about a report or a row, with their values as text.
+pub fn facts<'a>(
+    source: impl Into<FieldSource<'a>>,
+    detail: Detail,
+) -> impl Iterator<Item = (&'static Field, String)> {
+    let source = source.into();
+    let of_devices = matches!(source, FieldSource::Report(report) if report.is_of_devices());
+    let shown = fields().iter().filter(move |field| {
+        field.detail.is_some_and(|least| least <= detail) && !(field.is_of_cpu && of_devices)
+    });
+    shown.filter_map(move |field| Some((field, field.format_value(source)?)))
 }
 
 impl Field {
@@ -299,6 +328,7 @@ impl Field {
             (Read::Row(read), FieldSource::Row(row)) => read(row),
             _ => None,
         }
+        .filter(|value| *value != "".into())
     }
 
     /// Checks the number of a report or of a row.
@@ -332,9 +362,9 @@ impl Field {
         without_unit(self.heading)
     }
 
-    /// The value of a row as text with its unit; `None` if the value was not determined.
-    pub fn format_value(&self, row: Row) -> Option<String> {
-        let value = Some(self.value(row)).filter(|value| *value != CellValue::Nothing)?;
+    /// The value of a report or of a row as text with its unit; `None` if the value was not determined.
+    pub fn format_value<'a>(&self, source: impl Into<FieldSource<'a>>) -> Option<String> {
+        let value = Some(self.value(source)).filter(|value| *value != CellValue::Nothing)?;
         let unit = if value.number().is_some() {
             self.unit.rules().sign
         } else {
@@ -343,22 +373,20 @@ impl Field {
         Some(self.as_column().format_cell(&value) + unit)
     }
 
-    /// The value of a row as text with its unit, and with its interval if that is known.
-    pub fn format_value_with_interval(&self, row: Row) -> Option<String> {
-        let text = self.format_value(row)?;
-        match self.interval_in_words(row) {
-            // The text of a rate states half of the interval.
-            Some(interval) if self.unit != FieldUnit::Ppm => {
-                Some(format!("{text} (95 % interval {interval})"))
-            }
-            _ => Some(text),
-        }
+    /// The value as a fact, with its interval if that is known.
+    pub fn fact<'a>(&self, source: impl Into<FieldSource<'a>>, text: String) -> Fact {
+        // The text of a rate states half of the interval.
+        let interval = self
+            .interval_in_words(source)
+            .filter(|_| self.unit != FieldUnit::Ppm);
+        let interval = interval.map(|ends| format!(" (95 % interval {ends})"));
+        (self.title(), text + &interval.unwrap_or_default())
     }
 
-    /// The 95 % interval of a row as text: its ends with their units. `None` if it is unknown or
+    /// The 95 % interval of the value as text: its ends with their units. `None` if it is unknown or
     /// empty.
-    pub fn interval_in_words(&self, row: Row) -> Option<String> {
-        let (low, high) = self.ends_in_words(&self.value(row))?;
+    pub fn interval_in_words<'a>(&self, source: impl Into<FieldSource<'a>>) -> Option<String> {
+        let (low, high) = self.ends_in_words(&self.value(source))?;
         Some(format!("{low} to {high}"))
     }
 
@@ -408,6 +436,19 @@ fn figure_of(value: CellValue) -> Option<Interval> {
     }
 }
 
+/// A word of a heading, as people write it.
+fn written(word: &str) -> &str {
+    match word {
+        "cpu" => "CPU",
+        "cpus" => "CPUs",
+        "ntp" => "NTP",
+        "os" => "OS",
+        "smt" => "SMT",
+        "tsc" => "TSC",
+        word => word,
+    }
+}
+
 /// Builder methods for declaring fields.
 impl Field {
     fn new(
@@ -423,15 +464,17 @@ impl Field {
             FieldUnit::Cycles | FieldUnit::Ticks => key,
             _ => name,
         };
+        let words: Vec<&str> = name.split('_').map(written).collect();
         Self {
             column: column.replace('_', "-").leak(),
-            heading: [&name.replace('_', " "), rules.heading].concat().leak(),
+            heading: [&words.join(" "), rules.heading].concat().leak(),
             key,
             about,
             more: "",
             unit,
             visibility: None,
             by_platform: None,
+            detail: Some(Detail::Full),
             derived: false,
             is_of_cpu: false,
             only_in_text: false,
@@ -464,10 +507,40 @@ impl Field {
         Self { heading, ..self }
     }
 
-    /// Shows the column by default on these terminals.
+    /// Shows the column by default on these terminals, and what tables of little detail show among the
+    /// facts of little detail.
     fn in_tables(self, visibility: Visibility) -> Self {
         Self {
             visibility: Some(visibility),
+            detail: if visibility <= Visibility::Wide {
+                Some(Detail::Short)
+            } else {
+                self.detail
+            },
+            ..self
+        }
+    }
+
+    /// Shows the value among the facts of little detail.
+    fn in_short(self) -> Self {
+        Self {
+            detail: Some(Detail::Short),
+            ..self
+        }
+    }
+
+    /// Omits the value among facts.
+    fn no_fact(self) -> Self {
+        Self {
+            detail: None,
+            ..self
+        }
+    }
+
+    /// Marks what says nothing about the processor of a device.
+    fn of_cpu(self) -> Self {
+        Self {
+            is_of_cpu: true,
             ..self
         }
     }
@@ -484,14 +557,6 @@ impl Field {
     fn derived(self) -> Self {
         Self {
             derived: true,
-            ..self
-        }
-    }
-
-    /// Marks what says nothing about the processor of a device.
-    fn of_cpu(self) -> Self {
-        Self {
-            is_of_cpu: true,
             ..self
         }
     }

@@ -1,5 +1,6 @@
 //! Defines the fields of a whole report: its identity, the program that wrote it, and the machine.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 use std::time::UNIX_EPOCH;
 
@@ -9,7 +10,8 @@ use super::clocks::{codes, joined};
 use super::{Field, FieldUnit, Kind, Range, Read, field_table};
 use crate::fields::slug;
 use crate::model::{
-    CpuOffset, Family, Interval, Platform, ProvenanceKind, Report, Status, TimerRow, USUAL_WAIT_NS,
+    CoreKind, Cpu, CpuOffset, Family, Interval, Platform, ProvenanceKind, Report, Status, TimerRow,
+    USUAL_WAIT_NS,
 };
 use crate::table::CellValue;
 use crate::text::date_time;
@@ -21,18 +23,20 @@ pub(super) fn fields() -> Vec<Field> {
     let file = of_file("file", "Path of the report", |path, _| Some(path_of(path)));
     let file = file
         .column("file", "report")
+        .no_fact()
         .in_tables(Data)
         .by_platform(Data);
     let of_reports = field_table! { Read::Report, REPORT, |report| report;
-        platform: Text = slug(&report.platform), "The machine, by its CPU with the generation, hypervisor and OS", in_tables(Always);
+        platform: Text = slug(&report.platform), "The machine, by its CPU with the generation, hypervisor and OS", in_tables(Always), no_fact();
     };
     [
         vec![file],
         of_reports,
-        run_fields(),
+        device_fields(),
         machine_fields(),
         frequency_fields(),
         condition_fields(),
+        run_fields(),
     ]
     .into_iter()
     .flatten()
@@ -47,7 +51,7 @@ fn path_of(path: &Path) -> CellValue {
 /// The publication, or a link to the report: its path without what all reports share, its date and the
 /// version of timermeter.
 fn source(path: &Path, report: &Report) -> CellValue {
-    if report.provenance.kind == ProvenanceKind::Published {
+    if !is_measured(report) {
         return (&report.provenance.source).into();
     }
     let name = short_path(path);
@@ -96,7 +100,8 @@ pub(super) fn platform_fields() -> Vec<Field> {
     let source = of_file("source", about, |path, report| Some(source(path, report)));
     all.push(runs.by_platform(Wide));
     all.push(source.by_platform(InDocuments));
-    all.into_iter().map(Field::derived).collect()
+    let derived = |field: Field| field.derived().no_fact();
+    all.into_iter().map(derived).collect()
 }
 
 fn by_system_call(report: &Report) -> Option<Interval> {
@@ -158,62 +163,64 @@ pub fn series(release: &str) -> String {
     release.split('.').take(2).collect::<Vec<_>>().join(".")
 }
 
-fn run_fields() -> Vec<Field> {
+fn device_fields() -> Vec<Field> {
     field_table! { Read::Report, REPORT, |report| report;
-        node: Text = &report.node, "Name of the node as given to the run", by_platform(Data), label(OfReport, "node");
-        date: Day = time(&report.created)?.split('T').next(), "Day on which the measurement began, UTC", in_tables(Data), by_platform(Data);
-        created: Text = time(&report.created), "When the measurement began";
-        tool_version: Text = &report.tool.version, "Version of timermeter that wrote the report", in_tables(Data), by_platform(Data), label(OfReport, "version");
-        profile: Text = &report.settings.plan, "`quick`, `default` or `thorough`", label(OfReport, "profile");
-        seed: Text = report.settings.seed.to_string(), "Seed of all random choices";
-        measuring_cpu: Count = report.settings.cpu, "CPU that the measuring processes were pinned to";
-        provenance: Text = provenance(report.provenance.kind), "`measured` by timermeter, or `published` elsewhere", by_platform(Data), label(OfReport, "provenance");
+        node: Text = &report.node, "Name of the node as given to the run", in_short(), by_platform(Data), label(OfReport, "node");
+        devices: Text = joined(report.devices().iter().map(|device| device.name.clone()), ", "),
+            "The devices whose processors read timers", in_short();
+        device_frequency: Hertz = match report.devices()[..] { [device] => device.cycles_hz, _ => None },
+            "Frequency that converts time to cycles of the device", interval();
     }
 }
 
 fn machine_fields() -> Vec<Field> {
     field_table! { Read::Report, REPORT, |machine| &machine.platform;
-        cpu: Text = cpu_name(machine), "Brand and generation of the CPU, or the model of the machine", column("cpu", "CPU"), by_platform(Always), of_cpu(), label(OfPlatform, "cpu");
-        system: Text = system(machine), "Hypervisor, series of the kernel and architecture", derived(), by_platform(Always);
-        cpu_vendor: Text = &machine.cpu.vendor, "Vendor of the CPU", of_cpu();
-        cpu_family: Count = machine.cpu.family, "Family of the CPU, on x86";
-        cpu_model: Count = machine.cpu.model_number, "Model number of the CPU, on x86";
-        core_kind: Text = &machine.cpu.core_kind, "Kind of the measuring core, if the machine has several kinds", derived();
-        kernel_build: Text = &machine.kernel.version, "Build of the kernel", derived();
-        cpu_stepping: Count = machine.cpu.stepping, "Stepping of the CPU, on x86";
+        cpu: Text = cpu_name(machine), "Brand and generation of the CPU", more("if they are unknown, the model of the machine, or the architecture"), in_short(), of_cpu(), by_platform(Always), label(OfPlatform, "cpu");
+        system: Text = system(machine), "Hypervisor, series of the kernel and architecture", derived(), no_fact(), by_platform(Always);
+        cpu_vendor: Text = &machine.cpu.vendor, "Vendor of the CPU", no_fact(), of_cpu();
+        cpu_family: Count = machine.cpu.family, "Family of the CPU, on x86", no_fact();
+        cpu_model: Count = machine.cpu.model_number, "Model number of the CPU, on x86", no_fact();
+        core_kind: Text = &machine.cpu.core_kind, "Kind of the measuring core, if the machine has several kinds", derived(), no_fact();
+        core_kinds: Text = core_kinds(&machine.cpu)?, "The kinds of cores with their CPUs, if there are several", titled("kinds of cores"), of_cpu();
+        kernel_build: Text = &machine.kernel.version, "Build of the kernel", derived(), no_fact();
+        cpu_stepping: Count = machine.cpu.stepping, "Stepping of the CPU, on x86", no_fact();
         architecture: Text = &machine.cpu.architecture, "Instruction set architecture", by_platform(Data), label(OfPlatform, "architecture");
-        microcode: Text = &machine.cpu.microcode, "Revision of the microcode", label(OfPlatform, "microcode");
+        microcode: Text = &machine.cpu.microcode, "Revision of the microcode", of_cpu(), label(OfPlatform, "microcode");
         cpus_online: Count = machine.cpu.online, "CPUs that are online";
-        smt: Truth = machine.cpu.smt, "Whether a core runs more than one hardware thread";
-        governor: Text = &machine.cpu.governor, "cpufreq governor";
-        turbo: Truth = machine.cpu.turbo, "Whether the CPU may run above its nominal frequency";
-        hypervisor: Text = &machine.hypervisor, "Hypervisor", by_platform(Data), label(OfPlatform, "hypervisor");
+        cpus_allowed: Text = &machine.cpu.allowed_list, "CPUs that the program may use";
+        isolated: Text = &machine.cpu.isolated, "CPUs that the scheduler does not use (`isolcpus`)", titled("isolated CPUs"), of_cpu();
+        nohz_full: Text = &machine.cpu.nohz_full, "CPUs without a timer interrupt while one thread runs (`nohz_full`)", titled("CPUs without tick"), of_cpu();
+        smt: Truth = machine.cpu.smt, "Whether a core runs more than one hardware thread", of_cpu();
+        governor: Text = &machine.cpu.governor, "cpufreq governor", of_cpu();
+        turbo: Truth = machine.cpu.turbo, "Whether the CPU may run above its nominal frequency", of_cpu();
+        hypervisor: Text = &machine.hypervisor, "Hypervisor", in_short(), by_platform(Data), label(OfPlatform, "hypervisor");
         product: Text = &machine.product, "Vendor and model of the machine (DMI)", more("in some clouds the instance type"),
-            column("product", "machine");
-        emulated: Truth = machine.emulator().is_some(), "Whether an emulator executed the program";
-        os: Text = &machine.os.name, "Distribution", column("os", "OS"), by_platform(Data), label(OfPlatform, "os");
-        os_family: Text = &machine.os.family, "`linux`, `windows`, `macos`";
-        kernel: Text = &machine.kernel.release, "Release of the kernel", by_platform(Data), label(OfPlatform, "kernel");
-        tick: Hertz = f64::from(machine.kernel.tick_hz?), "Timer interrupts per second on a busy CPU";
-        clock_source: Text = &machine.clocksource.current, "Clock source of the kernel", by_platform(Always), of_cpu(), label(OfPlatform, "clocksource");
+            titled("machine");
+        emulated: Truth = machine.emulator().is_some(), "Whether an emulator executed the program", no_fact();
+        os: Text = machine.os.name.as_ref().unwrap_or(&machine.os.family), "Distribution, or else the kind of system", by_platform(Data), label(OfPlatform, "os");
+        os_family: Text = &machine.os.family, "`linux`, `windows`, `macos`", no_fact();
+        kernel: Text = &machine.kernel.release, "Release of the kernel", in_short(), by_platform(Data), label(OfPlatform, "kernel");
+        tick: Hertz = f64::from(machine.kernel.tick_hz?), "Timer interrupts per second on a busy CPU", of_cpu();
+        clock_source: Text = &machine.clocksource.current, "Clock source of the kernel", in_short(), of_cpu(), by_platform(Always), label(OfPlatform, "clocksource");
         clock_sources: Text = joined(machine.clocksource.available.iter().cloned(), " "),
-            "All available clock sources, separated by blanks";
-        invariant_tsc: Truth = machine.cpu.invariant_tsc, "Whether the TSC runs at a constant rate in all power states";
+            "All available clock sources, separated by blanks", of_cpu();
+        clock_parameters: Text = machine.clocksource.parameters.as_ref()?.join(" "), "Boot parameters about clocks", of_cpu();
+        invariant_tsc: Truth = machine.cpu.invariant_tsc, "Whether the TSC runs at a constant rate in all power states", of_cpu();
     }
 }
 
 fn frequency_fields() -> Vec<Field> {
     field_table! { Read::Report, REPORT, |report| report;
-        tsc: Hertz = report.frequency.tsc_hz, "Rate of the time stamp counter", metric("tsc_frequency");
+        tsc: Hertz = report.frequency.tsc_hz, "Rate of the time stamp counter", metric("tsc_frequency"), of_cpu();
         tsc_offset_max: Nanoseconds = tsc_offset(report)?.ns.abs(),
-            "Largest absolute difference between the counters (the TSC on x86) of the first CPU and another CPU";
+            "Largest absolute difference between the counters (the TSC on x86) of the first CPU and another CPU", no_fact();
         tsc_offset_uncertainty: Nanoseconds = tsc_offset(report)?.uncertainty_ns.abs(),
-            "Uncertainty of this difference";
-        nominal: Hertz = report.frequency.nominal_hz, "Core frequency that the vendor declares";
-        effective: Hertz = report.frequency.effective_hz, "Measured core frequency", interval(), metric("core_frequency");
+            "Uncertainty of this difference", no_fact();
+        nominal: Hertz = report.frequency.nominal_hz, "Core frequency that the vendor declares", titled("nominal frequency"), of_cpu();
+        effective: Hertz = report.frequency.effective_hz, "Measured core frequency", interval(), metric("core_frequency"), no_fact();
         cycles: Hertz = report.frequency.cycles_hz, "Frequency that converts time to cycles",
-            interval(), column("frequency", "frequency");
-        cycles_from: Text = &report.frequency.cycles_from, "Source of this frequency", more("`effective`, `nominal`, `given`");
+            interval(), column("frequency", "frequency"), in_short(), of_cpu();
+        cycles_from: Text = &report.frequency.cycles_from, "Source of this frequency", more("`effective`, `nominal`, `given`"), of_cpu();
     }
 }
 
@@ -225,21 +232,53 @@ fn condition_fields() -> Vec<Field> {
         ntp_rate: Ppm = report.platform.ntp.as_ref()?.rate_ppm, "Sum of all trims of the rate of the kernel's clocks",
             metric("ntp_rate");
         ntp_offset: Nanoseconds = report.platform.ntp.as_ref()?.offset_ns as f64, "Remaining offset to be slewed",
-            range(Range::ANY), metric("ntp_offset");
-        load_one_minute: Number = report.platform.load?.one_minute, "Mean number of threads that ran or were ready to run over the last minute";
-        steal_share: Share = report.platform.steal_share,
-            "Share of the time in which CPUs were ready to run but the hypervisor ran other guests", metric("steal");
-        preloaded: Text = report.platform.preloads()?, "Preloaded libraries, which may replace the clocks of the C library", column("preloaded", "preloaded library");
+            range(Range::ANY), metric("ntp_offset"), no_fact();
+        load_one_minute: Number = report.platform.load?.one_minute, "Mean number of threads that ran or were ready to run over the last minute", titled("load"), of_cpu();
+        steal_share: Percent = report.platform.steal_share,
+            "Share of the time in which CPUs were ready to run but the hypervisor ran other guests", metric("steal"), titled("stolen time %"), of_cpu();
+        preloaded: Text = report.platform.preloads()?, "Preloaded libraries, which may replace the clocks of the C library", titled("preloaded library");
         cpu_quota: Number = report.platform.limits.cpu?.cpus, "CPU time limit of the control group, in CPUs";
-        report_findings: Text = codes(&report.findings), "Codes of the findings about the whole run";
+        report_findings: Text = codes(&report.findings), "Codes of the findings about the whole run", no_fact();
     }
 }
 
-fn provenance(kind: ProvenanceKind) -> &'static str {
-    match kind {
-        ProvenanceKind::Measured => "measured",
-        ProvenanceKind::Published => "published",
+/// The run, or the publication.
+fn run_fields() -> Vec<Field> {
+    field_table! { Read::Report, REPORT, |report| report;
+        date: Day = time(&report.created)?.split('T').next(), "Day on which the measurement began, UTC", in_short(), in_tables(Data), by_platform(Data);
+        created: Text = time(&report.created), "When the measurement began", no_fact();
+        tool_version: Text = is_measured(report).then_some(&*report.tool.version), "Version of timermeter that measured", in_tables(Data), by_platform(Data), label(OfReport, "version");
+        profile: Text = &report.settings.plan, "`quick`, `default` or `thorough`", label(OfReport, "profile");
+        seed: Text = report.settings.seed.to_string(), "Seed of all random choices", no_fact();
+        measuring_cpu: Count = report.settings.cpu, "CPU that the measuring processes were pinned to", of_cpu();
+        runtimes: Text = runtimes(report), "The runtimes whose timers were measured";
+        provenance: Text = if is_measured(report) { "measured" } else { "published" }, "`measured` by timermeter, or `published` elsewhere", no_fact(), by_platform(Data), label(OfReport, "provenance");
+        publication: Text = &report.provenance.source, "The publication of the figures, if timermeter did not measure them", titled("published in"), in_short();
+        note: Text = &report.provenance.note, "What the publication says about its figures";
     }
+}
+
+/// The names of the runtimes, each with its version.
+fn runtimes(report: &Report) -> CellValue {
+    let hosted = report
+        .heads()
+        .filter(|row| row.status.has_figures() && row.runtime != "native");
+    let names: BTreeSet<String> = hosted.map(|row| row.runtime.clone()).collect();
+    joined(names.into_iter(), ", ")
+}
+
+/// The kinds of cores, as in `8 × P-core (0-7)`; `None` if the machine has a single kind.
+fn core_kinds(cpu: &Cpu) -> Option<CellValue> {
+    let kinds = cpu.core_kinds.as_ref().filter(|kinds| kinds.len() > 1)?;
+    let kind = |kind: &CoreKind| {
+        let list = kind.list.as_ref().map(|list| format!(" ({list})"));
+        format!("{} × {}{}", kind.cpus, kind.name, list.unwrap_or_default())
+    };
+    Some(joined(kinds.iter().map(kind), ", "))
+}
+
+fn is_measured(report: &Report) -> bool {
+    report.provenance.kind == ProvenanceKind::Measured
 }
 
 /// The largest offset of the TSC of a CPU from that of the first CPU, as measured by the clock that

@@ -12,6 +12,7 @@ mod read;
 mod render;
 mod sections;
 
+pub use crate::fields::{Detail, Fact};
 pub use archive::{Archive, Baselines, Unresolved, home, is_baseline_name};
 pub use collection::{Collection, ReportFile, files};
 pub use facts::facts;
@@ -21,10 +22,7 @@ pub use range::InvalidReport;
 pub use read::{ReadError, checked, parse, parse_bytes, parse_line, read};
 #[cfg(feature = "schema")]
 pub use schema::schema;
-pub use sections::{Detail, TimerTable, document, reasons, tables};
-
-/// A property of a machine or a timer: its name and its value as text.
-pub type Fact = (&'static str, String);
+pub use sections::{TimerTable, document, reasons, tables};
 
 #[cfg(feature = "schema")]
 mod schema {

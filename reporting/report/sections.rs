@@ -5,11 +5,11 @@ use std::collections::HashMap;
 
 use indexmap::{IndexMap, IndexSet};
 
-use super::machine::{in_a_line, report_facts};
+use super::machine;
 use super::notes::notes;
 use crate::assessment::{RankedWait, leading_waits, sentences};
 use crate::document::{Document, FindingText};
-use crate::fields::{Kind, Row, Visibility, all_rows, field, known_columns, rows};
+use crate::fields::{Detail, Kind, Row, Visibility, all_rows, field, known_columns, rows};
 use crate::model::{ProvenanceKind, Report, Severity, Status};
 use crate::table::{Table, TableColumn};
 use crate::text::numbers::short_time;
@@ -17,16 +17,6 @@ use crate::text::numbers::short_time;
 /// The largest number of measured rows for which a short document gives the reason of every timer
 /// that is not `ok`.
 const MAX_DETAILED_ROWS: usize = 8;
-
-/// The level of detail of a document.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Detail {
-    /// What matters for choosing a timer, in a few lines
-    #[default]
-    Short,
-    /// The whole machine, and each note with its causes and what to do about them
-    Full,
-}
 
 /// Builds the document of a report. `sentence` is the summary that opens it.
 #[must_use]
@@ -38,12 +28,7 @@ pub fn document(report: &Report, detail: Detail) -> Document<'_, &Report> {
         document = document.paragraph(sentences.join(" "));
     }
     let is_measured = report.provenance.kind == ProvenanceKind::Measured;
-    document = document.conditions(match detail {
-        Detail::Short if is_measured => {
-            vec![("machine", in_a_line(report))]
-        }
-        _ => report_facts(report),
-    });
+    document = document.conditions(machine::facts(report, detail));
     for section in tables(report, detail) {
         if section.kind != Kind::Clocks {
             document = document

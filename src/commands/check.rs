@@ -15,7 +15,7 @@ use crate::findings::machine::judge;
 use crate::model::{Assessment, Finding, Frequency, Platform, Report, Severity};
 use crate::platform::frequency::{self, CyclesFrom, KnownFrequencies, TscWatch};
 use crate::platform::{self, LibraryWatch, read_costs_ns};
-use crate::report::{machine, read};
+use crate::report::{Detail, machine, read};
 use crate::runs::choose_cpu;
 use crate::text::counted;
 
@@ -41,7 +41,7 @@ struct Checked {
 /// When the CPU cannot be used, the report cannot be read, or the output cannot be written.
 pub fn run(args: &CheckArgs, output: &mut dyn Write) -> CommandResult<bool> {
     let outputs = prepare_outputs(&args.output)?;
-    let report = match &args.from {
+    let mut report = match &args.from {
         Some(file) => read(file).map_err(failed)?,
         None => {
             let cpu = choose_cpu(args.cpu)?;
@@ -68,11 +68,12 @@ pub fn run(args: &CheckArgs, output: &mut dyn Write) -> CommandResult<bool> {
         read_costs_ns: can_read.then(read_costs_ns).flatten(),
         ..Facts::default()
     });
+    let node = report.node.take();
+    let machine = args.verbose.then(|| machine::facts(&report, Detail::Full));
     let Report {
         platform,
         frequency,
         created: date,
-        node,
         assessment,
         ..
     } = report;
@@ -88,8 +89,6 @@ pub fn run(args: &CheckArgs, output: &mut dyn Write) -> CommandResult<bool> {
         platform,
         frequency: args.verbose.then_some(frequency),
     };
-    let machine = checked.frequency.as_ref();
-    let machine = machine.map(|frequency| machine::facts(&checked.platform, frequency));
     let document = machine_document(node.as_deref(), &checked)
         .paragraphs(checked.assessment.wrong_in_words())
         .paragraphs(clock_verdict(&checked))

@@ -10,7 +10,7 @@ use crate::document::{Document, FindingText};
 use crate::fields::all_rows;
 use crate::model::{Finding, Report, Severity};
 use crate::page;
-use crate::report::machine::{in_a_line, name, report_facts};
+use crate::report::machine::{self, name};
 use crate::report::{Detail, document, facts};
 
 /// The largest number of named timers that are printed in detail; more are compared in a table.
@@ -65,11 +65,7 @@ impl<'a> Printed<'a> {
                     .facts(facts(row, self.detail))
                     .findings(findings.map(|it| finding_text(it, in_full)));
             }
-            document = document.conditions(if in_full {
-                report_facts(report)
-            } else {
-                vec![("machine", in_a_line(report))]
-            });
+            document = document.conditions(machine::facts(report, self.detail));
         }
         document
     }

@@ -34,7 +34,7 @@ fn trace_reproduces_report_bit_for_bit() {
     assert_eq!(printed(&analysed), first);
     run(&format!("probe --from {trace} -v"))
         .success()
-        .stdout(contains("monotonic").and(contains("seed 5")));
+        .stdout(contains("monotonic").and(contains("quick")));
     // `--save` stores the report like that of a run.
     let stored = folder.arg("stored");
     run(&format!("probe --from {trace} --save={stored}"))
