@@ -1,5 +1,7 @@
 //! Reports in the repository that tests read.
 
+#![allow(dead_code, reason = "not all test programs use all of it")]
+
 /// A report of a machine without clock problems.
 pub const XEON: &str = concat!(
     env!("CARGO_MANIFEST_DIR"),

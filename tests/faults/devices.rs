@@ -19,7 +19,7 @@ fn probe_device(declared: &str, line: &str) -> Option<Value> {
 
 #[test]
 fn cycles_are_those_of_the_device() {
-    let folder = tempfile::tempdir().expect("the folder is created");
+    let folder = tempfile::tempdir().unwrap();
     let trace = folder.path().join("trace").display().to_string();
     let Some(report) = probe_device("cycles,places", &format!("gpu:* --trace {trace}")) else {
         return;
@@ -72,7 +72,7 @@ fn undeclared_cycles_are_unknown() {
         row["cost_cycles"].is_null() && row["quality"].is_null(),
         "{row}"
     );
-    let finding = &row["findings"].as_array().expect("findings")[0];
+    let finding = &row["findings"].as_array().unwrap()[0];
     assert_eq!(
         (&finding["code"], &finding["values"]["device"]),
         (&"cycles-unknown".into(), &"Test 5000".into()),

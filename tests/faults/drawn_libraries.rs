@@ -69,7 +69,7 @@ fn verbs_find_what_a_library_changes() {
     };
     let given = std::env::var("TIMERMETER_DRAW_SEED").ok();
     let now = || timers::kernel_time().unwrap_or_default();
-    let first = given.map_or_else(now, |text| text.parse().expect("the seed is a number"));
+    let first = given.map_or_else(now, |text| text.parse().unwrap());
     for seed in first..first + 4 {
         let mut random = StdRng::seed_from_u64(seed);
         let (clock, calls) = *FAULTY.choose(&mut random).expect("there are clocks");
@@ -81,8 +81,8 @@ fn verbs_find_what_a_library_changes() {
                 let fault = [clock, fault, &by.to_string()];
                 let mut command = wrapped(&library, fault, &format!("{verb} --format {format}"));
                 let output = command.env("COLUMNS", "1000").output();
-                let output = output.expect("the program starts");
-                String::from_utf8(output.stdout).expect("it prints UTF-8")
+                let output = output.unwrap();
+                String::from_utf8(output.stdout).unwrap()
             };
             let printed = ask("table");
             let words = printed.split_whitespace().collect::<Vec<_>>().join(" ");

@@ -41,7 +41,7 @@ fn assert_fails_verdict(fault: &str, verdict: &str, reported: &str) {
         .expect("the verdict has evidence");
     assert!(evidence.contains(reported), "{evidence}");
     assert_without_quality(&row);
-    let codes = row["findings"].as_array().expect("findings").iter();
+    let codes = row["findings"].as_array().unwrap().iter();
     let mut codes = codes.map(|finding| &finding["code"]);
     assert!(codes.any(|code| code == "wrong"), "{row}");
 }

@@ -13,7 +13,6 @@ mod machines;
 mod program;
 #[path = "../skipping/mod.rs"]
 mod skipping;
-#[allow(dead_code, reason = "other tests use the other reports")]
 #[path = "../stored.rs"]
 mod stored;
 mod wrapped_clock;
@@ -51,7 +50,7 @@ fn report(command: &mut Command) -> Value {
 
 /// The row of a timer in a report.
 fn row<'a>(report: &'a Value, id: &str) -> &'a Value {
-    let rows = report["timers"].as_array().expect("the report has timers");
+    let rows = report["timers"].as_array().unwrap();
     rows.iter()
         .find(|row| row["id"] == id)
         .unwrap_or_else(|| panic!("{id} has no row"))

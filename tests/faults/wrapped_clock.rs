@@ -1,5 +1,5 @@
 //! Tests reports of `monotonic` if a preloaded library wraps `clock_gettime` (`wrapper.c`). The
-//! library quantises, offsets, slews or stops the clock, or ends the process.
+//! library quantises, offsets or slews the clock, steps it back, or ends the process.
 
 use std::process::Command;
 use std::sync::RwLockReadGuard;
@@ -24,7 +24,7 @@ pub(super) fn build_wrapper() -> Option<(TempDir, String, RwLockReadGuard<'stati
         return None;
     }
     let lock = lock_machine();
-    let folder = tempfile::tempdir().expect("the folder is created");
+    let folder = tempfile::tempdir().unwrap();
     let library = folder.path().join("wrapper.so").display().to_string();
     let library = compile(format!("{FOLDER}/wrapper.c").as_ref(), library, LIBRARY)?;
     Some((folder, library, lock))
@@ -89,7 +89,7 @@ fn library_clock_differs_in_rate_or_offset() {
             "4" => &["monotonic-raw"],
             _ => &["gettimeofday"],
         };
-        let size: f64 = by.parse().expect("a number");
+        let size: f64 = by.parse().unwrap();
         for found in clocks.as_array().expect("clocks were compared") {
             let is_faulty = ids.iter().any(|id| found["id"] == *id);
             if clock == "-1" && !is_faulty || found["id"] == "time" {
@@ -128,7 +128,7 @@ fn check_compares_library_with_kernel() {
         ("offset", "-100000000000000000", "problem", " s behind"),
     ] {
         let checked = json(&run_wrapped(&library, ["1", fault, by], "check -f json"));
-        let mut findings = checked["findings"].as_array().expect("findings").iter();
+        let mut findings = checked["findings"].as_array().unwrap().iter();
         let found = findings.find(|finding| finding["code"] == "libc-clock");
         let found = found.expect(fault);
         assert_eq!(found["severity"], severity, "{fault} {by}: {checked}");
@@ -192,6 +192,19 @@ fn signals_during_waits_are_reported() {
     let line = "wait 5ms --quick nanosleep timerfd std-sleep";
     let ended = run_wrapped(&library, ["1", "alarm", "2000"], line).success();
     ended.stdout(contains("interrupted"));
+}
+
+/// Which verdict detects the steps depends on whether one falls within a series of readings.
+#[test]
+fn clock_that_steps_back_is_wrong() {
+    let Some([row, call]) = probe_wrapped("back", "20000000") else {
+        return;
+    };
+    let fails =
+        |row: &Value| ["monotonic", "stable"].map(|verdict| outcome(row, verdict) == "fail");
+    assert!(fails(&row).contains(&true), "{row}");
+    assert_without_quality(&row);
+    assert_eq!(fails(&call), [false; 2], "{call}");
 }
 
 #[test]

@@ -1,7 +1,7 @@
 /* Wraps clock_gettime of the process into which it is loaded: FAULT names the fault of the clock CLOCK, by default
-   CLOCK_MONOTONIC (-1: of all; 99: of gettimeofday alone), and BY its size in nanoseconds or ppm, the reads before it, or
-   the date in seconds since 1970. The system call stays correct. The fault "alarm" sends a signal every BY microseconds,
-   as profilers do. */
+   CLOCK_MONOTONIC (-1: of all; 99: of gettimeofday alone), and BY its size in nanoseconds or ppm, the date in seconds
+   since 1970, or the nanoseconds after which it steps back by a second. The system call stays correct. The fault "alarm"
+   sends a signal every BY microseconds, as profilers do. */
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,7 +12,7 @@
 
 static const char *fault = "";
 static clockid_t faulty = CLOCK_MONOTONIC;
-static long long by, starts[100], reads;
+static long long by, starts[100];
 
 static long long kernel_ns(clockid_t clock) {
     struct timespec time = {0, 0};
@@ -47,14 +47,14 @@ static int gettime(clockid_t clock, clockid_t as, struct timespec *time) {
     if (is_faulty) {
         if (!strcmp(fault, "fatal"))
             abort();
-        if (!strcmp(fault, "still"))
-            ns = start;
         if (!strcmp(fault, "offset"))
             ns += by;
         if (!strcmp(fault, "slew"))
             ns += (ns - start) * by / 1000000;
         if (!strcmp(fault, "quantise"))
             ns -= ns % by;
+        if (!strcmp(fault, "back"))
+            ns -= (ns - start) / by * 1000000000;
     }
     time->tv_sec = ns / 1000000000;
     time->tv_nsec = ns % 1000000000;
@@ -64,9 +64,6 @@ static int gettime(clockid_t clock, clockid_t as, struct timespec *time) {
     }
     if (is_faulty && !strcmp(fault, "date"))
         time->tv_sec = (long long)((unsigned long long)by + ns / 1000000000 - start / 1000000000);
-    /* The clock jumps back by 60 years after that many reads. */
-    if (is_faulty && !strcmp(fault, "jumps") && __atomic_fetch_add(&reads, 1, __ATOMIC_RELAXED) >= by)
-        time->tv_sec -= 60LL * 366 * 86400;
     return 0;
 }
 

@@ -37,11 +37,11 @@ const QUESTIONS: [&str; 17] = [
 
 /// Runs all command lines with a report.
 pub fn read(text: &str) {
-    let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("the folder is created");
+    let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
     let [reports, site] = ["reports", "site"].map(|name| folder.path().join(name));
     let report = reports.join("r.json");
-    fs::create_dir(&reports).expect("the folder is created");
-    fs::write(&report, text).expect("the file is written");
+    fs::create_dir(&reports).unwrap();
+    fs::write(&report, text).unwrap();
     let other = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fuzz/corpus/report/kept.json");
     // A report that contains `inf` or `NaN` as text may print it.
     let check = |printed: &str| {
@@ -75,10 +75,8 @@ pub fn read(text: &str) {
 
 /// Prints a log of `watch` in all formats. No figure of it may be infinite.
 pub fn read_log(text: &str) {
-    let mut file =
-        tempfile::NamedTempFile::new_in(env!("CARGO_TARGET_TMPDIR")).expect("the file is created");
-    file.write_all(text.as_bytes())
-        .expect("the file is written");
+    let mut file = tempfile::NamedTempFile::new_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+    file.write_all(text.as_bytes()).unwrap();
     for format in ["table", "json"] {
         let path = file.path().as_os_str();
         let words = ["timermeter", "watch", "--format", format, "--from"].map(OsStr::new);
@@ -94,8 +92,8 @@ pub fn read_log(text: &str) {
 /// The files in or below a folder with this extension.
 fn files(folder: &Path, extension: &str) -> Vec<PathBuf> {
     let entries = fs::read_dir(folder)
-        .expect("the folder is readable")
-        .map(|entry| entry.expect("the entry is readable").path());
+        .unwrap()
+        .map(|entry| entry.unwrap().path());
     entries
         .flat_map(|path| match path.is_dir() {
             true => files(&path, extension),

@@ -20,14 +20,14 @@ use crate::stored::{MBP53, XEON};
 #[test]
 fn pipes_and_devices_are_rejected() {
     let folder = Folder::new();
-    fs::create_dir(folder.file("reports")).expect("the folder is created");
-    fs::copy(MBP53, folder.file("reports/good.json")).expect("the report is copied");
+    fs::create_dir(folder.file("reports")).unwrap();
+    fs::copy(MBP53, folder.file("reports/good.json")).unwrap();
     let made = Command::new("mkfifo")
         .arg(folder.file("reports/pipe.json"))
         .status()
         .expect("mkfifo runs");
     assert!(made.success());
-    symlink("/dev/zero", folder.file("reports/zero.json")).expect("the link is created");
+    symlink("/dev/zero", folder.file("reports/zero.json")).unwrap();
     let (reports, site) = (folder.arg("reports"), folder.arg("site"));
     for line in [
         format!("table {reports}"),
@@ -48,31 +48,39 @@ fn pipes_and_devices_are_rejected() {
 #[test]
 fn rejects_oversized_report() {
     let folder = Folder::new();
-    let file = fs::File::create(folder.file("large.json")).expect("the file is written");
+    let file = fs::File::create(folder.file("large.json")).unwrap();
     file.set_len(1 << 40).expect("a sparse file takes no space");
     let run = Run::start(&format!("table {}", folder.arg("large.json")));
     run.end().code(1).stderr(contains("larger than 10 MiB"));
 }
 
-/// Control characters for terminals in values and in paths that messages quote.
+/// Control characters for terminals in values and in paths that are quoted.
 #[test]
-fn messages_cannot_control_terminal() {
+fn files_cannot_control_terminal() {
     let folder = Folder::new();
-    let report = fs::read_to_string(MBP53).expect("the report is readable");
-    for escape in ["\\u001b]0;PWNED\\u0007", "\\u202egnp.exe", "\\u009b31m"] {
-        let text = report.replacen(
-            "\"status\": \"ok\"",
-            &format!("\"status\": \"{escape}\""),
-            1,
-        );
-        assert_ne!(text, report);
-        let path = folder.arg("evil\u{1b}[31m.json");
-        fs::write(&path, text).expect("the file is written");
-        for verb in ["table", &format!("compare {MBP53}"), "probe x --from"] {
-            let ended = Run::start(&format!("{verb} {path}")).end();
-            let errors = String::from_utf8_lossy(&ended.get_output().stderr);
-            assert!(!errors.is_empty(), "{verb}");
-            steers_nothing(&errors);
+    let report = fs::read_to_string(MBP53).unwrap();
+    let text = |status: &str| report.replacen(r#""ok""#, &format!(r#""{status}""#), 1);
+    let [good, bad] =
+        ["r\u{1b}[31m\u{202e}.json", "b\u{1b}]0;\u{2066}.json"].map(|it| folder.arg(it));
+    fs::write(&good, &report).unwrap();
+    for status in [r"\u001b]0;PWNED\u0007", r"\u202egnp.exe", r"\u009b31m"] {
+        fs::write(&bad, text(status)).unwrap();
+        let all = folder.arg("");
+        for line in [
+            format!("probe --from {all}"),
+            format!("probe --from {good} --format html"),
+            format!("probe x --from {bad}"),
+            format!("table {all} {bad}"),
+            format!("table --format html {all}"),
+            format!("compare {MBP53} {bad}"),
+            format!("compare --format html {good} {good}"),
+            format!("publish {all} --output {all}/site"),
+        ] {
+            let ended = Run::start(&line).end();
+            let output = ended.get_output();
+            let printed = [&*output.stdout, &*output.stderr].concat();
+            assert!(!printed.is_empty(), "{line}");
+            steers_nothing(&String::from_utf8_lossy(&printed));
         }
     }
 }
@@ -81,8 +89,8 @@ fn messages_cannot_control_terminal() {
 fn gzip(first: &str, piece: &str, blocks: usize) -> Vec<u8> {
     let member = |text: &str| {
         let mut packer = GzEncoder::new(Vec::new(), Compression::best());
-        packer.write_all(text.as_bytes()).expect("memory suffices");
-        packer.finish().expect("memory suffices")
+        packer.write_all(text.as_bytes()).unwrap();
+        packer.finish().unwrap()
     };
     let block = member(&piece.repeat((8 << 20) / piece.len()));
     [member(first), block.repeat(blocks)].concat()
@@ -105,7 +113,7 @@ fn rejects_endless_packed_trace() {
         ("spaces.trace", gzip(head, "        ", BLOCKS)),
     ] {
         assert!(bytes.len() < 8 << 20, "{}", bytes.len());
-        fs::write(folder.file(name), bytes).expect("the file is written");
+        fs::write(folder.file(name), bytes).unwrap();
         let mut run = Run::start(&format!("probe --from {}", folder.arg(name)));
         let peak = run.peak();
         let is_short = predicate::function(|errors: &str| errors.len() < 600);
@@ -119,12 +127,12 @@ fn rejects_endless_packed_trace() {
 fn links_of_others_lead_no_output_elsewhere() {
     let folder = Folder::new();
     let shared = folder.file("shared");
-    fs::create_dir_all(folder.file("theirs/baselines")).expect("the folder is created");
-    fs::create_dir(&shared).expect("the folder is created");
+    fs::create_dir_all(folder.file("theirs/baselines")).unwrap();
+    fs::create_dir(&shared).unwrap();
     fs::set_permissions(&shared, fs::Permissions::from_mode(0o1777)).expect("it is mine");
-    symlink("../theirs", shared.join("link")).expect("the link is created");
-    fs::create_dir(folder.file("reports")).expect("the folder is created");
-    fs::copy(XEON, folder.file("reports/r.json")).expect("the report is copied");
+    symlink("../theirs", shared.join("link")).unwrap();
+    fs::create_dir(folder.file("reports")).unwrap();
+    fs::copy(XEON, folder.file("reports/r.json")).unwrap();
     if lchown(shared.join("link"), Some(65_531), None).is_err() {
         let _ = std::io::stderr().write_all(b"skipped: links of others: run the tests as root\n");
         return;

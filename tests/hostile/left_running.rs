@@ -34,7 +34,7 @@ fn script(folder: &Folder, name: &str, body: &str) -> String {
 
 /// Whether this process ignores hangups, as under `nohup`. Its children then ignore them, too.
 fn hangups_are_ignored() -> bool {
-    let status = fs::read_to_string("/proc/self/status").expect("/proc is readable");
+    let status = fs::read_to_string("/proc/self/status").unwrap();
     let mask = status
         .lines()
         .find_map(|line| line.strip_prefix("SigIgn:"))

@@ -90,11 +90,11 @@ fn with_processes(user: &str, processes: u32, line: &str) -> Option<Assert> {
     let folder = tempfile::tempdir_in("/tmp").ok()?;
     let allow = |name: &str, mode| {
         let mode = fs::Permissions::from_mode(mode);
-        fs::set_permissions(folder.path().join(name), mode).expect("chmod succeeds");
+        fs::set_permissions(folder.path().join(name), mode).unwrap();
     };
     allow("", 0o755);
     for (name, original) in [("timermeter", program()), ("report.json", EPYC)] {
-        fs::copy(original, folder.path().join(name)).expect("the file is copied");
+        fs::copy(original, folder.path().join(name)).unwrap();
     }
     allow("report.json", 0o644);
     let mut command = Command::new("setpriv");
@@ -301,7 +301,7 @@ fn library(folder: &Folder, name: &str, code: &str) -> Option<String> {
         return None;
     }
     let source = format!("{name}.c");
-    fs::write(folder.file(&source), code).expect("the file is written");
+    fs::write(folder.file(&source), code).unwrap();
     let library = folder.arg(&format!("{name}.so"));
     compile(folder.file(&source).as_ref(), library, LIBRARY)
 }
@@ -361,7 +361,7 @@ fn clock_of_vdso_only_is_reported() {
         let Some(checked) = answer(calls, "check") else {
             return;
         };
-        let findings = checked["findings"].as_array().expect("a list");
+        let findings = checked["findings"].as_array().unwrap();
         let mut found = findings
             .iter()
             .filter(|finding| finding["code"] == "libc-clock");
@@ -371,7 +371,7 @@ fn clock_of_vdso_only_is_reported() {
             found["values"]["clocks"].to_string().contains("monotonic"),
             "{calls}: {found}"
         );
-        let listed = answer(calls, "list monotonic monotonic-syscall").expect("as before");
+        let listed = answer(calls, "list monotonic monotonic-syscall").unwrap();
         assert_eq!(listed[0]["available"], true, "{calls}: {listed}");
         assert!(
             listed[1]["reason"].to_string().contains(why),
@@ -399,5 +399,5 @@ fn reports_missing_clock() {
         run.end().code(1).stderr(contains(reason));
     }
     let table = refusing_with("clock_gettime", &preload, &format!("table {EPYC}"));
-    table.expect("as before").end().success();
+    table.unwrap().end().success();
 }

@@ -17,7 +17,6 @@ mod namespaces;
 mod others;
 #[path = "../program/mod.rs"]
 mod program;
-mod refused;
 mod run;
 #[path = "../skipping/mod.rs"]
 mod skipping;

@@ -44,7 +44,7 @@ fn report(timers: usize, words: usize) -> String {
 fn largest_reports_take_bounded_memory() {
     let folder = Folder::new();
     let path = folder.arg("large.json");
-    fs::write(&path, report(TIMERS, VALUES - 6 * TIMERS)).expect("the file is written");
+    fs::write(&path, report(TIMERS, VALUES - 6 * TIMERS)).unwrap();
     let ended = within(MOST, &format!("table {path}"));
     ended.stderr(contains("is not read").or(contains("more than")).not());
 }
@@ -53,7 +53,7 @@ fn largest_reports_take_bounded_memory() {
 fn rejects_too_many_values() {
     let folder = Folder::new();
     let path = folder.arg("wordy.json");
-    fs::write(&path, report(1, 2 * VALUES)).expect("the file is written");
+    fs::write(&path, report(1, 2 * VALUES)).unwrap();
     let ended = within(100_000, &format!("table {path}"));
     ended.code(1).stderr(contains("more than 1048576 values"));
 }
@@ -62,12 +62,12 @@ fn rejects_too_many_values() {
 #[ignore = "long"]
 fn many_reports_take_bounded_memory() {
     let folder = Folder::new();
-    fs::create_dir(folder.file("reports")).expect("the folder is created");
+    fs::create_dir(folder.file("reports")).unwrap();
     let text = report(TIMERS, VALUES - 6 * TIMERS);
     let count = (64 << 20) / text.len();
     for number in 0..count {
         let path = folder.file(&format!("reports/{number}.json"));
-        fs::write(path, &text).expect("the file is written");
+        fs::write(path, &text).unwrap();
     }
     let (reports, site) = (folder.arg("reports"), folder.arg("site"));
     for (line, refusals) in [

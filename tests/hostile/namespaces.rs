@@ -70,10 +70,7 @@ fn run_in_namespaces(outer: &str, inner: &str, line: &str) -> (String, String, i
         .args(inner.split(' '))
         .args(["sh", "-c", INNER, "inner", program()])
         .args(words(line));
-    let output = command
-        .stdin(Stdio::null())
-        .output()
-        .expect("the shell starts");
+    let output = command.stdin(Stdio::null()).output().unwrap();
     let [shown, reported] =
         [output.stdout, output.stderr].map(|text| String::from_utf8_lossy(&text).into_owned());
     let last = reported.lines().last().unwrap_or_default();
@@ -109,7 +106,7 @@ fn foreign_pid_namespace_gives_report() {
         );
         let report: Value = serde_json::from_str(&shown)
             .unwrap_or_else(|error| panic!("{inner}: {error}: {shown}: {reported}"));
-        for row in report["timers"].as_array().expect("the report has timers") {
+        for row in report["timers"].as_array().unwrap() {
             assert!(
                 row["status"] == "ok" || row["status"] == "unresolved",
                 "{inner}: {row}"
@@ -158,10 +155,7 @@ fn guard_spares_reused_group_number() {
     let mut command = Command::new("env");
     command.args(outer.split(' '));
     command.args(["sh", "-c", REUSE, program(), &folder.arg("")]);
-    let output = command
-        .stdin(Stdio::null())
-        .output()
-        .expect("the shell starts");
+    let output = command.stdin(Stdio::null()).output().unwrap();
     let shown = String::from_utf8_lossy(&output.stdout).into_owned();
     let mut words = shown.split_whitespace();
     if words.next() != words.next() {

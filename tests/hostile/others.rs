@@ -26,7 +26,7 @@ fn run_with_bystanders(folder: &Folder, agent: &str) -> Run {
 cd "$1"; mkfifo go gone
 sh -c 'read -r go <go; (sleep 3201 & echo $! >orphan); echo >gone; echo $$ >bystander; exec sleep 3202' &
 exec "$0" list --agent "sh $1/agent""#;
-    fs::write(folder.file("agent"), agent).expect("the file is written");
+    fs::write(folder.file("agent"), agent).unwrap();
     let mut shell = Command::new("sh");
     shell.args(["-c", script, program(), &folder.arg("")]);
     Run::spawn(shell)
@@ -49,7 +49,7 @@ fn inherited_children_survive() {
         let folder = Folder::new();
         let mut run = run_with_bystanders(&folder, &format!("{own}\n{rest}\n"));
         if let Some(signal) = signal {
-            waited_for(|| folder.file("ready").exists().then_some(())).expect("the agent starts");
+            waited_for(|| folder.file("ready").exists().then_some(())).unwrap();
             run.signal(signal);
         }
         run.until_it_ends();
@@ -74,7 +74,7 @@ fn reader_of_output_survives() {
         return not_installed("there is no bash", "install it");
     }
     Run::spawn(command).end().success();
-    let report = fs::read(folder.file("report")).expect("the report is readable");
+    let report = fs::read(folder.file("report")).unwrap();
     serde_json::from_slice::<Value>(&report).expect("a report");
 }
 

@@ -65,7 +65,7 @@ impl Run {
             .stdout(Stdio::piped())
             .stderr(Stdio::piped());
         Self {
-            child: command.spawn().expect("the program starts"),
+            child: command.spawn().unwrap(),
             asked: format!("{command:?}"),
             mark,
         }
@@ -81,7 +81,7 @@ impl Run {
                 .split(|&byte| byte == 0)
                 .any(|variable| variable == mark.as_bytes())
         };
-        let processes = fs::read_dir("/proc").expect("/proc is readable").flatten();
+        let processes = fs::read_dir("/proc").unwrap().flatten();
         processes
             .map(|entry| entry.path())
             .filter(marked)
@@ -122,7 +122,7 @@ impl Run {
     /// kilobytes, as far as samples show it.
     pub fn peak(&mut self) -> u64 {
         let mut most = 0;
-        while self.child.try_wait().expect("wait succeeds").is_none() {
+        while self.child.try_wait().unwrap().is_none() {
             let status =
                 fs::read_to_string(format!("/proc/{}/status", self.child.id())).unwrap_or_default();
             let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
@@ -142,7 +142,7 @@ impl Run {
     /// Waits until the program ends; its descendants may still run.
     #[track_caller]
     pub fn until_it_ends(&mut self) {
-        let ended = waited_for(|| self.child.try_wait().expect("wait succeeds"));
+        let ended = waited_for(|| self.child.try_wait().unwrap());
         assert!(
             ended.is_some(),
             "the program does not end: {:?}",
@@ -154,7 +154,7 @@ impl Run {
     /// process remains after [`PATIENCE`].
     #[track_caller]
     pub fn end(mut self) -> Assert {
-        let ended = waited_for(|| self.child.try_wait().expect("wait succeeds"));
+        let ended = waited_for(|| self.child.try_wait().unwrap());
         let left = waited_for(|| self.alive().is_empty().then_some(()));
         let alive = self.alive();
         if ended.is_none() {
@@ -163,7 +163,7 @@ impl Run {
         }
         assert!(left.is_some(), "descendants remain: {alive:?}");
         let output = self.child.wait_with_output();
-        let ended = output.expect("the output is readable").assert();
+        let ended = output.unwrap().assert();
         let ended = ended.append_context("command", self.asked);
         ended.stderr(contains("panicked").not())
     }

@@ -1,5 +1,7 @@
 //! Starts the program under test, also by an emulator.
 
+#![allow(dead_code, reason = "not all test programs use all of it")]
+
 use std::process::Command;
 use std::sync::OnceLock;
 
@@ -34,7 +36,6 @@ pub fn words(line: &str) -> Vec<String> {
 }
 
 /// The program with the words of this line.
-#[allow(dead_code, reason = "not all test programs use it")]
 #[track_caller]
 pub fn command(line: &str) -> Command {
     let mut command = Command::new(program());
@@ -43,14 +44,12 @@ pub fn command(line: &str) -> Command {
 }
 
 /// The standard output of a run as text.
-#[allow(dead_code, reason = "not all test programs use it")]
 #[track_caller]
 pub fn printed(ended: &Assert) -> String {
-    String::from_utf8(ended.get_output().stdout.clone()).expect("it prints UTF-8")
+    String::from_utf8(ended.get_output().stdout.clone()).unwrap()
 }
 
 /// The standard output of a run as JSON.
-#[allow(dead_code, reason = "not all test programs use it")]
 #[track_caller]
 pub fn json(ended: &Assert) -> serde_json::Value {
     serde_json::from_slice(&ended.get_output().stdout)
@@ -58,7 +57,6 @@ pub fn json(ended: &Assert) -> serde_json::Value {
 }
 
 /// The factor by which time limits grow, because an emulator is slow.
-#[allow(dead_code, reason = "not all test programs wait")]
 pub fn slowdown() -> u32 {
     if timers::os::emulator().is_some() {
         15
@@ -68,7 +66,6 @@ pub fn slowdown() -> u32 {
 }
 
 /// The command that starts this copy of the program.
-#[allow(dead_code, reason = "not all test programs copy it")]
 pub fn started(copy: &std::path::Path) -> Vec<std::ffi::OsString> {
     timers::os::runner()
         .into_iter()
@@ -95,14 +92,12 @@ fn script(runner: &[std::ffi::OsString]) -> String {
         return path;
     }
     // Replace the file by renaming, because other test processes use it at the same time.
-    let mut file =
-        tempfile::NamedTempFile::new_in(env!("CARGO_TARGET_TMPDIR")).expect("the file is created");
-    file.write_all(line.as_bytes())
-        .expect("the file is written");
+    let mut file = tempfile::NamedTempFile::new_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+    file.write_all(line.as_bytes()).unwrap();
     file.as_file()
         .set_permissions(Permissions::from_mode(0o755))
-        .expect("chmod succeeds");
-    file.persist(&path).expect("the file is renamed");
+        .unwrap();
+    file.persist(&path).unwrap();
     path
 }
 

@@ -1,6 +1,8 @@
 //! Skips tests that lack a tool or a certain machine. A skipped test passes with a message. In
 //! strict mode, a missing tool fails the test.
 
+#![allow(dead_code, reason = "not all test programs use all of it")]
+
 use std::io::Write;
 use std::panic::Location;
 
@@ -9,7 +11,6 @@ const STRICT: &str = "TIMERMETER_TESTS_STRICT";
 
 /// Returns whether a program of this name is on the PATH.
 #[must_use]
-#[allow(dead_code, reason = "not all test programs need tools")]
 pub fn is_installed(program: &str) -> bool {
     let folders = std::env::var_os("PATH").unwrap_or_default();
     std::env::split_paths(&folders).any(|folder| folder.join(program).is_file())
@@ -19,7 +20,6 @@ pub fn is_installed(program: &str) -> bool {
 /// skipped, or fails in strict mode.
 #[track_caller]
 #[must_use]
-#[allow(dead_code, reason = "not all test programs need tools")]
 pub fn lacks(program: &str, package: &str) -> bool {
     let lacking = !is_installed(program);
     if lacking {
@@ -33,7 +33,6 @@ pub fn lacks(program: &str, package: &str) -> bool {
 
 /// Skips the test because a tool is not installed, or fails it in strict mode.
 #[track_caller]
-#[allow(dead_code, reason = "not all test programs need tools")]
 pub fn not_installed(lacking: impl AsRef<str>, remedy: &str) {
     let strict = std::env::var_os(STRICT).is_some_and(|value| !value.is_empty());
     assert!(
@@ -47,7 +46,6 @@ pub fn not_installed(lacking: impl AsRef<str>, remedy: &str) {
 /// Prints which test is skipped, for which reason, and a remedy. Writes to standard error directly,
 /// because the test runner shows the output of `eprintln!` only for failed tests.
 #[track_caller]
-#[allow(dead_code, reason = "not all test programs skip tests")]
 pub fn skipped(lacking: impl AsRef<str>, remedy: &str) {
     // The runner names threads after their tests, unless it uses only one thread.
     let thread = std::thread::current();
@@ -72,7 +70,6 @@ pub fn skipped(lacking: impl AsRef<str>, remedy: &str) {
 /// `limit`, by which the emulator differs from a real system.
 #[track_caller]
 #[must_use]
-#[allow(dead_code, reason = "not all test programs depend on it")]
 pub fn emulated(limit: &str) -> bool {
     let emulator = timers::os::emulator();
     if let Some(emulator) = &emulator {
