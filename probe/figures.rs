@@ -132,7 +132,7 @@ mod tests {
             per_step,
             ns_per_tick,
         };
-        characterise(&clock).expect("the reference is sound")
+        characterise(&clock).unwrap()
     }
 
     /// A busy machine may hide a step, but not in each of several attempts.
@@ -181,7 +181,7 @@ mod tests {
             }
         }
 
-        let figures = characterise(&Still).expect("the reference is sound");
+        let figures = characterise(&Still).unwrap();
         let text = figures.to_string();
         assert!(text.contains("unknown: it did not move"), "{text}");
         assert!(

@@ -183,10 +183,10 @@ fn steps_agree_with_independent_loops() {
 /// The steps that the independent loop shows, in nanoseconds.
 fn by_loops(prefix: &str, line: &str) -> BTreeMap<String, f64> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/edges");
-    let out = tempfile::tempdir().expect("the folder is created");
+    let out = tempfile::tempdir().unwrap();
     let line = line
-        .replace("{}", folder.to_str().expect("the path is text"))
-        .replace("{out}", out.path().to_str().expect("the path is text"));
+        .replace("{}", folder.to_str().unwrap())
+        .replace("{out}", out.path().to_str().unwrap());
     let mut shell = Command::new("sh");
     let shown = printed(&shell.args(["-c", &line]).assert().success());
     let of_a_line = |line: &str| {
@@ -207,7 +207,7 @@ fn by_the_prober(runtime: &str, wanted: &BTreeMap<String, f64>) -> BTreeMap<Stri
     }
     let line = format!("probe --quick --budget 2s --quiet -f json --runtime {runtime}");
     let report = json(&command(&line).args(wanted.keys()).assert());
-    let rows = report["timers"].as_array().expect("the report has timers");
+    let rows = report["timers"].as_array().unwrap();
     let step = |row: &Value| {
         let step = row["resolution_ns"]["value"].as_f64();
         let step = step.filter(|_| row["resolution"]["kind"] == "resolved");

@@ -23,8 +23,8 @@ fn blocks(page: &str) -> Vec<(&str, &str)> {
 /// `src/main.rs`, and checks it. Returns the names of the crates.
 fn paste(page: &str) -> Vec<String> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let folder = tempfile::tempdir().expect("the folder is created");
-    let text = fs::read_to_string(root.join(page)).expect("the page exists");
+    let folder = tempfile::tempdir().unwrap();
+    let text = fs::read_to_string(root.join(page)).unwrap();
     let blocks = blocks(&text);
     let mut names = Vec::new();
     for (at, (_, commands)) in blocks.iter().enumerate() {
@@ -35,15 +35,12 @@ fn paste(page: &str) -> Vec<String> {
         let own = folder.path().join(name);
         // The versions of this repository, which are there.
         let script = commands
-            .replace(
-                &format!("../{name}"),
-                own.to_str().expect("the path is text"),
-            )
+            .replace(&format!("../{name}"), own.to_str().unwrap())
             .replacen("cargo add", "cp \"$OLDPWD/Cargo.lock\" . && cargo add", 1)
             .replace("cargo run --release", "");
         run("sh", &["-ec", &script], root);
         if let Some(("rust" | "rust,no_run", code)) = blocks.get(at + 1) {
-            fs::write(own.join("src/main.rs"), code).expect("the file is written");
+            fs::write(own.join("src/main.rs"), code).unwrap();
         }
         run("cargo", &["check", "--quiet"], &own);
         names.push(name.to_owned());
@@ -84,12 +81,12 @@ fn first_five_minutes_work_as_pasted() {
         return skipped("the commands of README.md", "a machine without an emulator");
     }
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let clone = tempfile::tempdir().expect("the folder is created");
+    let clone = tempfile::tempdir().unwrap();
     let into = clone.path().to_str().unwrap();
     run("cp", &["-r", "reports", "deploy", "tests", into], root);
-    let text = fs::read_to_string(root.join("README.md")).expect("the page exists");
+    let text = fs::read_to_string(root.join("README.md")).unwrap();
     let (_, text) = text.split_once("\n## Five minutes\n").expect("the section");
-    let programs = Path::new(BUILT).parent().expect("a folder").display();
+    let programs = Path::new(BUILT).parent().unwrap().display();
     let path = format!("{programs}:{}", std::env::var("PATH").expect("a path"));
     let (mut count, lines) = (0, blocks(text)[0].1.lines());
     for line in lines {
@@ -100,7 +97,7 @@ fn first_five_minutes_work_as_pasted() {
             .env("PATH", &path)
             .env("HOME", clone.path())
             .output()
-            .expect("the shell starts");
+            .unwrap();
         let judges = line.contains("timermeter check") || line.contains("timermeter gate");
         let works = |code| code == 0 || judges && matches!(code, 3 | 4);
         assert!(ended.status.code().is_some_and(works), "{line}: {ended:?}");

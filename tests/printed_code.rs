@@ -310,8 +310,8 @@ fn run_program(file: &str, text: &str, commands: &[&[&str]]) -> Option<String> {
         );
         return None;
     }
-    let folder = tempfile::tempdir().expect("the folder is created");
-    std::fs::write(folder.path().join(file), text).expect("the file is written");
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join(file), text).unwrap();
     let mut printed = String::new();
     for words in commands {
         let program = match words[0].strip_prefix("./") {
@@ -321,9 +321,9 @@ fn run_program(file: &str, text: &str, commands: &[&[&str]]) -> Option<String> {
         let words = words.iter().map(|word| word.replace("FILE", file));
         let mut command = Command::new(&program);
         let command = command.args(words.skip(1)).current_dir(folder.path());
-        let ended = command.output().expect("the command starts");
+        let ended = command.output().unwrap();
         assert!(ended.status.success(), "{command:?}: {ended:?}\n{text}");
-        printed = String::from_utf8(ended.stdout).expect("the output is text");
+        printed = String::from_utf8(ended.stdout).unwrap();
     }
     Some(printed)
 }
@@ -332,9 +332,7 @@ fn run_program(file: &str, text: &str, commands: &[&[&str]]) -> Option<String> {
 fn after(printed: &str, word: &str) -> Vec<f64> {
     let words: Vec<&str> = printed.split_whitespace().collect();
     let pairs = words.windows(2).filter(|pair| pair[0] == word);
-    pairs
-        .map(|pair| pair[1].parse().expect("a number"))
-        .collect()
+    pairs.map(|pair| pair[1].parse().unwrap()).collect()
 }
 
 /// Whether the results of a program are right to 15 %. On a busy machine means include interruptions.
@@ -400,7 +398,7 @@ struct Burning(Child);
 
 impl Drop for Burning {
     fn drop(&mut self) {
-        self.0.kill().and_then(|()| self.0.wait()).expect("it ends");
+        self.0.kill().and_then(|()| self.0.wait()).unwrap();
     }
 }
 
@@ -481,7 +479,7 @@ fn language_gets_its_own_clocks() {
 
 /// The code for the clock that `pick` selects.
 fn printed(language: Language, requests: bool, whole: bool) -> String {
-    let report = timermeter::report::read(Path::new(REPORT)).expect("the report is readable");
+    let report = timermeter::report::read(Path::new(REPORT)).unwrap();
     let duration = if requests { 3000.0 } else { 250.0 };
     let usual = Requirement::new(Nanos(duration), 0.01);
     let asked = Requirement {

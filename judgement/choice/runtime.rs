@@ -87,7 +87,7 @@ mod tests {
 
     fn report(rows: &[(&str, &str)]) -> Report {
         let text = include_str!("../../reports/icpe2011-samsb/2011-03-14/report.json");
-        let mut report: Report = serde_json::from_str(text).expect("it reads");
+        let mut report: Report = serde_json::from_str(text).unwrap();
         if !rows.is_empty() {
             let row =
                 |&(id, runtime): &(&str, &str)| TimerRow::unmeasured(id, id, runtime, Status::Ok);

@@ -241,7 +241,7 @@ fn last_watch_of_log_is_read() {
         LogLine::Begin(begin.clone()),
         LogLine::Event(pause[0].clone()),
     ]
-    .map(|line| serialise(&line).expect("it can be written"));
+    .map(|line| serialise(&line).unwrap());
     // What earlier versions knew.
     let other = event.replace("\"pause\"", "\"counter-jump\"");
     let stopped = event.replace("\"quota\"", "\"process\"");

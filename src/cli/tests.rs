@@ -141,7 +141,7 @@ fn flags_stand_before_and_after_the_command() {
         ],
     ] {
         let words = [&["timermeter"], words].concat();
-        let cli = Cli::from_words(words.iter().map(Into::into).collect()).expect("valid flags");
+        let cli = Cli::from_words(words.iter().map(Into::into).collect()).unwrap();
         assert!(cli.common.quiet, "{words:?}");
         let Some(Verb::Probe(args)) = cli.command else {
             panic!("{words:?}")
@@ -151,9 +151,9 @@ fn flags_stand_before_and_after_the_command() {
         assert_eq!(args.run.output.outputs.len(), 1, "{words:?}");
     }
     let from = Cli::from_words(["timermeter", "--from", "probe"].map(Into::into).into());
-    assert!(from.expect("valid flags").command.is_none());
+    assert!(from.unwrap().command.is_none());
     let named = ["timermeter", "--node", "a", "check"].map(Into::into);
-    let named = Cli::from_words(named.into()).expect("valid flags");
+    let named = Cli::from_words(named.into()).unwrap();
     assert_eq!(named.common.node.as_deref(), Some("a"));
     assert!(usage_error(&["table", "r.json", "--node", "a"]).contains("--node"));
 }

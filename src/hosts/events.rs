@@ -110,13 +110,13 @@ mod tests {
 
     #[test]
     fn reads_growing_log_by_line() {
-        let folder = tempfile::tempdir().expect("a folder");
+        let folder = tempfile::tempdir().unwrap();
         let mut log = RuntimeLog::open(&folder.path().join("%p.log"), 17);
         assert!(log.read_events().is_empty(), "the log does not exist yet");
         let path = folder.path().join("17.log");
-        std::fs::write(&path, "[gc] Pause Full\nx [gc] Pau").expect("written");
+        std::fs::write(&path, "[gc] Pause Full\nx [gc] Pau").unwrap();
         assert_eq!(log.read_events(), [GC]);
-        std::fs::write(&path, "[gc] Pause Full\nx [gc] Pause Young\n").expect("written");
+        std::fs::write(&path, "[gc] Pause Full\nx [gc] Pause Young\n").unwrap();
         assert_eq!(log.read_events(), [GC]);
         assert!(log.read_events().is_empty());
     }

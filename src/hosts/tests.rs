@@ -226,7 +226,7 @@ fn reads_answers_of_conforming_agent() {
     );
     assert_eq!(a.readings(3), Err(Fault::Refused("what?".into())));
     drop((a, b, connection));
-    let text = fs::read_to_string(agent.folder.path().join("pid")).expect("the file of the agent");
+    let text = fs::read_to_string(agent.folder.path().join("pid")).unwrap();
     assert!(
         text.ends_with("over\n"),
         "the agent did not reach the end of its input: {text}"
@@ -241,8 +241,7 @@ fn agent_starts_on_requested_cpu() {
         r#"ask; while read -r key value; do [ "$key" != Cpus_allowed_list: ] || cpus=$value; done </proc/self/status
         changed '"version":"1"' "\"version\":\"$cpus\""; ask"#,
     );
-    let connection =
-        Connection::start(&agent.command, Some(cpu), TIMEOUT).expect("an introduction");
+    let connection = Connection::start(&agent.command, Some(cpu), TIMEOUT).unwrap();
     assert_eq!(connection.hello().runtime.version, cpu.to_string());
     let here = timers::allowed_cpus().expect("the list of allowed CPUs");
     assert_eq!(here, allowed, "the thread of this test was moved");

@@ -69,8 +69,8 @@ const LAPTOP: [(&str, &str); 21] = [
 
 fn write(folder: &Path, path: &str, content: &[u8]) {
     let file = folder.join(path);
-    fs::create_dir_all(file.parent().expect("it lies in the folder")).expect("a folder");
-    fs::write(file, content).expect("it can be written");
+    fs::create_dir_all(file.parent().expect("it lies in the folder")).unwrap();
+    fs::write(file, content).unwrap();
 }
 
 #[test]
@@ -169,7 +169,7 @@ proptest! {
     #[test]
     fn files_of_anything(contents in prop::collection::vec(prop::collection::vec(any::<u8>(), 0..200), 21)) {
         for keep in [true, false] {
-            let folder = tempfile::tempdir().expect("a folder");
+            let folder = tempfile::tempdir().unwrap();
             for ((path, text), content) in LAPTOP.iter().zip(&contents) {
                 let begin = if keep { text } else { "" };
                 write(folder.path(), path, &[begin.as_bytes(), content].concat());
@@ -183,7 +183,7 @@ proptest! {
 
 /// Creates a folder with these files, and a [`Root`] that reads the folder.
 pub(super) fn test_root(files: &[(&str, &str)]) -> (tempfile::TempDir, Root) {
-    let folder = tempfile::tempdir().expect("a folder");
+    let folder = tempfile::tempdir().unwrap();
     for (path, text) in files {
         write(folder.path(), path, text.as_bytes());
     }

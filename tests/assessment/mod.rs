@@ -29,7 +29,7 @@ const BASES: [&str; 4] = [
 fn seed() -> u64 {
     let given = std::env::var("TIMERMETER_DRAW_SEED").ok();
     let now = || timers::kernel_time().unwrap_or_default();
-    given.map_or_else(now, |text| text.parse().expect("the seed is a number"))
+    given.map_or_else(now, |text| text.parse().unwrap())
 }
 
 /// Draws machines; the seed of one that fails is printed.
@@ -124,7 +124,7 @@ const LANGUAGES: [&str; 6] = ["c", "cpp", "rust", "java", "python", "javascript"
 /// machine, and prints the same figures.
 #[test]
 fn verbs_agree() {
-    let folder = tempfile::tempdir().expect("the folder is created");
+    let folder = tempfile::tempdir().unwrap();
     let [path, other] =
         ["report.json", "before.json"].map(|name| folder.path().join(name).display().to_string());
     for_each_machine(4, |machine| {
@@ -135,8 +135,8 @@ fn verbs_agree() {
             mut before,
             ..
         } = machine;
-        let text = serde_json::to_string(&report).expect("a report is JSON");
-        std::fs::write(&path, text).expect("the file is written");
+        let text = serde_json::to_string(&report).unwrap();
+        std::fs::write(&path, text).unwrap();
         let found = &report.assessment;
         let asked = |line: &str| {
             let text = printed(&ask(&format!("{line} --from {path}")));
@@ -204,7 +204,7 @@ fn verbs_agree() {
         }
         // What was not tested in one of two runs is no change; what is wrong in the second is one.
         before.created = "2026-01-01T00:00:00Z".to_owned();
-        std::fs::write(&other, serde_json::to_string(&before).expect("JSON")).expect("written");
+        std::fs::write(&other, serde_json::to_string(&before).unwrap()).unwrap();
         let compared = json(&ask(&format!("compare {other} {path} -f json")));
         let answers = compared["answers"].as_array().into_iter().flatten();
         // Some clocks are not in the report at all.

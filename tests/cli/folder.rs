@@ -9,7 +9,7 @@ pub struct Folder(tempfile::TempDir);
 
 impl Folder {
     pub fn new() -> Self {
-        Self(tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("the folder can be created"))
+        Self(tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap())
     }
 
     /// The path of a file in the folder.
@@ -27,10 +27,8 @@ impl Folder {
 
     /// The sorted names of all files in the folder, including hidden ones.
     pub fn names(&self) -> Vec<OsString> {
-        let entries = fs::read_dir(self.0.path()).expect("it can be read");
-        let mut names: Vec<OsString> = entries
-            .map(|entry| entry.expect("an entry").file_name())
-            .collect();
+        let entries = fs::read_dir(self.0.path()).unwrap();
+        let mut names: Vec<OsString> = entries.map(|entry| entry.unwrap().file_name()).collect();
         names.sort();
         names
     }

@@ -94,12 +94,7 @@ fn unreadable_agent_timers_keep_rows() {
     );
     let list = json(&run(&format!("list -f json {agent} other:*")).success());
     let available = |timer: &Value| json!([timer["id"], timer["available"]]);
-    let reported: Vec<Value> = list
-        .as_array()
-        .expect("a list")
-        .iter()
-        .map(available)
-        .collect();
+    let reported: Vec<Value> = list.as_array().unwrap().iter().map(available).collect();
     assert_eq!(
         reported,
         [json!(["other:a", true]), json!(["other:b", false])]

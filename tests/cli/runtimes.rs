@@ -17,7 +17,7 @@ pub fn without_path(line: &str) -> Assert {
 fn missing_runtime_message_names_package() {
     let listed = json(&without_path("list -f json --runtime all").code(0));
     for id in ["java:*", "dotnet:*", "python:*", "node:*"] {
-        let mut rows = listed.as_array().expect("a list").iter();
+        let mut rows = listed.as_array().unwrap().iter();
         let row = rows.find(|row| row["id"] == id).expect(id);
         assert_eq!(row["available"], false, "{row}");
         assert!(row["remedy"].to_string().contains("install"), "{row}");

@@ -45,7 +45,7 @@ fn list(runtimes: &str, here: &Folder, temporary: impl AsRef<OsStr>) -> Command 
 #[track_caller]
 fn reasons(command: &mut Command) -> Vec<(String, String)> {
     let listed = command.assert().code(predicate::in_iter([0, 3]));
-    let rows: Vec<Value> = serde_json::from_slice(&listed.get_output().stdout).expect("JSON");
+    let rows: Vec<Value> = serde_json::from_slice(&listed.get_output().stdout).unwrap();
     let text = |row: &Value, key: &str| row[key].as_str().unwrap_or_default().to_owned();
     let rows = rows
         .iter()
@@ -65,8 +65,8 @@ fn assert_installed_agents_start(command: &mut Command) {
 /// Puts a script in place of a program, and returns a `PATH` in which it is found first.
 fn fake(folder: &Folder, name: &str, script: &str) -> String {
     let path = folder.file(name);
-    fs::write(&path, format!("#!/bin/sh\n{script}\n")).expect("it can be written");
-    fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).expect("it is ours");
+    fs::write(&path, format!("#!/bin/sh\n{script}\n")).unwrap();
+    fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
     format!("{}:/usr/bin:/bin", folder.file("").display())
 }
 
@@ -74,8 +74,8 @@ fn fake(folder: &Folder, name: &str, script: &str) -> String {
 fn agents_ignore_files_of_shared_folders() {
     let (here, temporary) = (Folder::new(), Folder::new());
     for (name, content) in TRAPS {
-        fs::write(here.file(name), content).expect("it can be written");
-        fs::write(temporary.file(name), content).expect("it can be written");
+        fs::write(here.file(name), content).unwrap();
+        fs::write(temporary.file(name), content).unwrap();
     }
     let runtimes = "node,bun,deno,erlang,dotnet,go,java";
     assert_installed_agents_start(&mut list(runtimes, &here, temporary.file("")));
@@ -84,7 +84,7 @@ fn agents_ignore_files_of_shared_folders() {
 #[test]
 fn agents_run_in_private_folder() {
     let (here, programs, log) = (Folder::new(), Folder::new(), Folder::new());
-    fs::create_dir(here.file("temporary")).expect("a folder");
+    fs::create_dir(here.file("temporary")).unwrap();
     let script = "[ \"$PWD\" = \"$TMPDIR\" ] && for word; do :; done && [ -f \"$word\" ] &&\n\
         echo \"$TMPDIR ${PERL5OPT-no options}\" >> \"$LOG\"";
     let path = fake(&programs, "perl", script);
@@ -96,7 +96,7 @@ fn agents_run_in_private_folder() {
         .env("PERL5OPT", "-w");
     let removed = "the agents of runtimes run without PERL5OPT";
     lists.assert().code(3).stderr(contains(removed));
-    let log = fs::read_to_string(log.file("log")).expect("the program has run");
+    let log = fs::read_to_string(log.file("log")).unwrap();
     let begin = here.arg("temporary/.timermeter-");
     assert!(log.lines().all(|line| line.starts_with(&begin)), "{log}");
     let options = log.lines().filter_map(|line| line.split_once(' '));
@@ -130,7 +130,7 @@ fn dotnet_reads_no_files_above() {
         .assert()
         .code(3)
         .stderr(contains("without DOTNET_STARTUP_HOOKS"));
-    let line = fs::read_to_string(programs.file("log")).expect("the program has run");
+    let line = fs::read_to_string(programs.file("log")).unwrap();
     for flag in [
         "-noAutoResponse",
         "-p:ImportDirectoryBuildProps=false",

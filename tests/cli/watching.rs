@@ -55,7 +55,7 @@ impl Watch {
             let length = self.lines.read_line(&mut text).unwrap();
             assert!(length > 0, "the watch has ended");
             if !text.trim().is_empty() {
-                return serde_json::from_str(&text).expect("JSON");
+                return serde_json::from_str(&text).unwrap();
             }
         }
     }

@@ -46,7 +46,7 @@ fn cuda_agent_answers_on_stand_in() {
         return;
     };
     assert_protocol(&command);
-    let connection = Connection::start(&command, None, PATIENCE).expect("the agent starts");
+    let connection = Connection::start(&command, None, PATIENCE).unwrap();
     let connection = connection.share();
     check_clock_extends(&connection);
     check_host_comparisons(&connection);
@@ -59,8 +59,8 @@ fn cuda_agent_answers_on_stand_in() {
 /// The clock of 32 bits continues that of 64 bits, whose upper half is not 0.
 fn check_clock_extends(connection: &SharedConnection) {
     let rounds = compare_in_rounds(connection, &["clock"], "clock64", [1, 20], 1000);
-    for comparison in rounds.expect("comparisons are answered").concat() {
-        let [before, now, after] = comparison.expect("the clock answers");
+    for comparison in rounds.unwrap().concat() {
+        let [before, now, after] = comparison.unwrap();
         assert!(before <= now && now <= after && now >> 32 > 0);
     }
     let mut clock = subject(connection, "clock");
@@ -76,8 +76,8 @@ fn check_clock_extends(connection: &SharedConnection) {
 /// A reading of the device lies between two of the host.
 fn check_host_comparisons(connection: &SharedConnection) {
     let rounds = compare_in_rounds(connection, &["globaltimer"], "realtime", [5, 3], 1000);
-    for comparison in rounds.expect("comparisons are answered").concat() {
-        let [before, now, after] = comparison.expect("the clock answers");
+    for comparison in rounds.unwrap().concat() {
+        let [before, now, after] = comparison.unwrap();
         assert!(
             before - STEP_NS < now && now <= after,
             "{before} {now} {after}"
@@ -139,7 +139,7 @@ fn check_events(connection: &SharedConnection) {
 fn check_missing_device(command: &AgentCommand) {
     let arguments = vec!["CUDA_VISIBLE_DEVICES=".into(), command.program.clone()];
     let command = AgentCommand::new("cuda", "env", arguments);
-    let connection = Connection::start(&command, None, PATIENCE).expect("the agent starts");
+    let connection = Connection::start(&command, None, PATIENCE).unwrap();
     let hello = connection.hello();
     assert!(hello.timers.is_empty() && hello.waiters.is_empty());
     let ids: Vec<_> = hello.unavailable.iter().map(|one| &one.timer.id).collect();
@@ -182,7 +182,7 @@ fn cuda_agent_compiles_with_nvcc() {
         return;
     };
     // Without a device its timers are unavailable, with the reason.
-    let connection = Connection::start(&command, None, PATIENCE).expect("the agent starts");
+    let connection = Connection::start(&command, None, PATIENCE).unwrap();
     let hello = connection.hello();
     assert_eq!(hello.timers.len() + hello.unavailable.len(), 5, "{hello:?}");
 }

@@ -45,7 +45,7 @@ pub fn smallest_change(host: &PreparedHost, timer: &mut dyn Subject) -> i64 {
     const MAX_READINGS: u32 = 1_000_000;
     let mut count = 300;
     loop {
-        let readings = timer.readings(count).expect("the agent answers `readings`");
+        let readings = timer.readings(count).unwrap();
         assert!(
             readings.is_sorted(),
             "{}: the clock went backwards",
@@ -79,12 +79,7 @@ const COMPARED_CHANGES: i64 = 8;
 /// ticks.
 pub fn sufficient_work(timer: &mut dyn Subject, change: i64) -> u64 {
     let mut iterations = 20_000;
-    while minimum(
-        &timer
-            .intervals(&[iterations], 15)
-            .expect("the agent answers `intervals`")[0],
-    ) < COMPARED_CHANGES * change
-    {
+    while minimum(&timer.intervals(&[iterations], 15).unwrap()[0]) < COMPARED_CHANGES * change {
         iterations *= 2;
     }
     iterations
@@ -108,11 +103,7 @@ pub fn check_calls(host: &PreparedHost) {
     let mut floor = subject(&connection, timers::FLOOR_ID);
     for id in ids {
         let mut timer = subject(&connection, &id);
-        let mut batch = |calls| {
-            timer
-                .batches(&reference, calls, REPEAT)
-                .expect("the agent answers `batches`")
-        };
+        let mut batch = |calls| timer.batches(&reference, calls, REPEAT).unwrap();
         let calls = number_of_calls(&mut batch, span_ns, ns_per_tick);
         let checked = check_minima(
             // A call of an interpreter may cost less than its loop.
@@ -122,9 +113,7 @@ pub fn check_calls(host: &PreparedHost) {
                 [
                     single,
                     double,
-                    floor
-                        .batches(&reference, 2 * calls, REPEAT)
-                        .expect("the agent answers `batches`"),
+                    floor.batches(&reference, 2 * calls, REPEAT).unwrap(),
                 ]
             },
         );
@@ -160,11 +149,7 @@ pub fn check_reads(host: &PreparedHost) {
     let mut timer = subject(&connection, &reference);
     let change = smallest_change(host, timer.as_mut());
     let turns = sufficient_work(timer.as_mut(), change);
-    let mut intervals = |turns: &[u64]| {
-        timer
-            .intervals(turns, 15)
-            .expect("the agent answers `intervals`")
-    };
+    let mut intervals = |turns: &[u64]| timer.intervals(turns, 15).unwrap();
     let checked = check_minima(
         |[empty, single, double]| is_double(single - empty, double - empty),
         || {

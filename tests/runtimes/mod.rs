@@ -36,7 +36,7 @@ const REQUIRED: [&str; 2] = ["dotnet", "python"];
 
 /// Builds the agents of a runtime in a temporary folder; `None` if the runtime is not installed.
 fn prepare(name: &str) -> Option<(TempDir, Vec<PreparedHost>)> {
-    let folder = tempfile::tempdir().expect("the folder is created");
+    let folder = tempfile::tempdir().unwrap();
     let runtime = runtime(name).expect("the runtime is listed");
     match runtimes::prepare(runtime, folder.path()) {
         Ok(hosts) => Some((folder, hosts.into_iter().map(use_built_program).collect())),
@@ -137,7 +137,7 @@ fn missing_java_counter_has_remedy() {
     };
     let class = folder.path().join("java/0/0/HighResCounter.class");
     if class.exists() {
-        std::fs::remove_file(class).expect("the file is removed");
+        std::fs::remove_file(class).unwrap();
     }
     let hello = start(&hosts[0], None).borrow().hello().clone();
     let is_it = |id: &str| id == "highResCounter";
@@ -161,7 +161,7 @@ fn repeats_windows_with_garbage_collection() {
         while receive; do echo '{{"values":[9],"disturbed":["gc"]}}'; done"#
     );
     let command = AgentCommand::new("test", "sh", vec!["-c".into(), script.into()]);
-    let connection = Connection::start(&command, None, PATIENCE).expect("the agent starts");
+    let connection = Connection::start(&command, None, PATIENCE).unwrap();
     let connection = connection.share();
     let mut timer = subject(&connection, "a");
     // The first undisturbed answer.

@@ -39,7 +39,7 @@ pub fn assert_protocol(command: &AgentCommand) {
             _ => timer.id == *reference && hello.offers(op),
         });
         for timer in asked {
-            let question = question(example, &timer.id, reference, 10).expect("a question");
+            let question = question(example, &timer.id, reference, 10).unwrap();
             match connection.ask(&question) {
                 Ok(_) => {}
                 Err(Fault::Refused(_)) if timer.ops.is_empty() && !MANDATORY.contains(&op) => {}
@@ -53,19 +53,15 @@ pub fn assert_protocol(command: &AgentCommand) {
     if let Some(surroundings) = &command.surroundings {
         surroundings.apply(&mut process);
     }
-    let mut process = process.stdout(Stdio::piped()).spawn().expect("it starts");
-    let mut input = process.stdin.take().expect("a pipe");
+    let mut process = process.stdout(Stdio::piped()).spawn().unwrap();
+    let mut input = process.stdin.take().unwrap();
     let hello = "{\"op\":\"hello\",\"protocol\":1}\n";
-    write!(input, "{hello}{INVALID_LINES}").expect("it reads");
+    write!(input, "{hello}{INVALID_LINES}").unwrap();
     // The input stays open, because an agent may end with it at once.
-    let output = BufReader::new(process.stdout.take().expect("a pipe"));
-    let answers: Vec<String> = output
-        .lines()
-        .take(5)
-        .map(|line| line.expect("text"))
-        .collect();
+    let output = BufReader::new(process.stdout.take().unwrap());
+    let answers: Vec<String> = output.lines().take(5).map(|line| line.unwrap()).collect();
     drop(input);
-    let ended = process.wait().expect("it ends");
+    let ended = process.wait().unwrap();
     assert!(ended.success(), "{agent}: {ended}");
     let refusals = answers.iter().filter(|line| line.contains("\"error\":"));
     assert_eq!(refusals.count(), 4, "{agent}: {answers:?}");

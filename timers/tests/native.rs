@@ -97,9 +97,9 @@ fn timers_open_or_explain() {
 #[test]
 fn monotonic_timers_never_decrease() {
     // On one CPU, because counters of different CPUs may disagree.
-    let _ = pin_to(allowed_cpus().expect("readable affinity")[0]);
+    let _ = pin_to(allowed_cpus().unwrap()[0]);
     for (entry, mut subject) in readable_timers() {
-        let readings = subject.readings(10_000).expect("the timer answers");
+        let readings = subject.readings(10_000).unwrap();
         assert_eq!(readings.len(), 10_000, "{}", entry.info.id);
         if !is_in(MAY_STEP_BACK, &entry) {
             let step = readings.windows(2).position(|pair| pair[1] < pair[0]);
@@ -111,9 +111,7 @@ fn monotonic_timers_never_decrease() {
 #[test]
 fn more_work_takes_longer() {
     for (entry, mut subject) in readable_timers() {
-        let rows = subject
-            .intervals(&[0, 100_000], 51)
-            .expect("the timer answers");
+        let rows = subject.intervals(&[0, 100_000], 51).unwrap();
         assert!(rows.iter().map(Vec::len).eq([51, 51]), "{}", entry.info.id);
         if is_in(FAST_WALL_CLOCKS, &entry) {
             // Medians, because a few intervals may contain an interruption.
@@ -132,9 +130,7 @@ fn batches_have_requested_number() {
     for (entry, mut subject) in readable_timers() {
         for reference in readable_references() {
             for calls in [0, 1, 10] {
-                let batches = subject
-                    .batches(reference, calls, 7)
-                    .expect("the timer answers");
+                let batches = subject.batches(reference, calls, 7).unwrap();
                 assert_eq!(batches.len(), 7, "{} by {reference}", entry.info.id);
             }
         }
@@ -145,11 +141,8 @@ fn batches_have_requested_number() {
 #[test]
 fn more_calls_take_longer() {
     for (entry, mut subject) in readable_timers() {
-        let [few, many] = [1, 10_000].map(|calls| {
-            subject
-                .batches(RATE_SOURCES[1], calls, 21)
-                .expect("the timer answers")
-        });
+        let [few, many] =
+            [1, 10_000].map(|calls| subject.batches(RATE_SOURCES[1], calls, 21).unwrap());
         assert!(
             median(many) > median(few),
             "{}: the compiler removed the loop",
@@ -181,9 +174,7 @@ fn unknown_references_are_refused_by_name() {
 fn wall_clocks_always_advance() {
     for (entry, mut subject) in readable_timers() {
         for during in [Activity::Spin, Activity::Sleep, Activity::OtherSpin] {
-            let Advance { timer, reference } = subject
-                .advance(RATE_SOURCES[1], during, 5)
-                .expect("the timer answers");
+            let Advance { timer, reference } = subject.advance(RATE_SOURCES[1], during, 5).unwrap();
             assert!(reference > 0, "{}", entry.info.id);
             if is_in(FAST_WALL_CLOCKS, &entry) {
                 assert!(timer > 0, "{} stood still in {during:?}", entry.info.id);
@@ -194,7 +185,7 @@ fn wall_clocks_always_advance() {
 
 #[test]
 fn handoffs_keep_affinity() {
-    let before = allowed_cpus().expect("readable affinity");
+    let before = allowed_cpus().unwrap();
     for (entry, mut subject) in readable_timers() {
         for count in [0, 1, 2, 101] {
             match subject.handoffs(&[], count) {
@@ -206,13 +197,12 @@ fn handoffs_keep_affinity() {
             }
         }
     }
-    assert_eq!(allowed_cpus().expect("readable affinity"), before);
+    assert_eq!(allowed_cpus().unwrap(), before);
 }
 
 #[test]
 fn ordered_handoffs_never_step_back() {
-    let mut subject =
-        (find(RATE_SOURCES[1]).expect("known").open)().expect("the reference is readable");
+    let mut subject = (find(RATE_SOURCES[1]).unwrap().open)().expect("the reference is readable");
     let pairs = subject.handoffs(&[], 1_000).expect("two threads").concat();
     assert!(pairs.iter().all(|[a, b]| a <= b));
     // Pairs are in the order of the handoffs, whichever thread read first.
@@ -222,20 +212,20 @@ fn ordered_handoffs_never_step_back() {
 #[test]
 fn threads_bind_to_allowed_cpus() {
     thread::spawn(|| {
-        let cpus = allowed_cpus().expect("readable affinity");
+        let cpus = allowed_cpus().unwrap();
         assert!(!cpus.is_empty() && cpus.is_sorted());
         for cpu in cpus {
             pin_to(cpu).expect("allowed");
-            assert_eq!(allowed_cpus().expect("readable affinity"), [cpu]);
+            assert_eq!(allowed_cpus().unwrap(), [cpu]);
         }
     })
     .join()
-    .expect("no panic");
+    .unwrap();
 }
 
 #[test]
 fn absent_cpu_is_refused() {
-    let before = allowed_cpus().expect("readable affinity");
+    let before = allowed_cpus().unwrap();
     for absent in [100_000, u32::MAX] {
         let error = pin_to(absent).expect_err("no machine has that many");
         assert!(
@@ -244,13 +234,13 @@ fn absent_cpu_is_refused() {
         );
         assert!(error.to_string().contains(&absent.to_string()));
     }
-    assert_eq!(allowed_cpus().expect("readable affinity"), before);
+    assert_eq!(allowed_cpus().unwrap(), before);
 }
 
 #[test]
 fn opening_leaks_no_descriptors() {
     let open_files = || std::fs::read_dir("/proc/self/fd").map_or(0, Iterator::count);
-    let entry = find("perf-task-clock").expect("known");
+    let entry = find("perf-task-clock").unwrap();
     let before = open_files();
     for _ in 0..100 {
         drop((entry.open)());
@@ -270,12 +260,12 @@ fn forbidden_tsc_is_reported() {
         for entry in catalogue() {
             let _ = ((entry.availability)(), (entry.open)());
         }
-        let rdtsc = (find("rdtsc").expect("known").open)().map(drop);
+        let rdtsc = (find("rdtsc").unwrap().open)().map(drop);
         // SAFETY: as for the call above.
         unsafe { libc::prctl(libc::PR_SET_TSC, libc::PR_TSC_ENABLE) };
         rdtsc
     });
-    let why = rdtsc.join().expect("no panic").expect_err("it would fault");
+    let why = rdtsc.join().unwrap().expect_err("it would fault");
     assert!(
         why.reason.contains("prctl(PR_SET_TSC, PR_TSC_SIGSEGV)") && why.remedy.is_some(),
         "{why:?}"

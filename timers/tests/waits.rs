@@ -75,7 +75,7 @@ fn timers_open_or_explain() {
 fn slack_of_thread_stays() {
     use timers::os::scheduling::timer_slack;
     let usual = timer_slack();
-    let mut sleep = find("nanosleep-slack-1ns").expect("known").open();
+    let mut sleep = find("nanosleep-slack-1ns").unwrap().open();
     if let Ok(sleep) = &mut sleep {
         wait(sleep.as_mut(), &[1_000]);
     }
@@ -85,7 +85,7 @@ fn slack_of_thread_stays() {
 #[test]
 fn waits_are_never_too_short() {
     const LENGTHS: [u64; 4] = [0, 1, 300_000, 1_000_001];
-    let reference = timers::find(REFERENCE_ID).expect("known");
+    let reference = timers::find(REFERENCE_ID).unwrap();
     let unit = (reference.ns_per_tick)().expect("declared");
     for (entry, mut subject) in available() {
         let lengths = LENGTHS.repeat(4);
@@ -108,7 +108,7 @@ fn waits_take_time() {
     const LONG: [u64; 21] = [500_000; 21];
     /// The median of something over waits of one method.
     fn median<T: Ord>(method: &str, lengths: &[u64], of: fn(&Wait) -> T) -> T {
-        let opened = find(method).expect("known").open();
+        let opened = find(method).unwrap().open();
         let waits = wait(opened.expect("available").as_mut(), lengths);
         let mut values: Vec<T> = waits.iter().map(of).collect();
         values.sort_unstable();

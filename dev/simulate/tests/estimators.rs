@@ -14,9 +14,7 @@ use super::{case, probe};
 fn cost_lies_below_single_call_tail() {
     let cases = population::regular(100, 11);
     for case in &cases {
-        let verdict = case
-            .judge(&CampaignPlan::QUICK)
-            .expect("the reference is sound");
+        let verdict = case.judge(&CampaignPlan::QUICK).unwrap();
         let median = value_of(verdict.row.cost_ns);
         let cost = verdict.row.cost.expect("single calls were made");
         assert!(median <= cost.p99_ns, "{median:?}, {cost:?} of {case:?}");
@@ -51,9 +49,7 @@ fn unmoving_batches_measure_nothing() {
 #[test]
 fn always_shared_core_widens_figures() {
     for case in population::regular(20, 16) {
-        let (mut trace, hertz) = case
-            .probe(&CampaignPlan::QUICK)
-            .expect("the reference is sound");
+        let (mut trace, hertz) = case.probe(&CampaignPlan::QUICK).unwrap();
         let unshared = profile(&trace);
         trace.disturbed_runs = trace.runs.len() as u32;
         for run in &mut trace.runs {

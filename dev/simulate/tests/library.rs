@@ -42,13 +42,13 @@ fn one_process_finds_the_truth() {
     let cases = population::regular(30, 4);
     let (mut steps, mut costs) = (Vec::new(), Vec::new());
     for case in &cases {
-        let (found, hertz) = in_one_process(case).expect("the reference is sound");
+        let (found, hertz) = in_one_process(case).unwrap();
         let truth = Truth::of_timer(&case.timer, &case.surroundings);
         let step = truth.resolution.expect("it has a step");
         let is_right =
             |found: Interval| found.contains(step) || (found.value / step - 1.0).abs() < 0.01;
         steps.extend(found.resolution.map(is_right));
-        let program = case.judge(&CampaignPlan::QUICK).expect("as before").row;
+        let program = case.judge(&CampaignPlan::QUICK).unwrap().row;
         let (cost, program) = (found.cost.expect("calls"), program.cost_ns.expect("calls"));
         let slowdown = if case.timer.follows_core {
             FREQUENCY / hertz.value

@@ -6,7 +6,7 @@ use crate::model::{Counted, Interval, Nanos, Outcome};
 
 fn report() -> Report {
     let text = include_str!("../../../tests/data/xeon-2026-11-21.json");
-    serde_json::from_str(text).expect("it reads")
+    serde_json::from_str(text).unwrap()
 }
 
 /// The choice from a report as it would be read.

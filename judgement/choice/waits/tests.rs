@@ -37,7 +37,7 @@ fn wait(id: &str, means: WaitActivity, late: Lateness) -> WaitRow {
 
 fn report(waits: impl IntoIterator<Item = WaitRow>) -> Report {
     let text = include_str!("../../../tests/data/xeon-2026-11-21.json");
-    let mut report = Report::from_json(text).expect("it reads");
+    let mut report = Report::from_json(text).unwrap();
     report.waits = waits.into_iter().collect();
     report
 }

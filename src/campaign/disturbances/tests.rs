@@ -56,7 +56,7 @@ struct Procfs {
 impl Procfs {
     fn with(threads: &'static [&'static str]) -> Self {
         let procfs = Self {
-            folder: tempfile::tempdir().expect("a folder of our own"),
+            folder: tempfile::tempdir().unwrap(),
             threads,
         };
         procfs.count(0);
@@ -67,14 +67,14 @@ impl Procfs {
     fn count(&self, switches: u32) {
         for thread in self.threads {
             let task = self.folder.path().join("7/task").join(thread);
-            std::fs::create_dir_all(&task).expect("a folder of our own");
+            std::fs::create_dir_all(&task).unwrap();
             let status = format!("nonvoluntary_ctxt_switches:\t{switches}\n");
-            std::fs::write(task.join("status"), status).expect("a file of our own");
+            std::fs::write(task.join("status"), status).unwrap();
             std::fs::write(
                 task.join("stat"),
                 format!("7 (x) {}", vec!["1"; 50].join(" ")),
             )
-            .expect("a file of our own");
+            .unwrap();
         }
     }
 

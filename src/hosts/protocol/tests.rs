@@ -3,7 +3,7 @@ use super::*;
 #[test]
 fn examples_are_questions_of_their_kind() {
     for (op, example) in examples::EXAMPLES {
-        let question = examples::question(example, "a \"timer\"", "r", 3).expect("a question");
+        let question = examples::question(example, "a \"timer\"", "r", 3).unwrap();
         assert_eq!(question.op(), op, "{example}");
         assert_eq!(question.excess(), None, "{example}");
         let line = serde_json::to_string(&question).expect("questions can be written");
@@ -56,7 +56,7 @@ fn refuses_contradictory_values() {
     let objection = |op: Op, values: &[i64]| {
         let mut examples = examples::EXAMPLES.iter();
         let example = examples.find(|one| one.0 == op).expect("an example").1;
-        let question = examples::question(example, "t", "r", 3).expect("a question");
+        let question = examples::question(example, "t", "r", 3).unwrap();
         let reply = Reply {
             values: values.into(),
             ..Reply::default()

@@ -14,7 +14,7 @@ const DECLARATIONS: &str = r#"{
 
 #[test]
 fn sources_are_repeated_for_each_timer() {
-    let declarations = Declarations::parse(DECLARATIONS).expect("valid declarations");
+    let declarations = Declarations::parse(DECLARATIONS).unwrap();
     let source = "begin\n# each clock:\n«n» «id»: «call» → «ticks»\n# end each\n# each waiter:\n«id»\n# end each\nend\n";
     assert_eq!(
         declarations.expand(source),
@@ -70,13 +70,13 @@ fn names_of_runtimes_are_unambiguous() {
 
 #[test]
 fn declarations_complete_introductions() {
-    let declarations = Declarations::parse(DECLARATIONS).expect("valid declarations");
+    let declarations = Declarations::parse(DECLARATIONS).unwrap();
     let mut hello: Hello = serde_json::from_str(
         r#"{"protocol":1,"runtime":{"name":"Lang","version":"1.2"},"ops":[],
             "timers":[{"id":"b","resolution_ns":2.5},{"id":"b","ns_per_tick":500}],
             "unavailable":[{"id":"a","reason":"not here","remedy":"install it"},{"id":"nap","reason":"no"}]}"#,
     )
-    .expect("an introduction");
+    .unwrap();
     declarations.complete(&mut hello);
     let ids: Vec<&str> = hello.timers.iter().map(|timer| timer.id.as_str()).collect();
     assert_eq!(ids, ["b", "null"]);

@@ -7,11 +7,11 @@ use super::*;
 fn answers(script: &[u8]) -> Vec<Value> {
     let entries = ["monotonic", "realtime"].map(|id| timers::find(id).expect(id));
     let mut output = Vec::new();
-    serve(&mut &*script, &mut output, &entries, &[]).expect("memory can be read and written");
+    serve(&mut &*script, &mut output, &entries, &[]).unwrap();
     assert!(output.is_empty() || output.ends_with(b"\n"));
-    let text = String::from_utf8(output).expect("answers are UTF-8");
+    let text = String::from_utf8(output).unwrap();
     text.lines()
-        .map(|line| serde_json::from_str(line).expect("answers are JSON"))
+        .map(|line| serde_json::from_str(line).unwrap())
         .collect()
 }
 
@@ -31,8 +31,8 @@ fn error(request: &Value) -> String {
 
 #[test]
 fn hello_lists_floor_and_references() {
-    let hello: Hello = serde_json::from_value(answer(&json!({"op": "hello", "protocol": 1})))
-        .expect("an introduction");
+    let hello: Hello =
+        serde_json::from_value(answer(&json!({"op": "hello", "protocol": 1}))).unwrap();
     assert_eq!(hello.protocol, 1);
     assert_eq!(hello.runtime.name, "native");
     assert!(hello.many && Op::ALL[1..].iter().all(|op| hello.offers(*op)));
@@ -50,8 +50,8 @@ fn hello_lists_floor_and_references() {
 }
 
 fn values(request: &Value) -> Vec<i64> {
-    let reply: Reply = serde_json::from_value(answer(request)).expect("a reply");
-    let question: AgentQuestion = serde_json::from_value(request.clone()).expect("a question");
+    let reply: Reply = serde_json::from_value(answer(request)).unwrap();
+    let question: AgentQuestion = serde_json::from_value(request.clone()).unwrap();
     assert_eq!(question.objection(&reply), None, "{request}");
     reply.values
 }

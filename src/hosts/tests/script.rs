@@ -27,7 +27,7 @@ impl Script {
     /// Creates an agent that runs `body`, in which `$HELLO` is a valid introduction, `ask` waits for a
     /// request, and `changed FROM TO` prints the introduction with TO in place of the first FROM.
     pub fn new(body: &str) -> Self {
-        let folder = tempfile::tempdir().expect("a folder");
+        let folder = tempfile::tempdir().unwrap();
         let pid = folder.path().join("pid");
         let script = format!(
             "echo $$ > \"$0\"; HELLO='{HELLO}'; ask() {{ read -r request; }}
@@ -48,7 +48,7 @@ impl Script {
     /// Starts the agent, whose introduction is valid.
     #[track_caller]
     pub fn connect(&self) -> SharedConnection {
-        self.start(TIMEOUT).expect("an introduction").share()
+        self.start(TIMEOUT).unwrap().share()
     }
 
     /// Starts the agent and returns the fault of its introduction.
@@ -78,8 +78,7 @@ impl Script {
     /// Asserts that no process of the agent's process group runs any more. Processes that have
     /// ended but are not reaped yet do not count.
     pub fn assert_group_ended(&self) {
-        let pid = fs::read_to_string(self.folder.path().join("pid"))
-            .expect("the process id of the agent");
+        let pid = fs::read_to_string(self.folder.path().join("pid")).unwrap();
         assert!(
             becomes_true_within(TIMEOUT, || running_processes(pid.trim()).is_empty()),
             "still running: {:?}",
@@ -119,7 +118,7 @@ fn becomes_true_within(time: Duration, mut is_true: impl FnMut() -> bool) -> boo
 
 /// The lines of `/proc/PID/stat` of the processes that run in a process group.
 fn running_processes(group: &str) -> Vec<String> {
-    let processes = fs::read_dir("/proc").expect("/proc").flatten();
+    let processes = fs::read_dir("/proc").unwrap().flatten();
     processes
         .filter_map(|process| fs::read_to_string(process.path().join("stat")).ok())
         .filter(|stat| {

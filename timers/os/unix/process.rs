@@ -179,7 +179,7 @@ mod tests {
             drop(child.stdin.take());
             assert!(wait_for_exit(id, Duration::MAX) && has_exited(id));
             assert!(wait_for_exit(id, Duration::ZERO), "it was not reaped");
-            assert!(wait(&mut child).expect("a child").0.success());
+            assert!(wait(&mut child).unwrap().0.success());
             assert!(wait_for_exit(id, Duration::ZERO), "it was reaped");
         }
     }
@@ -193,9 +193,6 @@ mod tests {
         assert!(!kill_is_refused() && !process::has_unkillable(id));
         process::kill_group(id);
         assert!(process::wait_for_exit(id, Duration::MAX));
-        assert_eq!(
-            signal(wait(&mut child).expect("a child").0),
-            Some(libc::SIGKILL)
-        );
+        assert_eq!(signal(wait(&mut child).unwrap().0), Some(libc::SIGKILL));
     }
 }
