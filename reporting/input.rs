@@ -10,32 +10,28 @@ use timers::os::files;
 /// The size of the largest report that is read, in bytes; most reports have about 10⁵ bytes.
 pub const MAX_REPORT_BYTES: u64 = 10 << 20;
 
-/// Reads a file into `buffer` and replaces the previous content.
+/// Reads a file.
 ///
 /// # Errors
 /// When the file cannot be read, is not a regular file, or is larger than `max_bytes`.
-pub fn read(path: &Path, max_bytes: u64, buffer: &mut Vec<u8>) -> io::Result<()> {
-    read_from(open(path)?, max_bytes, buffer)
+pub fn read(path: &Path, max_bytes: u64) -> io::Result<Vec<u8>> {
+    read_from(open(path)?, max_bytes)
 }
 
 /// Reads a source to its end, as [`read`] does a file.
 ///
 /// # Errors
 /// When it cannot be read, or has more than `max_bytes`.
-pub fn read_from(source: impl Read, max_bytes: u64, buffer: &mut Vec<u8>) -> io::Result<()> {
-    buffer.clear();
-    source
-        .take(max_bytes.saturating_add(1))
-        .read_to_end(buffer)?;
-    if buffer.len() as u64 > max_bytes {
-        buffer.clear();
-        buffer.shrink_to_fit();
+pub fn read_from(source: impl Read, max_bytes: u64) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    source.take(max_bytes + 1).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > max_bytes {
         return Err(io::Error::other(format!(
             "it is larger than {} MiB, which is the limit",
             max_bytes >> 20
         )));
     }
-    Ok(())
+    Ok(bytes)
 }
 
 /// Opens a regular file, or a descriptor that the calling process passed: `-`, `/dev/stdin`, or

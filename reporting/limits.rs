@@ -43,22 +43,16 @@ const MAIN_STACK_BYTES: usize = 8 << 20;
 ///
 /// # Panics
 /// When `work` panics.
-pub fn run_on_large_stack<T: Send>(work: impl FnOnce() -> T + Send) -> T {
-    let mut work = Some(work);
-    let result = thread::scope(|scope| {
-        let work = &mut work;
-        let builder = thread::Builder::new()
-            .name("timermeter".into())
-            .stack_size(MAIN_STACK_BYTES);
-        let started = builder.spawn_scoped(scope, move || work.take().map(|work| work()));
-        started.ok().map(thread::ScopedJoinHandle::join)
+pub fn run_on_large_stack<T: Send>(work: impl Fn() -> T + Sync) -> T {
+    let named = thread::Builder::new().name("timermeter".into());
+    let joined = thread::scope(|scope| {
+        let started = named
+            .stack_size(MAIN_STACK_BYTES)
+            .spawn_scoped(scope, &work);
+        Some(started.ok()?.join())
     });
-    match (result, work) {
-        (Some(Ok(Some(result))), _) => result,
-        (Some(Err(panic)), _) => std::panic::resume_unwind(panic),
-        (_, Some(work)) => work(),
-        (Some(Ok(None)) | None, None) => {
-            unreachable!("a thread that was started takes the work")
-        }
+    match joined {
+        Some(ended) => ended.unwrap_or_else(|panic| std::panic::resume_unwind(panic)),
+        None => work(),
     }
 }

@@ -1,6 +1,6 @@
 //! Distributes work over the CPUs with a thread pool of the crate rayon.
 
-use std::sync::{Mutex, OnceLock, PoisonError};
+use std::sync::OnceLock;
 use std::thread;
 
 use rayon::prelude::*;
@@ -9,17 +9,14 @@ use rayon::{ThreadPool, ThreadPoolBuilder};
 use crate::limits::has_memory;
 
 /// Calls `work` for all items. Returns the results in the order of the items.
-pub fn map<T: Sync, R: Send>(items: &[T], work: impl Fn(&T) -> R + Sync) -> Vec<R> {
-    let results: Vec<Mutex<Option<R>>> = items.iter().map(|_| Mutex::new(None)).collect();
+pub fn map<T: Sync, R: Send + Sync>(items: &[T], work: impl Fn(&T) -> R + Sync) -> Vec<R> {
+    let results: Vec<OnceLock<R>> = items.iter().map(|_| OnceLock::new()).collect();
     for_each(items.len(), &|index| {
-        let result = work(&items[index]);
-        *results[index]
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner) = Some(result);
+        results[index].get_or_init(|| work(&items[index]));
     });
     results
         .into_iter()
-        .filter_map(|result| result.into_inner().unwrap_or_else(PoisonError::into_inner))
+        .filter_map(OnceLock::into_inner)
         .collect()
 }
 

@@ -166,8 +166,8 @@ until_it_writes() {
     local files file
     case $1 in
     save) files='saved/.timermeter-*.tmp/README.md' ;;
-    baseline) files='home/baselines/.timermeter-*.tmp' ;;
-    *) files='.timermeter-*.tmp' ;;
+    baseline) files='home/baselines/.timermeter-*.tmp/content' ;;
+    *) files='.timermeter-*.tmp/content' ;;
     esac
     while kill -0 "$2" 2>/dev/null; do
         for file in "$work"/$files; do

@@ -66,8 +66,7 @@ pub fn read(
     unit: Option<TimeUnit>,
 ) -> Result<Vec<DurationSeries>, String> {
     let file = clipped(&path.display().to_string(), 200);
-    let mut bytes = Vec::new();
-    input::read(path, MAX_REPORT_BYTES, &mut bytes)
+    let bytes = input::read(path, MAX_REPORT_BYTES)
         .map_err(|error| format!("cannot read '{file}': {error}"))?;
     let mut series =
         parse(&bytes, column, unit).map_err(|problem| format!("'{file}' {problem}"))?;

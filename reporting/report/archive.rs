@@ -17,9 +17,6 @@ use crate::format::{Format, Render, Style, json};
 use crate::model::Report;
 use crate::scratch::ScratchFolder;
 
-/// The name of the report in the folder of a run.
-const REPORT_FILE: &str = "report.json";
-
 /// A folder for a run. Dropping it without [`commit`](Self::commit) leaves no files.
 #[derive(Debug)]
 pub struct Archive {
@@ -51,43 +48,36 @@ impl Archive {
     /// # Errors
     /// When the disk is full, or the base folder changed since [`prepare`](Self::prepare).
     pub fn commit(self, report: &Report) -> Result<PathBuf, OutputError> {
-        let name_of_platform = slug(&report.platform);
-        let path = self.path.join(&name_of_platform);
-        let explain = |source| OutputError::explain(&path, &path, source);
+        let platform = slug(&report.platform);
+        let path = self.path.join(&platform);
         let page = format!(
             "# Timers of {}\n\n{}\nEvery figure with all its digits, and what it rests on: [report.json](report.json).\n",
             name(report),
             report.rendered(Format::Markdown, Style::default())
         );
-        write(
-            &self.scratch.path().join(REPORT_FILE),
-            &json::render_compact(report),
-        )
-        .map_err(explain)?;
-        write(&self.scratch.path().join("README.md"), &page).map_err(explain)?;
-        let platform = Folder::create(&self.base.name().join(name_of_platform)).map_err(explain)?;
-        let date = date(&report.created);
-        let moved = self.scratch;
-        let moved = moved.persist_with(|folder| move_to_free(folder, &platform.path(), date));
-        moved.map(|name| path.join(name)).map_err(explain)
+        let scratch = self.scratch;
+        let write = |name: &str, text: &str| {
+            let mut file = scratch.create(name)?;
+            file.write_all(text.as_bytes())?;
+            file.sync_all()
+        };
+        let moved = write("report.json", &json::render_compact(report))
+            .and_then(|()| write("README.md", &page))
+            .and_then(|()| Folder::create(&self.base.name().join(platform)))
+            .and_then(|folder| {
+                let day = day(&report.created);
+                scratch.persist_with(|scratch| move_to_free(scratch, &folder.path(), day))
+            });
+        moved
+            .map(|name| path.join(name))
+            .map_err(|source| OutputError::explain(&path, &path, source))
     }
 }
 
-fn write(path: &Path, text: &str) -> io::Result<()> {
-    let mut file = fs::File::create_new(path)?;
-    file.write_all(text.as_bytes())?;
-    file.sync_all()
-}
-
-/// The date of a text without one.
-const UNDATED: &str = "undated";
-
-/// The date of a time such as `2026-11-20T12:00:00Z`; [`UNDATED`] if the text does not start with a
-/// date of four digits, because reports from other programs may hold any text.
-fn date(created: &str) -> &str {
-    let day = created.get(..10).filter(|day| !day.starts_with('-'));
-    let is_date = |day: &&str| day.chars().all(|c| c.is_ascii_digit() || c == '-');
-    day.filter(is_date).unwrap_or(UNDATED)
+/// The day of a time such as `2026-11-20T12:00:00Z`; reports from other programs may contain any text.
+fn day(created: &str) -> &str {
+    let time = humantime::parse_rfc3339(created).ok();
+    time.and(created.get(..10)).unwrap_or("undated")
 }
 
 /// Moves `folder` to `<platform>/<date>`, or to the first of `<date>-2`, `<date>-3`, … that does
@@ -96,19 +86,13 @@ fn move_to_free(folder: &Path, platform: &Path, date: &str) -> io::Result<String
     let (mut name, mut number) = (date.to_owned(), 1);
     loop {
         let place = platform.join(&name);
-        if fs::symlink_metadata(&place).is_err() {
+        let is_taken = || fs::symlink_metadata(&place).is_ok();
+        if !is_taken() {
             match fs::rename(folder, &place) {
-                Ok(()) => return Ok(name),
-                // Another process took this name. A rename never replaces a folder that is not
-                // empty.
-                Err(error)
-                    if matches!(
-                        error.kind(),
-                        io::ErrorKind::DirectoryNotEmpty
-                            | io::ErrorKind::AlreadyExists
-                            | io::ErrorKind::NotADirectory
-                    ) => {}
-                Err(error) => return Err(error),
+                // Another process took this name meanwhile. A rename never replaces a folder that is
+                // not empty.
+                Err(_) if is_taken() => {}
+                moved => return moved.map(|()| name),
             }
         }
         number += 1;
@@ -128,35 +112,8 @@ pub struct Baselines(PathBuf);
 
 /// The error for a word that does not identify exactly one file or baseline.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum Unresolved {
-    /// A file and a baseline have the same name.
-    #[error(
-        "`{name}` is a baseline and a file here: write ./{name} for the file, or '{}' for the baseline", .baseline.display()
-    )]
-    Both {
-        /// The word.
-        name: String,
-        /// The path of the baseline.
-        baseline: PathBuf,
-    },
-    /// Neither a file nor a baseline has this name.
-    #[error(
-        "there is neither a baseline nor a file `{name}`; {}; `timermeter probe --baseline {name}` makes one", list_baselines(.names)
-    )]
-    Neither {
-        /// The word.
-        name: String,
-        /// The names of all baselines.
-        names: Vec<String>,
-    },
-}
-
-fn list_baselines(names: &[String]) -> String {
-    match names {
-        [] => "no baseline is stored yet".to_owned(),
-        names => format!("baselines: {}", names.join(", ")),
-    }
-}
+#[error("{0}")]
+pub struct Unresolved(String);
 
 /// Whether a word is a valid name of a baseline. A word with a dot or a slash is always a path.
 #[must_use]
@@ -172,24 +129,14 @@ pub fn is_baseline_name(word: &str) -> bool {
 /// system: `$XDG_DATA_HOME`, `%LOCALAPPDATA%`, `~/.local/share`. `None` if no variable is set.
 #[must_use]
 pub fn home() -> Option<PathBuf> {
-    let folder = |name: &str| {
-        env::var_os(name)
-            .map(PathBuf::from)
-            .filter(|folder| !folder.as_os_str().is_empty())
-    };
-    let in_data_folder = || {
-        let data = ["XDG_DATA_HOME", "LOCALAPPDATA"]
-            .into_iter()
-            .find_map(|name| {
-                // The XDG specification requires that relative paths are ignored.
-                folder(name).filter(|folder| folder.is_absolute())
-            });
-        Some(
-            data.or_else(|| Some(folder("HOME")?.join(".local/share")))?
-                .join("timermeter"),
-        )
-    };
-    folder("TIMERMETER_HOME").or_else(in_data_folder)
+    let folder = |name| Some(PathBuf::from(env::var_os(name)?)).filter(|it| it != Path::new(""));
+    // The XDG specification requires that relative paths are ignored.
+    let absolute = |name| folder(name).filter(|folder| folder.is_absolute());
+    folder("TIMERMETER_HOME").or_else(|| {
+        let data = absolute("XDG_DATA_HOME").or_else(|| absolute("LOCALAPPDATA"));
+        let data = data.or_else(|| Some(folder("HOME")?.join(".local/share")))?;
+        Some(data.join("timermeter"))
+    })
 }
 
 impl Baselines {
@@ -211,8 +158,13 @@ impl Baselines {
         let entries = fs::read_dir(&self.0).into_iter().flatten().flatten();
         let mut names: Vec<String> = entries
             .filter_map(|entry| {
-                let file = entry.file_name();
-                Some(file.to_str()?.strip_suffix(".json")?.to_owned())
+                Some(
+                    entry
+                        .file_name()
+                        .to_str()?
+                        .strip_suffix(".json")?
+                        .to_owned(),
+                )
             })
             .filter(|name| is_baseline_name(name))
             .collect();
@@ -240,22 +192,22 @@ impl Baselines {
         let Some(name) = word.to_str().filter(|name| is_baseline_name(name)) else {
             return Ok(word.to_owned());
         };
-        let baseline = this
-            .map(|this| this.file(name))
-            .filter(|file| file.is_file());
-        match (baseline, word.exists()) {
+        let baseline = this.map(|this| this.file(name));
+        match (baseline.filter(|file| file.is_file()), word.exists()) {
             (Some(baseline), false) => Ok(baseline),
             (None, true) => Ok(word.to_owned()),
-            (Some(baseline), true) => Err(Unresolved::Both {
-                name: name.to_owned(),
-                baseline,
-            }),
+            (Some(baseline), true) => Err(Unresolved(format!(
+                "`{name}` is a baseline and a file here: write ./{name} for the file, or '{}' for the baseline",
+                baseline.display()
+            ))),
             (None, false) => {
-                let names = this.map(Self::names).unwrap_or_default();
-                Err(Unresolved::Neither {
-                    name: name.to_owned(),
-                    names,
-                })
+                let stored = match this.map(Self::names).unwrap_or_default() {
+                    names if names.is_empty() => "no baseline is stored yet".to_owned(),
+                    names => format!("baselines: {}", names.join(", ")),
+                };
+                Err(Unresolved(format!(
+                    "there is neither a baseline nor a file `{name}`; {stored}; `timermeter probe --baseline {name}` makes one"
+                )))
             }
         }
     }

@@ -1,19 +1,14 @@
 //! Reads many reports from files and folders. A file that cannot be read is listed with the reason,
 //! and reading continues.
 
-use std::fs::{self, DirEntry};
-use std::io;
+use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
-use super::read::{ReadError, parse, text_of};
+use walkdir::WalkDir;
+
+use super::read::{ReadError, read};
 use crate::model::Report;
 use crate::parallel;
-
-/// The number of parts into which the files are divided. There are more parts if a part would
-/// exceed [`MAX_FILES_PER_PART`].
-const PARTS: usize = 256;
-/// The largest number of files in a part.
-const MAX_FILES_PER_PART: usize = 32;
 
 /// The reports that were read, and the errors of the other files.
 #[derive(Debug, Default)]
@@ -21,7 +16,7 @@ pub struct Collection<T> {
     /// The retained content of each report, in the order of the paths; files of a folder are sorted
     /// by name.
     pub reports: Vec<ReportFile<T>>,
-    /// The errors of files that could not be read, in the same order.
+    /// The errors of folders and files that could not be read.
     pub refused: Vec<ReadError>,
 }
 
@@ -34,7 +29,7 @@ pub struct ReportFile<T> {
     pub content: T,
 }
 
-impl<T: Send> Collection<T> {
+impl<T: Send + Sync> Collection<T> {
     /// Reads the reports at `paths`: files, and folders with all `.json` files in and below them.
     /// `keep` is called once for each report, from several threads, and returns the content to
     /// retain, so that ten thousand reports need not fit in memory. [`refused`](Self::refused)
@@ -43,89 +38,53 @@ impl<T: Send> Collection<T> {
         paths: &[P],
         keep: impl Fn(&Path, Report) -> T + Sync,
     ) -> Self {
-        let files: Vec<Result<PathBuf, ReadError>> =
-            paths.iter().flat_map(|path| files(path.as_ref())).collect();
-        // The files of a part share a buffer, because allocating one for each file is slow.
-        let parts: Vec<_> = files
-            .chunks(files.len().div_ceil(PARTS).clamp(1, MAX_FILES_PER_PART))
-            .collect();
-        let read = parallel::map(&parts, |files| {
-            let mut buffer = Vec::new();
-            let mut content = |path: &PathBuf| {
-                let text = text_of(path, &mut buffer)?;
-                Ok(keep(path, parse(text, &path.display().to_string())?))
-            };
-            files
-                .iter()
-                .map(|path| path.as_ref().ok().map(&mut content))
-                .collect::<Vec<_>>()
-        });
-        let mut collection = Self {
-            reports: Vec::with_capacity(files.len()),
-            refused: Vec::new(),
-        };
-        for (path, content) in files.into_iter().zip(read.into_iter().flatten()) {
-            match (path, content) {
-                (Ok(path), Some(Ok(content))) => {
-                    collection.reports.push(ReportFile { path, content })
-                }
-                (Err(error), _) | (_, Some(Err(error))) => collection.refused.push(error),
-                (Ok(_), None) => unreachable!("every path was read"),
+        let (mut reports, mut refused, mut found) = (Vec::new(), Vec::new(), Vec::new());
+        for file in paths.iter().flat_map(|path| files(path.as_ref())) {
+            match file {
+                Ok(path) => found.push(path),
+                Err(error) => refused.push(error),
             }
         }
-        collection
+        let all = parallel::map(&found, |path| Ok(keep(path, read(path)?)));
+        for (path, content) in found.into_iter().zip(all) {
+            match content {
+                Ok(content) => reports.push(ReportFile { path, content }),
+                Err(error) => refused.push(error),
+            }
+        }
+        Self { reports, refused }
     }
 }
 
-/// The files at `path`: the file itself, or all `.json` files in and below a folder.
+/// The files at `path`: the file itself, or all `.json` files in and below a folder, sorted. Hidden
+/// files are skipped, and links to folders are not followed because they may form cycles.
 #[must_use]
 pub fn files(path: &Path) -> Vec<Result<PathBuf, ReadError>> {
     if !path.is_dir() {
         // If the path is not a readable file, reading it reports the error.
         return vec![Ok(path.to_owned())];
     }
-    let mut found = collect_files(path);
+    let is_hidden = |name: &OsStr| name.as_encoded_bytes().starts_with(b".");
+    let entries = WalkDir::new(path).sort_by_file_name().into_iter();
+    let entries = entries.filter_entry(|entry| entry.depth() == 0 || !is_hidden(entry.file_name()));
+    let is_json = |path: &Path| {
+        let ending = path.extension();
+        ending.is_some_and(|ending| ending.eq_ignore_ascii_case("json")) && !path.is_dir()
+    };
+    let mut found: Vec<_> = entries
+        .filter_map(|entry| match entry {
+            Ok(entry) => Some(entry.into_path()).filter(|path| is_json(path)).map(Ok),
+            Err(error) => Some(Err(ReadError::File {
+                path: error.path().unwrap_or(path).to_owned(),
+                source: error.into(),
+            })),
+        })
+        .collect();
     if found.is_empty() {
-        found.push(Err(ReadError::NoReports {
-            path: path.to_owned(),
-        }));
+        let path = path.to_owned();
+        found.push(Err(ReadError::NoReports { path }));
     }
     found
-}
-
-/// All `.json` files in and below `folder`, sorted. Hidden files are skipped, and links to folders
-/// are not followed because they may form cycles.
-fn collect_files(folder: &Path) -> Vec<Result<PathBuf, ReadError>> {
-    let listed = fs::read_dir(folder).and_then(Iterator::collect::<io::Result<Vec<DirEntry>>>);
-    let mut entries = match listed {
-        Ok(entries) => entries,
-        Err(source) => {
-            return vec![Err(ReadError::File {
-                path: folder.to_owned(),
-                source,
-            })];
-        }
-    };
-    entries.retain(|entry| !entry.file_name().as_encoded_bytes().starts_with(b"."));
-    entries.sort_by_key(DirEntry::file_name);
-    let files_of_entry = |entry: &DirEntry| {
-        let path = entry.path();
-        if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
-            return collect_files(&path);
-        }
-        let ends_in_json = path
-            .extension()
-            .is_some_and(|ending| ending.eq_ignore_ascii_case("json"));
-        if ends_in_json && !path.is_dir() {
-            vec![Ok(path)]
-        } else {
-            Vec::new()
-        }
-    };
-    parallel::map(&entries, files_of_entry)
-        .into_iter()
-        .flatten()
-        .collect()
 }
 
 #[cfg(test)]

@@ -9,58 +9,40 @@ use std::path::{Path, PathBuf};
 
 use timers::os::files::{self, Folder};
 
-use crate::scratch::ScratchFile;
+use crate::scratch::ScratchFolder;
 
-/// A file that cannot be written.
+/// A file that cannot be written: the reason, and the remedy.
 #[derive(Debug, thiserror::Error)]
 #[error("cannot write '{}': {reason}", .path.display())]
 pub struct OutputError {
     path: PathBuf,
-    reason: NotWritten,
-}
-
-/// The reason why a file cannot be written, with the remedy.
-#[derive(Debug, thiserror::Error)]
-enum NotWritten {
-    #[error("it is a folder; name a file in it")]
-    IsFolder,
-    #[error("there is no folder '{}'; create it, or choose another path", .0.display())]
-    NoFolder(PathBuf),
-    /// The folder can hold no new files, as in `/proc`.
-    #[error("no file can be created in '{}'; choose another path", .0.display())]
-    NoNewFiles(PathBuf),
-    /// The file or folder has to be writable.
-    #[error("{source}; make '{}' writable, or choose another path", .place.display())]
-    Forbidden { place: PathBuf, source: io::Error },
-    #[error("{0}; choose another path")]
-    System(#[source] io::Error),
+    reason: String,
 }
 
 impl OutputError {
-    fn new(path: &Path, reason: NotWritten) -> Self {
-        let path = path.to_owned();
-        Self { path, reason }
-    }
-
     /// The error for the system error `source` at the output `path`. `place` is the file or folder
     /// that must be writable.
     pub(super) fn explain(path: &Path, place: &Path, source: io::Error) -> Self {
+        let folder = parent(path);
         let reason = match source.kind() {
+            io::ErrorKind::IsADirectory => "it is a folder; name a file in it".to_owned(),
             io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => {
-                let place = place.to_owned();
-                NotWritten::Forbidden { place, source }
+                let place = place.display();
+                format!("{source}; make '{place}' writable, or choose another path")
+            }
+            // As `/proc`.
+            io::ErrorKind::NotFound if folder.is_dir() && !path.is_symlink() => {
+                let folder = folder.display();
+                format!("no file can be created in '{folder}'; choose another path")
             }
             io::ErrorKind::NotFound | io::ErrorKind::NotADirectory if !path.is_symlink() => {
-                let folder = parent(path).to_owned();
-                if folder.is_dir() {
-                    NotWritten::NoNewFiles(folder)
-                } else {
-                    NotWritten::NoFolder(folder)
-                }
+                let folder = folder.display();
+                format!("there is no folder '{folder}'; create it, or choose another path")
             }
-            _ => NotWritten::System(source),
+            _ => format!("{source}; choose another path"),
         };
-        Self::new(path, reason)
+        let path = path.to_owned();
+        Self { path, reason }
     }
 }
 
@@ -77,10 +59,18 @@ pub struct WholeFile {
     target: OutputTarget,
 }
 
+/// The name of the content of a file in its temporary folder.
+const CONTENT: &str = "content";
+
 #[derive(Debug)]
 enum OutputTarget {
-    /// A regular file: written to a temporary file in the same folder, then renamed.
-    Whole { file: ScratchFile, name: OsString },
+    /// A regular file: written in a temporary folder, then moved to the folder.
+    Whole {
+        file: File,
+        scratch: ScratchFolder,
+        folder: Folder,
+        name: OsString,
+    },
     /// A device, a pipe or a descriptor of this process: it cannot be replaced by a rename, so it
     /// is written directly.
     Direct { folder: Folder, name: OsString },
@@ -145,14 +135,18 @@ impl WholeFile {
     /// When the disk is full, or the folder changed since [`prepare`](Self::prepare).
     pub fn finish(mut self) -> Result<(), OutputError> {
         let flushed = self.flush();
-        flushed.map_err(|source| self.explain(source))?;
-        let OutputTarget::Whole { mut file, name } = self.target else {
-            return Ok(());
-        };
-        let whole = file
-            .file()
-            .and_then(|file| file.sync_all())
-            .and_then(|()| file.persist(&name));
+        let whole = flushed.and_then(|()| match self.target {
+            OutputTarget::Whole {
+                file,
+                scratch,
+                folder,
+                name,
+            } => {
+                file.sync_all()?;
+                scratch.persist_file(CONTENT, &folder.path().join(name))
+            }
+            OutputTarget::Direct { .. } | OutputTarget::Stdout => Ok(()),
+        });
         whole.map_err(|source| OutputError::explain(&self.path, &self.path, source))
     }
 }
@@ -162,7 +156,7 @@ impl WholeFile {
 impl Write for WholeFile {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         match &mut self.target {
-            OutputTarget::Whole { file, .. } => file.file()?.write(bytes),
+            OutputTarget::Whole { file, .. } => file.write(bytes),
             OutputTarget::Stdout => StandardOutput.write(bytes),
             OutputTarget::Direct { folder, name } => folder.append(name)?.write(bytes),
         }
@@ -183,32 +177,32 @@ fn prepare(path: &Path) -> Result<OutputTarget, OutputError> {
     }
     let explain = |source| OutputError::explain(path, path, source);
     let (folder, name) = files::find(path, false).map_err(explain)?;
-    let Some(name) = name.filter(|_| !ends_in_slash(path)) else {
-        return Err(OutputError::new(path, NotWritten::IsFolder));
-    };
+    let name = name.filter(|_| !ends_in_slash(path));
+    let name = name.ok_or_else(|| explain(io::ErrorKind::IsADirectory.into()))?;
     let existing = match folder.path().join(&name).metadata() {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => None,
+        // A missing device or descriptor cannot be created.
+        Err(error) if error.kind() == io::ErrorKind::NotFound && !folder.is_of_system() => None,
         found => Some(found.map_err(explain)?),
     };
-    match &existing {
-        // A missing device or descriptor cannot be created.
-        None if folder.is_of_system() => return Err(explain(io::ErrorKind::NotFound.into())),
-        Some(found) if folder.is_of_system() || !found.is_file() => {
+    if let Some(found) = &existing {
+        if folder.is_of_system() || !found.is_file() {
             return Ok(OutputTarget::Direct { folder, name });
         }
         // A rename needs permission for the folder only; the check keeps read-only files unchanged.
-        Some(_) => drop(folder.append(&name).map_err(explain)?),
-        None => {}
+        folder.append(&name).map_err(explain)?;
     }
-    let place = folder.name().to_owned();
-    let mut file = ScratchFile::in_folder(folder)
-        .map_err(|source| OutputError::explain(path, &place, source))?;
+    let scratch = ScratchFolder::within(&folder.path(), 0o700)
+        .map_err(|source| OutputError::explain(path, folder.name(), source))?;
+    let file = scratch.create(CONTENT).map_err(explain)?;
     if let Some(existing) = existing {
-        file.file()
-            .and_then(|file| files::copy_access(&existing, file))
-            .map_err(explain)?;
+        files::copy_access(&existing, &file).map_err(explain)?;
     }
-    Ok(OutputTarget::Whole { file, name })
+    Ok(OutputTarget::Whole {
+        file,
+        scratch,
+        folder,
+        name,
+    })
 }
 
 /// Opens a file to append to it; creates it and missing folders.
@@ -216,10 +210,9 @@ fn prepare(path: &Path) -> Result<OutputTarget, OutputError> {
 /// # Errors
 /// When the file cannot be opened.
 pub fn append(path: &Path) -> Result<File, OutputError> {
-    let explain = |source| OutputError::explain(path, path, source);
-    let (folder, name) = files::find(path, true).map_err(explain)?;
-    let name = name.ok_or_else(|| OutputError::new(path, NotWritten::IsFolder))?;
-    folder.append(&name).map_err(explain)
+    let opened = files::find(path, true)
+        .and_then(|(folder, name)| folder.append(&name.ok_or(io::ErrorKind::IsADirectory)?));
+    opened.map_err(|source| OutputError::explain(path, path, source))
 }
 
 fn ends_in_slash(path: &Path) -> bool {

@@ -36,11 +36,11 @@ pub enum InvalidReport {
     /// The text holds more of something than any report.
     #[error("it has more than {0} {1}, which no report has")]
     TooMany(usize, &'static str),
-    /// The text is UTF-16.
+    /// The text has another encoding.
     #[error(
-        "it is UTF-16, as PowerShell's `>` writes it; write it anew with `timermeter probe --output report.json`, or convert it: `iconv -f UTF-16 -t UTF-8`"
+        "it is not UTF-8; write it with `timermeter probe --output report.json`, or convert what PowerShell's `>` wrote: `iconv -f UTF-16 -t UTF-8`"
     )]
-    Utf16,
+    NotUtf8,
     /// The text is not JSON.
     #[error("{}; was it written with --format json?", with_place(.0))]
     Syntax(serde_json::Error),

@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use super::range::{InvalidReport, check, check_size};
 use crate::assessment::assess;
-use crate::input::MAX_REPORT_BYTES;
+use crate::input::{self, MAX_REPORT_BYTES};
 use crate::model::{Report, SCHEMA, TimerRow};
 use crate::text::{clean_strings, clipped};
 
@@ -44,8 +44,28 @@ pub enum ReadError {
 /// # Errors
 /// When the file cannot be read or is not a report of this version.
 pub fn read(path: &Path) -> Result<Report, ReadError> {
+    let bytes = input::read(path, MAX_REPORT_BYTES).map_err(|source| ReadError::File {
+        path: path.to_owned(),
+        source,
+    })?;
+    parse_bytes(&bytes, path)
+}
+
+/// Parses a report from the bytes of the file `path`.
+///
+/// # Errors
+/// When they are not a report of this version.
+pub fn parse_bytes(bytes: &[u8], path: &Path) -> Result<Report, ReadError> {
     let name = path.display().to_string();
-    parse(text_of(path, &mut Vec::new())?, &name)
+    // A zero byte next to the first character is one of UTF-16.
+    let text = str::from_utf8(bytes).ok();
+    match text.filter(|text| !text.bytes().take(2).any(|byte| byte == 0)) {
+        Some(text) => parse(text, &name),
+        None => Err(ReadError::Invalid {
+            name,
+            problem: InvalidReport::NotUtf8,
+        }),
+    }
 }
 
 /// Parses a report from `text`; errors name the source of the text as `name`.
@@ -94,42 +114,6 @@ pub fn checked(text: &str) -> Result<Report, InvalidReport> {
     report.timers.iter_mut().for_each(TimerRow::adopt_costs);
     assess(&mut report);
     Ok(report)
-}
-
-/// Reads the text of a file into a reusable buffer.
-pub(super) fn text_of<'a>(path: &Path, buffer: &'a mut Vec<u8>) -> Result<&'a str, ReadError> {
-    let failed = |source| ReadError::File {
-        path: path.to_owned(),
-        source,
-    };
-    crate::input::read(path, MAX_REPORT_BYTES, buffer).map_err(failed)?;
-    decode(path, buffer)
-}
-
-/// Parses a report from the bytes of the file `path`.
-///
-/// # Errors
-/// When they are not a report of this version.
-pub fn parse_bytes(bytes: &[u8], path: &Path) -> Result<Report, ReadError> {
-    parse(decode(path, bytes)?, &path.display().to_string())
-}
-
-fn decode<'a>(path: &Path, bytes: &'a [u8]) -> Result<&'a str, ReadError> {
-    // UTF-16 is recognised by its byte order mark, or by a zero byte next to the first character,
-    // which is ASCII in every report.
-    if matches!(
-        bytes,
-        [0xff, 0xfe, ..] | [0xfe, 0xff, ..] | [0, _, ..] | [_, 0, ..]
-    ) {
-        return Err(ReadError::Invalid {
-            name: path.display().to_string(),
-            problem: InvalidReport::Utf16,
-        });
-    }
-    str::from_utf8(bytes).map_err(|error| ReadError::File {
-        path: path.to_owned(),
-        source: io::Error::new(io::ErrorKind::InvalidData, error),
-    })
 }
 
 #[cfg(test)]
@@ -287,10 +271,7 @@ pub(super) mod tests {
         for bytes in [little(&[0xfeff]), little(&[]), big] {
             std::fs::write(&path, bytes).unwrap();
             let text = read(&path).unwrap_err().to_string();
-            assert!(
-                text.contains("it is UTF-16") && text.contains("iconv"),
-                "{text}"
-            );
+            assert!(text.contains("iconv -f UTF-16"), "{text}");
         }
     }
 }

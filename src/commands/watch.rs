@@ -59,8 +59,7 @@ pub fn run(args: &WatchArgs, output: &mut dyn Write) -> CommandResult<bool> {
 /// Prints the last watch in a file.
 fn print_saved(path: &Path, mut journal: Journal<'_>) -> CommandResult {
     let name = plain(&path.display().to_string());
-    let mut bytes = Vec::new();
-    input::read(path, MAX_REPORT_BYTES, &mut bytes)
+    let bytes = input::read(path, MAX_REPORT_BYTES)
         .map_err(|error| failed(format!("cannot read '{name}': {error}")))?;
     let log = log::parse(&String::from_utf8_lossy(&bytes), parse_line);
     if let damaged @ 1.. = log.damaged {

@@ -91,8 +91,7 @@ fn report_at(path: &Path, bytes: &mut usize) -> Result<Report, String> {
     } else {
         MAX_REPORT_BYTES
     };
-    let mut content = Vec::new();
-    input::read_from(source, limit, &mut content).map_err(unreadable)?;
+    let content = input::read_from(source, limit).map_err(unreadable)?;
     if !is_trace {
         *bytes += content.len();
         return parse_bytes(&content, path).map_err(|error| error.to_string());
