@@ -24,7 +24,7 @@ use crate::table::{CellValue, TableColumn, Type};
 use crate::text::without_unit;
 
 pub use report::{cpu_name, series, short_path};
-pub use row::{Kind, Row, RowSource, all_rows, conditions_in_words, rows};
+pub use row::{Kind, Row, all_rows, conditions_in_words, rows};
 pub use slug::slug;
 pub use unit::{FieldUnit, InvalidNumber, Range};
 

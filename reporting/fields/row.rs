@@ -1,7 +1,5 @@
 //! A row of a report: a clock, a sleep primitive at one length, or a periodic timer.
 
-use std::array;
-
 use clap::ValueEnum;
 
 use crate::model::{
@@ -52,16 +50,7 @@ impl Kind {
 
 /// A row of a report.
 #[derive(Clone, Copy, Debug)]
-pub struct Row<'a> {
-    /// The part of the report that the row shows.
-    pub source: RowSource<'a>,
-    /// Whether slack, policy and CPU, in this order, differ among the rows of the same kind.
-    varied: [bool; CONDITION_COUNT],
-}
-
-/// The part of a report that a row shows.
-#[derive(Clone, Copy, Debug)]
-pub enum RowSource<'a> {
+pub enum Row<'a> {
     /// A clock.
     Clock(&'a TimerRow),
     /// A sleep primitive: all its lengths, or one length.
@@ -76,10 +65,10 @@ macro_rules! head_methods {
         impl<'a> Row<'a> {
             $($(#[$about])*
             pub fn $name(&self) -> $type {
-                let $row: &'a RowHead = match self.source {
-                    RowSource::Clock(row) => row,
-                    RowSource::Wait(row, _) => row,
-                    RowSource::Period(row) => row,
+                let $row: &'a RowHead = match *self {
+                    Row::Clock(row) => row,
+                    Row::Wait(row, _) => row,
+                    Row::Period(row) => row,
                 };
                 $value
             })*
@@ -106,90 +95,67 @@ head_methods! {
     findings: &'a [Finding] = |row| &row.findings;
 }
 
-impl<'a> From<&'a TimerRow> for Row<'a> {
-    fn from(row: &'a TimerRow) -> Self {
-        Self {
-            source: RowSource::Clock(row),
-            varied: [false; CONDITION_COUNT],
-        }
-    }
-}
-
 impl<'a> Row<'a> {
     /// The kind of the row.
     pub fn kind(&self) -> Kind {
-        match self.source {
-            RowSource::Clock(_) => Kind::Clocks,
-            RowSource::Wait(..) => Kind::Waits,
-            RowSource::Period(_) => Kind::Periods,
+        match *self {
+            Row::Clock(_) => Kind::Clocks,
+            Row::Wait(..) => Kind::Waits,
+            Row::Period(_) => Kind::Periods,
         }
     }
 
     /// The clock; `None` for rows of other kinds.
     pub fn clock(self) -> Option<&'a TimerRow> {
-        if let RowSource::Clock(row) = self.source {
-            Some(row)
-        } else {
-            None
+        match self {
+            Row::Clock(row) => Some(row),
+            _ => None,
         }
     }
 
     /// The sleep primitive; `None` for rows of other kinds.
     pub fn wait(self) -> Option<&'a WaitRow> {
-        if let RowSource::Wait(row, _) = self.source {
-            Some(row)
-        } else {
-            None
+        match self {
+            Row::Wait(row, _) => Some(row),
+            _ => None,
         }
     }
 
     /// The lateness of a periodic timer, or of waits of the length that the row shows; `None` if it
     /// shows all lengths, and for rows of other kinds.
     pub fn lateness(self) -> Option<&'a Lateness> {
-        match self.source {
-            RowSource::Clock(_) => None,
-            RowSource::Wait(_, late) => late,
-            RowSource::Period(_) => self.period()?.lateness.as_ref(),
+        match self {
+            Row::Clock(_) => None,
+            Row::Wait(_, late) => late,
+            Row::Period(_) => self.period()?.lateness.as_ref(),
         }
     }
 
     /// The results of a periodic timer; `None` for rows of other kinds and without results.
     pub fn period(self) -> Option<&'a PeriodFigures> {
-        if let RowSource::Period(row) = self.source {
-            row.figures.as_ref()
-        } else {
-            None
+        match self {
+            Row::Period(row) => row.figures.as_ref(),
+            _ => None,
         }
     }
 
     /// The conditions of the wait; `None` for clocks, for timers of a device and for those that could
     /// not be measured.
     pub fn conditions(&self) -> Option<&'a WaitConditions> {
-        self.recorded_conditions()
-            .filter(|conditions| !conditions.policy.is_empty() && self.device().is_none())
-    }
-
-    /// The conditions as the report holds them; the policy is empty if the timer could not be
-    /// measured.
-    fn recorded_conditions(&self) -> Option<&'a WaitConditions> {
-        match self.source {
-            RowSource::Clock(_) => None,
-            RowSource::Wait(row, _) => Some(&row.conditions),
-            RowSource::Period(row) => Some(&row.conditions),
-        }
-    }
-
-    /// The id, conditions and length, which identify a row among the rows of its kind.
-    pub fn identity(&self) -> (&'a str, Option<&'a WaitConditions>, Option<u64>) {
-        (self.id(), self.recorded_conditions(), self.request_ns())
+        let conditions = match *self {
+            Row::Clock(_) => None,
+            Row::Wait(row, _) => Some(&row.conditions),
+            Row::Period(row) => Some(&row.conditions),
+        };
+        conditions.filter(|conditions| !conditions.policy.is_empty() && self.device().is_none())
     }
 
     /// The requested length of a wait, or the period, in nanoseconds.
     pub fn request_ns(&self) -> Option<u64> {
-        match self.source {
-            RowSource::Clock(_) => None,
-            RowSource::Wait(_, late) => late.map(|late| late.request_ns),
-            RowSource::Period(row) => Some(row.period_ns),
+        match *self {
+            Row::Clock(_) => None,
+            Row::Wait(_, late) => late.map(|late| late.request_ns),
+            Row::Period(row) => Some(row.period_ns),
         }
     }
 
@@ -198,75 +164,27 @@ impl<'a> Row<'a> {
         self.status().has_figures()
     }
 
-    /// The conditions in words; `None` also for a timer that sets its slack itself, as its id says.
-    fn set_conditions(&self) -> Option<[String; CONDITION_COUNT]> {
-        let conditions = self.conditions().filter(|_| !self.id().contains("-slack-"));
-        conditions.map(conditions_in_words)
-    }
-
-    /// The conditions as text: if `shared`, the conditions that are equal in all rows of this kind,
-    /// otherwise the conditions that differ.
-    pub fn conditions_in_words(&self, shared: bool) -> String {
-        let parts = self.set_conditions().into_iter().flatten();
-        parts
-            .zip(self.varied)
-            .filter(|(_, varied)| *varied != shared)
-            .map(|(part, _)| part)
-            .collect::<Vec<_>>()
-            .join(", ")
-    }
-
-    /// The id with the conditions that differ among rows.
-    pub fn name(&self) -> String {
-        match self.conditions_in_words(false) {
-            none if none.is_empty() => self.id().clone(),
-            differing => format!("{} ({differing})", self.id()),
-        }
-    }
-
-    /// The id, length and conditions, which identify the row in tables with one line for each
-    /// length.
+    /// The id with the length of the waits, or the period, which identify the row.
     pub fn name_with_length(&self) -> String {
-        let Some(ns) = self.request_ns() else {
-            return self.name();
-        };
-        let conditions = self.name().split_off(self.id().len());
-        format!("{} {}{conditions}", self.id(), short_time(ns as f64))
+        let length = self.request_ns().map(|ns| short_time(ns as f64));
+        length.map_or_else(|| self.id().clone(), |it| format!("{} {it}", self.id()))
     }
 
     /// One row for each length that was measured; the row itself if it has no lengths.
     pub fn by_length(self) -> Vec<Self> {
         let figures = self.wait().and_then(|row| row.figures.as_ref());
-        let lengths: Vec<Self> = figures
-            .into_iter()
-            .flat_map(|figures| &figures.lateness)
-            .map(|late| self.at_length(late))
-            .collect();
-        if lengths.is_empty() {
-            vec![self]
-        } else {
-            lengths
-        }
-    }
-
-    /// The row limited to the length of `late`; the row itself if it is no sleep primitive.
-    #[must_use]
-    pub fn at_length(self, late: &'a Lateness) -> Self {
-        match self.source {
-            RowSource::Wait(row, _) => Self {
-                source: RowSource::Wait(row, Some(late)),
-                ..self
-            },
-            RowSource::Clock(_) | RowSource::Period(_) => self,
+        match (self, figures) {
+            (Row::Wait(row, _), Some(figures)) if !figures.lateness.is_empty() => {
+                let lengths = figures.lateness.iter();
+                lengths.map(|late| Row::Wait(row, Some(late))).collect()
+            }
+            _ => vec![self],
         }
     }
 }
 
-/// The number of conditions of a wait: slack, policy and CPU.
-const CONDITION_COUNT: usize = 3;
-
-/// Describes slack, policy and CPU, in this order.
-pub fn conditions_in_words(conditions: &WaitConditions) -> [String; CONDITION_COUNT] {
+/// Describes slack, policy and CPU.
+pub fn conditions_in_words(conditions: &WaitConditions) -> String {
     let slack = conditions
         .slack_ns
         .map(|ns| format!("slack {}", short_time(ns as f64)));
@@ -276,49 +194,22 @@ pub fn conditions_in_words(conditions: &WaitConditions) -> [String; CONDITION_CO
         format!("policy {}", conditions.policy),
         cpu.unwrap_or_else(|| "any CPU".into()),
     ]
+    .join(", ")
 }
 
-/// The rows of one kind: one for each timer and set of conditions.
+/// The rows of one kind.
 pub fn rows(report: &Report, kind: Kind) -> Vec<Row<'_>> {
-    let sources: Vec<RowSource> = match kind {
-        Kind::Clocks => report.timers.iter().map(RowSource::Clock).collect(),
-        Kind::Waits => report
-            .waits
-            .iter()
-            .map(|row| RowSource::Wait(row, None))
+    match kind {
+        Kind::Clocks => report.timers.iter().map(Row::Clock).collect(),
+        Kind::Waits => (report.waits.iter())
+            .map(|row| Row::Wait(row, None))
             .collect(),
-        Kind::Periods => report.periods.iter().map(RowSource::Period).collect(),
-    };
-    let mut rows: Vec<Row> = sources
-        .into_iter()
-        .map(|source| Row {
-            source,
-            varied: [false; CONDITION_COUNT],
-        })
-        .collect();
-    let conditions: Vec<_> = rows.iter().filter_map(Row::set_conditions).collect();
-    let varied = array::from_fn(|at| {
-        conditions
-            .iter()
-            .any(|parts| parts[at] != conditions[0][at])
-    });
-    rows.iter_mut().for_each(|row| row.varied = varied);
-    rows
+        Kind::Periods => report.periods.iter().map(Row::Period).collect(),
+    }
 }
 
-/// All rows of a report in display order. Clocks with results come first, then failed and
-/// unavailable clocks.
+/// All rows of a report.
 pub fn all_rows(report: &Report) -> Vec<Row<'_>> {
-    let mut all: Vec<Row> = Kind::ALL
-        .into_iter()
-        .flat_map(|kind| rows(report, kind))
-        .collect();
-    all.sort_by_key(|row| match (row.kind(), row.status()) {
-        (Kind::Clocks, Status::Ok) => 0,
-        (Kind::Clocks, Status::Unresolved) => 1,
-        (Kind::Clocks, Status::Failed) => 2,
-        (Kind::Clocks, Status::Unavailable) => 3,
-        (Kind::Waits | Kind::Periods, _) => 4,
-    });
-    all
+    let rows = Kind::ALL.into_iter().map(|kind| rows(report, kind));
+    rows.flatten().collect()
 }

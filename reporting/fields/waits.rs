@@ -8,8 +8,6 @@ use crate::table::CellValue;
 pub(super) fn fields() -> Vec<Field> {
     use Visibility::{Always, InFull};
     field_table! { Read::Row, &[Kind::Waits, Kind::Periods], |row| row;
-        conditions: Text = row.conditions_in_words(false),
-            "The conditions in which the rows of a report differ", in_tables(Always);
         slack: Nanoseconds = row.conditions()?.slack_ns? as f64, "Delay that the kernel may add to a wake-up to combine it with others (timer slack)", range(Range::INTEGER);
         policy: Text = &row.conditions()?.policy, "Scheduling policy of the waiting thread";
         on_cpu: Count = row.conditions()?.cpu, "The CPU that the process was pinned to", column("on-cpu", "on CPU");

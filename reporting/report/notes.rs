@@ -44,7 +44,7 @@ pub(super) fn notes(report: &Report, in_full: bool) -> Vec<FindingText> {
         note.causes
             .entry(text)
             .or_default()
-            .extend(row.map(|row| row.name()));
+            .extend(row.map(|row| row.id().clone()));
         note.advice.extend(finding.advice());
     }
     notes.sort_by(|_, a, _, b| a.severity.cmp(&b.severity));

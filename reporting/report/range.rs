@@ -71,8 +71,8 @@ pub(super) fn check(report: &Report) -> Result<(), InvalidReport> {
     for kind in Kind::ALL {
         let mut identities = HashSet::new();
         for row in rows(report, kind) {
-            if !identities.insert(row.identity()) {
-                let row = row.name();
+            if !identities.insert((row.id(), row.request_ns())) {
+                let row = row.name_with_length();
                 return Err(InvalidReport::Duplicate { kind, row });
             }
             // A sleep primitive has values for each length, and each length is checked.

@@ -9,7 +9,9 @@ use super::machine;
 use super::notes::notes;
 use crate::assessment::{RankedWait, leading_waits, sentences};
 use crate::document::{Document, FindingText};
-use crate::fields::{Detail, Kind, Row, Visibility, all_rows, field, known_columns, rows};
+use crate::fields::{
+    Detail, Kind, Row, Visibility, all_rows, conditions_in_words, field, known_columns, rows,
+};
 use crate::model::{ProvenanceKind, Report, Severity, Status};
 use crate::table::{Table, TableColumn};
 use crate::text::numbers::short_time;
@@ -105,9 +107,8 @@ fn timers(report: &Report, kind: Kind, detail: Detail) -> TimerTable<'_> {
         Kind::Waits => "Waits".into(),
         Kind::Periods => format!("Wake-ups every {length}"),
     };
-    let mut shared = rows.iter().map(|row| row.conditions_in_words(true));
-    let shared = shared.find(|shared| !shared.is_empty());
-    let conditions = shared.map_or_else(String::new, |shared| format!(" ({shared})"));
+    let conditions = rows.iter().find_map(Row::conditions);
+    let conditions = conditions.map(|it| format!(" ({})", conditions_in_words(it)));
     let order = match kind {
         Kind::Clocks => "",
         Kind::Waits => ", the recommended first, then the least late",
@@ -117,7 +118,7 @@ fn timers(report: &Report, kind: Kind, detail: Detail) -> TimerTable<'_> {
     };
     TimerTable {
         kind,
-        caption: what + &conditions + order,
+        caption: what + &conditions.unwrap_or_default() + order,
         table: Some(table(kind, &rows, detail)),
         rows,
     }
@@ -156,7 +157,7 @@ fn table(kind: Kind, rows: &[Row], detail: Detail) -> Table<'static> {
     };
     let mut fields = known_columns(kind, visibility, rows);
     fields.retain(|field| match field.key {
-        "timer" | "conditions" => false,
+        "timer" => false,
         "request_ns" => !has_one_length,
         _ => true,
     });
@@ -171,7 +172,7 @@ fn table(kind: Kind, rows: &[Row], detail: Detail) -> Table<'static> {
     let mut table = Table::new([name].into_iter().chain(figures).collect());
     for row in rows {
         let figures = fields.iter().map(|field| field.value(*row));
-        table.push([row.name().into()].into_iter().chain(figures).collect());
+        table.push([row.id().into()].into_iter().chain(figures).collect());
     }
     table
 }
@@ -195,7 +196,7 @@ pub fn reasons(report: &Report) -> Vec<FindingText> {
         },
         code: code.to_owned(),
         message: {
-            let names: IndexSet<String> = rows.iter().map(Row::name).collect();
+            let names: IndexSet<String> = rows.iter().map(|row| row.id().clone()).collect();
             format!("{}: {reason}", Vec::from_iter(names).join(", "))
         },
         advice: remedy.map(str::to_owned),

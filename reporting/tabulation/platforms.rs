@@ -137,7 +137,7 @@ fn cell(
         (false, _) if field.key == "timer" => clock.map(name).into(),
         (true, Some(_)) if field.is_of_cpu => CellValue::Nothing,
         (true, _) => field.value(FieldSource::File(path, report)),
-        (false, _) => clock.map_or(CellValue::Nothing, |row| field.value(Row::from(row))),
+        (false, _) => clock.map_or(CellValue::Nothing, |row| field.value(Row::Clock(row))),
     }
 }
 

@@ -356,6 +356,6 @@ fn wait_facts(timer: &RankedWait) -> FactLines {
     let conditions = conditions_in_words(&figures.conditions);
     vec![
         ("lateness", figures.in_words()),
-        ("measured with", conditions.join(", ")),
+        ("measured with", conditions),
     ]
 }

@@ -61,7 +61,7 @@ impl<'a> Printed<'a> {
             for row in all_rows(report) {
                 let findings = row.findings().iter();
                 document = document
-                    .heading(format!("{} {}", row.name(), row.label()))
+                    .heading(format!("{} {}", row.id(), row.label()))
                     .facts(facts(row, self.detail))
                     .findings(findings.map(|it| finding_text(it, in_full)));
             }

@@ -5,6 +5,7 @@ use std::fs;
 use std::path::Path;
 
 use estimators::model::Report;
+use reporting::fields::Row;
 use reporting::format::{Format, Render, Style};
 use reporting::page::render;
 use reporting::page::site;
@@ -70,7 +71,7 @@ fn page_needs_no_other_files() {
 #[test]
 fn draws_plots_of_a_clock() {
     let report = report();
-    let titles: Vec<&str> = plots((&report.timers[0]).into())
+    let titles: Vec<&str> = plots(Row::Clock(&report.timers[0]))
         .iter()
         .map(|plot| plot.title)
         .collect();

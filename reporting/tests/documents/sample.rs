@@ -75,7 +75,7 @@ pub fn report_of_waits() -> Report {
     report.periods.clear();
     let mut refused = report.waits[0].clone();
     (refused.head.status, refused.figures) = (Status::Unavailable, None);
-    refused.conditions.policy = "fifo:80".into();
+    refused.head.id = "select".into();
     refused.head.remedy = Some("run as root, or raise the limit RLIMIT_RTPRIO".into());
     let mut hostile = refused.clone();
     (hostile.head.id, hostile.head.label) = (HOSTILE_ID.into(), HOSTILE_LABEL.into());
