@@ -2,7 +2,7 @@
 
 use super::escape_with;
 use crate::document::Section;
-use crate::table::Table;
+use crate::table::{CellValue, Table};
 
 /// The sections, separated by blank lines.
 pub(super) fn document(sections: &[Section<'_>]) -> String {
@@ -44,10 +44,12 @@ pub(super) fn table(table: &Table<'_>) -> String {
     let sides = columns().map(|column| if column.right_aligned { "--:" } else { ":--" });
     let rows = table.rows.iter().map(|row| {
         let cells = table.cells(row).map(|(column, cell)| {
-            let text = escape(&column.format_in_document(cell));
-            match cell.address() {
-                Some(address) => format!("[{text}]({address})"),
-                None => text,
+            let text = column.format_in_document(cell);
+            match (cell, cell.address()) {
+                // The brackets of an interval are no link.
+                (CellValue::Figure(_), _) => text,
+                (_, Some(address)) => format!("[{}]({address})", escape(&text)),
+                (_, None) => escape(&text),
             }
         });
         line(cells.collect())

@@ -10,4 +10,5 @@ mod sample;
 mod skipping;
 #[path = "../../../tests/steering/mod.rs"]
 mod steering;
+mod stored;
 mod tables;

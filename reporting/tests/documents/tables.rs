@@ -20,7 +20,7 @@ const COLUMNS: [&str; 6] = [
     "quality",
 ];
 
-fn column(name: &str) -> &'static Field {
+pub fn column(name: &str) -> &'static Field {
     let column: ColumnName = ValueEnum::from_str(name, false).expect("a column has this name");
     column.field(Kind::Clocks).expect("clocks have it")
 }
@@ -51,7 +51,7 @@ fn table(format: Format, columns: &[&'static Field]) -> String {
     written(&paths, choice, format)
 }
 
-fn written(paths: &[PathBuf], choice: TableChoice, format: Format) -> String {
+pub fn written(paths: &[PathBuf], choice: TableChoice, format: Format) -> String {
     let tabulation = Tabulation::read(paths, vec![choice]);
     assert!(tabulation.refused.is_empty(), "{:?}", tabulation.refused);
     let mut out = Vec::new();
