@@ -326,7 +326,8 @@ pub enum Verb {
     ///
     /// Prints each finding with its cause and remedy. Changes nothing.
     ///
-    /// Exit status 3: a finding is a problem, or a clock is wrong; with --counter,
+    /// Exit status 3: a finding is a problem, or a clock is wrong; of a folder, the
+    /// clock of a machine is not fit, or a file is no report; with --counter,
     /// programs must not read the counter, or this could not be decided.
     ///
     /// Examples:
@@ -334,6 +335,7 @@ pub enum Verb {
     ///   timermeter check -v                    all findings, and the machine
     ///   timermeter check --counter             whether the raw counter is safe
     ///   timermeter check --from report.json    the machine of a report
+    ///   timermeter check --from reports        which machines have a bad clock
     #[command(verbatim_doc_comment)]
     Check(CheckArgs),
     /// Watch the clocks for hours: pauses, steps, slews, suspends

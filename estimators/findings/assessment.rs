@@ -1,6 +1,6 @@
 //! The words of an assessment.
 
-use crate::model::{Answer, Assessment, Defect, DefectKind, Question, Trust, Wrong};
+use crate::model::{Answer, Assessment, Defect, DefectKind, Fit, Question, Trust, Wrong};
 use crate::numbers::{significant, time};
 
 impl Defect {
@@ -105,6 +105,15 @@ impl Wrong {
 }
 
 impl Assessment {
+    /// Whether the portable clock is fit, and why not.
+    pub fn fit_in_words(&self) -> String {
+        match self.fit {
+            Fit::No => format!("not fit: {}", self.fit_reason),
+            Fit::Unknown => self.fit_reason.clone(),
+            Fit::Yes => "fit".to_owned(),
+        }
+    }
+
     /// Sentences that say what is wrong: one for all that a cause changes alike, of
     /// which those after the first are the ids of the clocks that show it.
     pub fn wrong_in_words(&self) -> Vec<String> {

@@ -5,8 +5,8 @@ mod clocks;
 mod cpus;
 mod waiting;
 
-pub(super) use clocks::distrust;
-pub use clocks::{library_defect, slowing_library};
+pub use clocks::{PortableRead, library_defect};
+pub(super) use clocks::{distrust, slowing_library};
 
 use super::{Facts, RUN, Rule, apply};
 use crate::model::{Finding, Platform};

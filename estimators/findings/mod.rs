@@ -64,9 +64,8 @@ pub struct Facts<'a> {
     pub run: Option<&'a Report>,
     /// How many times as long as an addition a multiplication took, if that is implausible.
     pub multiplication: Option<f64>,
-    /// The costs of a read of CLOCK_MONOTONIC by the C library and of the counter with a fence, in
-    /// nanoseconds.
-    pub read_costs_ns: Option<[f64; 2]>,
+    /// How the portable clock is read.
+    pub read: Option<machine::PortableRead>,
     /// The observations of a clock.
     pub trace: Option<&'a Trace>,
     /// The results for the clock.

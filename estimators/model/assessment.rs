@@ -121,10 +121,29 @@ pub struct Wrong {
     pub cause: Option<String>,
 }
 
+/// Whether programs can rely on the portable clock of a machine, CLOCK_MONOTONIC: it is not known to be
+/// wrong, its clock source can be read in user mode, and is, in less than 100 ns.
+#[apply(names)]
+#[derive(Default, PartialOrd, Ord)]
+pub enum Fit {
+    /// They cannot.
+    No = "no",
+    /// The report does not show it.
+    #[default]
+    Unknown = "unknown",
+    /// They can.
+    Yes = "yes",
+}
+
 /// What follows from a report.
 #[apply(wire)]
 #[derive(Default)]
+#[serde(default)]
 pub struct Assessment {
+    /// Whether the portable clock is fit.
+    pub fit: Fit,
+    /// Why it is not, or why that is unknown; empty if it is.
+    pub fit_reason: String,
     /// What is wrong with the clocks of the machine: first what comparisons with system calls show.
     pub wrong: Vec<Wrong>,
     /// Whether the machine was quiet; null if it does not report its load.

@@ -23,7 +23,7 @@ mod timer;
 mod verdict;
 mod wait;
 
-pub use assessment::{Answer, Assessment, Caution, Defect, DefectKind, Trust, Wrong};
+pub use assessment::{Answer, Assessment, Caution, Defect, DefectKind, Fit, Trust, Wrong};
 pub use cost::{
     AddedTime, AddedTimes, Core, Cost, Distribution, Following, MIN_ALONE_WIDTH, MIN_PROCESSES,
     Mode, ProcessFigures,

@@ -89,15 +89,14 @@ impl Report {
 }
 
 /// The origin of results.
-#[apply(wire)]
-#[derive(Copy, Default, Eq)]
-#[serde(rename_all = "lowercase")]
+#[apply(names)]
+#[derive(Default)]
 pub enum ProvenanceKind {
     /// Measured by this program.
     #[default]
-    Measured,
+    Measured = "measured",
     /// Taken from a publication; nothing was measured by this program.
-    Published,
+    Published = "published",
 }
 
 /// The origin of the results of a report.

@@ -8,8 +8,7 @@ use super::{USUAL_DURATION, USUAL_ERROR};
 use crate::choice::clock_figures::{DRIFT, PORTABLE};
 use crate::choice::plan::{PlanMethod, plan_batch, plan_single};
 use crate::choice::{ClockFigures, Language, RankedClock, Requirement, choose, clock_row};
-use crate::findings::machine::slowing_library;
-use crate::model::{Assessment, Finding, MAX_FINE_STEP_NS, Path, Report, TimerRow, WaitRow};
+use crate::model::{Assessment, Finding, Fit, MAX_FINE_STEP_NS, Path, Report, TimerRow, WaitRow};
 use crate::numbers::{short_time, time};
 
 /// Length of the measured waits in nanoseconds.
@@ -103,6 +102,10 @@ impl ClockAnswer {
     pub fn lines(&self, report: &Report) -> impl Iterator<Item = (&'static str, String)> {
         let row = |clock: &Option<AnswerClock>| clock_row(report, &clock.as_ref()?.id);
         let source = self.clock_source.as_ref();
+        let remark = match self.assessment.fit {
+            Fit::Yes => "read without a system call".to_owned(),
+            _ => self.assessment.fit_in_words(),
+        };
         let is_linux = report.platform.os.family == "linux";
         let to_time = row(&self.to_time).map(|row| {
             let is_monotonic = is_linux && row.id == PORTABLE[0];
@@ -123,7 +126,7 @@ impl ClockAnswer {
         let lines = [
             (
                 "clock source",
-                source.map(|source| source.clone() + &self.path_remark(report)),
+                source.map(|source| format!("{source}, {remark}")),
             ),
             (
                 "to time things",
@@ -141,22 +144,6 @@ impl ClockAnswer {
             .into_iter()
             .filter_map(|(name, text)| Some((name, text?)));
         wrong.map(|text| ("wrong", text)).chain(lines)
-    }
-
-    /// A remark on the path by which the portable clock is read, to follow the clock source.
-    fn path_remark(&self, report: &Report) -> String {
-        match self.path {
-            // It is the path of what a library does.
-            _ if !self.assessment.wrong.is_empty() => "",
-            Some(Path::UserMode) => ", read without a system call",
-            Some(Path::SystemCall) => match slowing_library(&report.platform) {
-                Some(cause) => return format!(", but slowed, probably by {cause}"),
-                None => ", and every read is a system call → timermeter check",
-            },
-            Some(Path::Trapped) => ", and every read asks the hypervisor → timermeter check",
-            None => "",
-        }
-        .to_owned()
     }
 
     /// The cost of two reads, and the durations that can be timed alone or in batches.

@@ -13,11 +13,12 @@ pub use crate::choice::waits::{RankedWait, leading as leading_waits};
 
 use blame::Blamed;
 
+use crate::choice::clock_row;
 use crate::findings::Facts;
-use crate::findings::machine::judge;
+use crate::findings::machine::{PortableRead, judge};
 use crate::model::{
-    Answer, Caution, Counted, Defect, DefectKind, Family, Finding, Interval, MAX_SLEW, Outcome,
-    Question, Report, Severity, TimerRow, Trust, Wrong,
+    Answer, Caution, Counted, Defect, DefectKind, Family, Finding, Fit, Interval, MAX_SLEW,
+    Outcome, Question, Report, Severity, TimerRow, Trust, Wrong,
 };
 
 /// Makes the assessment of a report. The clocks of a part that is wrong are distrusted, and their
@@ -36,7 +37,13 @@ pub fn assess(report: &mut Report) {
         row.trust = trust;
     }
     report.timers.sort_by(TimerRow::best_first);
-    let busy = disturbances(report);
+    let findings = judge(&Facts {
+        machine: Some(&report.platform),
+        read: PortableRead::of(report),
+        ..Facts::default()
+    });
+    judge_fit(report, &findings);
+    let busy = disturbances(report, findings);
     let is_known = report.is_of_devices() || report.platform.load.is_some();
     report.assessment.quiet = (is_known || !busy.is_empty()).then_some(busy.is_empty());
     report.assessment.busy = busy;
@@ -147,17 +154,36 @@ fn caution(row: &TimerRow) -> Option<Caution> {
     by_counts.or(settable).or(unordered)
 }
 
-/// What disturbed the machine while the report was made.
-fn disturbances(report: &Report) -> Vec<Finding> {
+/// Judges whether the portable clock is fit, from what is wrong and from findings about the machine.
+pub fn judge_fit(report: &mut Report, findings: &[Finding]) {
+    let row = clock_row(report, PortableRead::ID);
+    let part = row.and_then(|row| row.trust.as_ref()?.part.clone());
+    let assessment = &mut report.assessment;
+    let concerns = |wrong: &&Wrong| {
+        wrong.clocks.iter().any(|id| id == PortableRead::ID) || part == Some(wrong.name())
+    };
+    let in_short = |wrong: &Wrong| format!("{} {}", wrong.name(), wrong.defect.in_words());
+    let wrong = assessment.wrong.iter().filter(concerns);
+    let wrong = wrong.map(|wrong| (Fit::No, in_short(wrong)));
+    let found = findings
+        .iter()
+        .filter_map(|it| match (&*it.code, it.severity) {
+            ("clock-source" | "read-cost", Severity::Problem) => Some((Fit::No, it.message())),
+            ("clock-source" | "read-cost", Severity::Unknown) => Some((Fit::Unknown, it.message())),
+            _ => None,
+        });
+    let (fits, reasons): (Vec<Fit>, Vec<String>) = wrong.chain(found).unzip();
+    assessment.fit = fits.into_iter().min().unwrap_or(Fit::Yes);
+    assessment.fit_reason = reasons.join("; ");
+}
+
+/// What disturbed the machine while the report was made, of findings about the machine and the run.
+fn disturbances(report: &Report, mut found: Vec<Finding>) -> Vec<Finding> {
     const DISTURBING: [&str; 3] = ["load", "steal", "shared-machine"];
     if report.is_of_devices() {
         return Vec::new();
     }
-    let of_machine = judge(&Facts {
-        machine: Some(&report.platform),
-        ..Facts::default()
-    });
-    let mut found = [of_machine, report.findings.clone()].concat();
+    found.extend(report.findings.clone());
     found.retain(|it| DISTURBING.contains(&&*it.code) && it.severity <= Severity::Note);
     found
 }

@@ -252,7 +252,10 @@ fn run_fields() -> Vec<Field> {
         seed: Text = report.settings.seed.to_string(), "Seed of all random choices", no_fact();
         measuring_cpu: Count = report.settings.cpu, "CPU that the measuring processes were pinned to", of_cpu();
         runtimes: Text = runtimes(report), "The runtimes whose timers were measured";
-        provenance: Text = if is_measured(report) { "measured" } else { "published" }, "`measured` by timermeter, or `published` elsewhere", no_fact(), by_platform(Data), label(OfReport, "provenance");
+        fit: Text = report.assessment.fit.name(), "Whether CLOCK_MONOTONIC can be trusted and is read in user mode in less than 100 ns",
+            more("`yes`, `no`, `unknown`"), no_fact();
+        fit_reason: Text = &report.assessment.fit_reason, "Why it is not, or why that is unknown", no_fact();
+        provenance: Text = report.provenance.kind.name(), "`measured` by timermeter, or `published` elsewhere", no_fact(), by_platform(Data), label(OfReport, "provenance");
         publication: Text = &report.provenance.source, "The publication of the figures, if timermeter did not measure them", titled("published in"), in_short();
         note: Text = &report.provenance.note, "What the publication says about its figures";
     }

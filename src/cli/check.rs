@@ -19,8 +19,11 @@ pub struct CheckArgs {
     #[arg(long)]
     pub counter: bool,
     /// Judge the machine of this report (JSON) instead of this one
-    #[arg(long, value_name = "REPORT", conflicts_with_all = ["cpu", "counter"])]
-    pub from: Option<PathBuf>,
+    ///
+    /// Of a folder, or of several reports, the verdict on each machine in a line: whether its
+    /// CLOCK_MONOTONIC can be trusted, and is read in user mode in less than 100 ns.
+    #[arg(long, value_name = "REPORT", num_args = 1.., conflicts_with_all = ["cpu", "counter"])]
+    pub from: Vec<PathBuf>,
     /// Print all findings, with their remedies, and the facts about the machine
     ///
     /// By default only problems and notes are printed, and remedies only for problems.

@@ -1,21 +1,27 @@
-//! `check`: judges whether the machine is fit for measurements. It does not change the machine.
+//! `check`: judges whether the machine is fit for measurements, or which of many have fit clocks. It
+//! does not change the machine.
 
+use std::cmp::Reverse;
 use std::io::Write;
+use std::path::PathBuf;
 use std::time::Duration;
 
 use serde::Serialize;
 
 use super::printed::finding_text;
-use super::{CommandResult, date, emit, failed, machine_document, prepare_outputs};
-use crate::assessment::assess;
+use super::{
+    CommandResult, Outputs, date, emit, failed, machine_document, prepare_outputs,
+    report_unreadable,
+};
+use crate::assessment::{assess, judge_fit};
 use crate::cli::CheckArgs;
-use crate::document::FindingText;
+use crate::document::{Document, FindingText};
 use crate::findings::Facts;
-use crate::findings::machine::judge;
-use crate::model::{Assessment, Finding, Frequency, Platform, Report, Severity};
+use crate::findings::machine::{PortableRead, judge};
+use crate::model::{Assessment, Finding, Fit, Frequency, Platform, Report, Severity};
 use crate::platform::frequency::{self, CyclesFrom, KnownFrequencies, TscWatch};
-use crate::platform::{self, LibraryWatch, read_costs_ns};
-use crate::report::{Detail, machine, read};
+use crate::platform::{self, LibraryWatch, portable_read};
+use crate::report::{Collection, Detail, machine, read};
 use crate::runs::choose_cpu;
 use crate::text::counted;
 
@@ -25,78 +31,78 @@ const COMPARED: Duration = Duration::from_millis(100);
 
 /// The JSON document of `check`.
 #[derive(Serialize)]
-struct Checked {
-    date: String,
+struct Checked<'a> {
+    date: &'a str,
+    /// Whether the exit status is 0; the verdict on the clock alone is in the assessment.
     fit: bool,
-    findings: Vec<Finding>,
-    assessment: Assessment,
-    platform: Platform,
+    findings: &'a [Finding],
+    assessment: &'a Assessment,
+    platform: &'a Platform,
     #[serde(skip_serializing_if = "Option::is_none")]
-    frequency: Option<Frequency>,
+    frequency: Option<&'a Frequency>,
 }
 
-/// Runs the command. Returns `true` if no finding is a problem and no clock is wrong.
+/// Runs the command. Returns `true` if no finding is a problem and no clock is wrong, or if the clock of
+/// no machine is unfit.
 ///
 /// # Errors
 /// When the CPU cannot be used, the report cannot be read, or the output cannot be written.
 pub fn run(args: &CheckArgs, output: &mut dyn Write) -> CommandResult<bool> {
     let outputs = prepare_outputs(&args.output)?;
-    let mut report = match &args.from {
-        Some(file) => read(file).map_err(failed)?,
-        None => {
-            let cpu = choose_cpu(args.cpu)?;
-            let frequency = args.verbose.then(|| measure_frequency(cpu)).transpose()?;
-            let library = LibraryWatch::begin();
-            timers::pause(COMPARED);
-            let mut platform = platform::identify(cpu);
-            library.end(&mut platform);
-            let mut report = Report {
-                platform,
-                frequency: frequency.unwrap_or_default(),
-                created: date(),
-                ..Report::default()
-            };
-            assess(&mut report);
-            report
-        }
+    let (mut report, measured) = match &args.from[..] {
+        [] => measure_machine(args)?,
+        [file] if !file.is_dir() => (read(file).map_err(failed)?, None),
+        paths => return check_machines(paths, outputs, output),
     };
-    let mut compared = report.platform.library_clocks.iter().flatten();
-    let can_read = args.from.is_none() && compared.all(|clock| clock.failure.is_none());
     let findings = judge(&Facts {
         machine: Some(&report.platform),
         run: Some(&report),
-        read_costs_ns: can_read.then(read_costs_ns).flatten(),
+        read: measured.or(PortableRead::of(&report)),
         ..Facts::default()
     });
+    judge_fit(&mut report, &findings);
     let node = report.node.take();
-    let machine = args.verbose.then(|| machine::facts(&report, Detail::Full));
-    let Report {
-        platform,
-        frequency,
-        created: date,
-        assessment,
-        ..
-    } = report;
+    let is_problem = |finding: &Finding| finding.severity == Severity::Problem;
     let checked = Checked {
-        date,
-        // The most severe comes first.
-        fit: findings
-            .first()
-            .is_none_or(|it| it.severity != Severity::Problem)
-            && assessment.wrong.is_empty(),
-        findings,
-        assessment,
-        platform,
-        frequency: args.verbose.then_some(frequency),
+        date: &report.created,
+        fit: !findings.iter().any(is_problem) && report.assessment.wrong.is_empty(),
+        findings: &findings,
+        assessment: &report.assessment,
+        platform: &report.platform,
+        frequency: args.verbose.then_some(&report.frequency),
     };
+    let machine = args.verbose.then(|| machine::facts(&report, Detail::Full));
     let document = machine_document(node.as_deref(), &checked)
-        .paragraphs(checked.assessment.wrong_in_words())
-        .paragraphs(clock_verdict(&checked))
-        .findings(selected_findings(&checked.findings, args.verbose))
-        .paragraph(summary(&checked.findings))
+        .paragraphs(report.assessment.wrong_in_words())
+        .paragraph(format!(
+            "CLOCK_MONOTONIC: {}.",
+            report.assessment.fit_in_words()
+        ))
+        .findings(selected_findings(&findings, args.verbose))
+        .paragraph(summary(&findings))
         .conditions(machine.unwrap_or_default());
     emit(&document, outputs, output)?;
     Ok(checked.fit)
+}
+
+/// A report of this machine without timers, and how its portable clock is read.
+fn measure_machine(args: &CheckArgs) -> CommandResult<(Report, Option<PortableRead>)> {
+    let cpu = choose_cpu(args.cpu)?;
+    let frequency = args.verbose.then(|| measure_frequency(cpu)).transpose()?;
+    let library = LibraryWatch::begin();
+    timers::pause(COMPARED);
+    let mut platform = platform::identify(cpu);
+    library.end(&mut platform);
+    let mut compared = platform.library_clocks.iter().flatten();
+    let can_read = compared.all(|clock| clock.failure.is_none());
+    let mut report = Report {
+        platform,
+        frequency: frequency.unwrap_or_default(),
+        created: date(),
+        ..Report::default()
+    };
+    assess(&mut report);
+    Ok((report, can_read.then(portable_read).flatten()))
 }
 
 /// The frequency of a CPU now.
@@ -113,28 +119,46 @@ fn measure_frequency(cpu: Option<u32>) -> CommandResult<Frequency> {
     summary.map_err(failed)
 }
 
-/// The codes of the findings about the clocks themselves; the other findings are about the rest of
-/// the machine.
-const CLOCK_FINDINGS: [&str; 4] = ["clock-source", "libc-clock", "tsc", "read-cost"];
+/// One of many machines: its name, or else the file of its report, and the verdict on its clock.
+#[derive(Serialize)]
+struct Machine {
+    node: String,
+    created: String,
+    fit: Fit,
+    fit_reason: String,
+    #[serde(skip)]
+    verdict: String,
+}
 
-/// A sentence that says whether the clock is good, unless others say what is wrong.
-fn clock_verdict(checked: &Checked) -> Option<String> {
-    if !checked.assessment.wrong.is_empty() {
-        return None;
-    }
-    let find = |code| checked.findings.iter().find(|it| it.code == code);
-    // Without a problem, the clock source decides.
-    let about = CLOCK_FINDINGS.into_iter().filter_map(find);
-    let worst = about.min_by_key(|it| it.severity != Severity::Problem)?;
-    let source = checked.platform.clocksource.current.as_deref();
-    Some(match worst.severity {
-        Severity::Problem if worst.code == "read-cost" => {
-            format!("The clock is right but slow: {}.", worst.message())
-        }
-        Severity::Problem => format!("The clock is not good: {}.", worst.message()),
-        Severity::Unknown => format!("The clock: {}.", worst.message()),
-        _ => format!("The clock is good: its source is {}.", source?),
-    })
+/// Prints a line for each machine of the reports: by the last one that shows whether its clock is fit.
+fn check_machines(
+    paths: &[PathBuf],
+    outputs: Outputs,
+    output: &mut dyn Write,
+) -> CommandResult<bool> {
+    let found = Collection::read(paths, |path, report| Machine {
+        node: report.node.unwrap_or_else(|| path.display().to_string()),
+        created: report.created,
+        fit: report.assessment.fit,
+        verdict: report.assessment.fit_in_words(),
+        fit_reason: report.assessment.fit_reason,
+    });
+    let is_complete = report_unreadable(&found.refused, found.reports.len())?;
+    let mut machines: Vec<Machine> = found.reports.into_iter().map(|it| it.content).collect();
+    let is_unknown = |it: &Machine| it.fit == Fit::Unknown;
+    machines
+        .sort_by_cached_key(|it| (it.node.clone(), is_unknown(it), Reverse(it.created.clone())));
+    machines.dedup_by(|other, last| other.node == last.node);
+    machines.sort_by_key(|it| it.fit);
+    let [unfit, unknown, fit] =
+        Fit::ALL.map(|fit| machines.iter().filter(|it| it.fit == fit).count());
+    let lines = machines
+        .iter()
+        .map(|it| format!("{}: {}", it.node, it.verdict));
+    let document = lines.fold(Document::new(&machines), Document::line);
+    let counts = format!("{unfit} not fit, {unknown} not known, {fit} fit");
+    emit(&document.line(counts), outputs, output)?;
+    Ok(is_complete && unfit == 0)
 }
 
 /// The findings to print: all if `verbose`, otherwise problems and notes, the notes in short form.
@@ -147,17 +171,11 @@ fn selected_findings(findings: &[Finding], verbose: bool) -> impl Iterator<Item 
 
 /// A sentence with the number of findings of each severity.
 fn summary(findings: &[Finding]) -> String {
-    let count = |severity| {
-        findings
-            .iter()
-            .filter(|finding| finding.severity == severity)
-            .count()
-    };
+    let count = |severity| findings.iter().filter(|it| it.severity == severity).count();
+    let [problems, notes, unknown, ok] = Severity::ALL.map(count);
     format!(
-        "{}, {}, {} unknown, {} ok (-v shows all). Nothing was changed.",
-        counted(count(Severity::Problem), "problem"),
-        counted(count(Severity::Note), "note"),
-        count(Severity::Unknown),
-        count(Severity::Ok),
+        "{}, {}, {unknown} unknown, {ok} ok (-v shows all). Nothing was changed.",
+        counted(problems, "problem"),
+        counted(notes, "note")
     )
 }

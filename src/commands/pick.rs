@@ -18,9 +18,8 @@ use crate::choice::{Choice, Language, RankedClock, Requirement, choose, clock_ro
 use crate::cli::PickArgs;
 use crate::document::Document;
 use crate::fields::conditions_in_words;
-use crate::findings::machine::slowing_library;
 use crate::format::{Format, Render, Style};
-use crate::model::{Nanos, Path, Report, value_of};
+use crate::model::{Nanos, Report, value_of};
 use crate::report::read;
 use crate::requests::{HostRequest, ProbeRequest, RunRequest, RuntimeName};
 use crate::text::numbers::{rate, significant, time, trimmed};
@@ -144,8 +143,7 @@ fn instead(clock: &RankedClock) -> String {
     format!("until then, measure with {call}: it is right here")
 }
 
-/// What a counter of the CPU saves, why not to use it, and the library that may make each read of the
-/// clock a system call.
+/// What a counter of the CPU saves, and why not to use it.
 fn saved(report: &Report, clock: &RankedClock, language: Option<Language>) -> Option<String> {
     /// What is saved matters from this share of the error on. *Judgement*.
     const LEAST_GAIN: f64 = 0.01;
@@ -154,14 +152,9 @@ fn saved(report: &Report, clock: &RankedClock, language: Option<Language>) -> Op
     let (row, other) = (clock_row(report, &clock.id)?, clock_row(report, counter)?);
     let saves = row.cost_ns?.value - other.cost_ns?.value;
     let plan = clock.figures.plan?;
-    let path = row.verdicts.as_ref()?.read_path.path;
-    let cause = slowing_library(&report.platform);
-    let cause = cause.filter(|_| path == Some(Path::SystemCall));
-    let because = cause.map(|cause| format!(" (the cause is probably {cause})"));
-    let because = because.unwrap_or_default();
     (saves > LEAST_GAIN * plan.error * plan.campaign_ns).then(|| {
         format!(
-            "{counter} saves {} per read here{because}; other machines may lack it, and its rate must be measured on each at start",
+            "{counter} saves {} per read here; other machines may lack it, and its rate must be measured on each at start",
             time(saves)
         )
     })

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use timers::os::library::{CALLS_DIRECTLY, CLOCKS, read_by_call};
 
+use crate::findings::machine::PortableRead;
 use crate::model::{LibraryClock, Platform};
 use crate::rate::library::{Bracket, compare};
 
@@ -82,11 +83,14 @@ fn brackets(index: usize) -> Option<Brackets> {
     Some(Ok((all, unit as u64)))
 }
 
-/// The mean costs of a read of the monotonic clock by the C library, and of the counter with a
-/// fence, in nanoseconds, each in the shortest of some series.
-pub fn read_costs_ns() -> Option<[f64; 2]> {
+/// How the portable clock is read, by the mean costs of its read and of the counter with a fence, each in
+/// the shortest of some series.
+pub fn portable_read() -> Option<PortableRead> {
+    let ns = read_cost_ns(PortableRead::ID)?;
     let [_, fenced] = timers::COUNTERS;
-    Some([read_cost_ns("monotonic")?, read_cost_ns(fenced)?])
+    let ratio = read_cost_ns(fenced).map(|counter| ns / counter);
+    let path = None;
+    Some(PortableRead { ns, path, ratio })
 }
 
 fn read_cost_ns(id: &str) -> Option<f64> {

@@ -28,7 +28,7 @@ use crate::text::cleaned;
 
 pub use activity::stolen_ns;
 pub use kernel::ntp;
-pub use library::{LibraryWatch, read_costs_ns};
+pub use library::{LibraryWatch, portable_read};
 pub use others::CpuUse;
 pub use quietest::{capable_cpus, quietest_cpu};
 pub use root::{Root, cpu_count};

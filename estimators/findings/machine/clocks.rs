@@ -5,13 +5,44 @@ use timers::clock_sources::{self, Reader, TIME_STAMP_COUNTER};
 
 use super::is_x86;
 use crate::findings::{ns, number, values};
-use crate::model::{Defect, DefectKind, Interval, LibraryClock, Platform, Unit, Values};
+use crate::model::{
+    Defect, DefectKind, Interval, LibraryClock, Path, Platform, Report, Unit, Values, value_of,
+};
 use crate::numbers::short_time;
 use crate::rate::correction::LargeCorrection;
 
 /// The largest ratio of a read by the C library to a fenced read of the counter.
 /// *Judgement*: 1.2 on Zen 4, up to 2 where the vDSO reads a page of the hypervisor.
 const MAX_READ_RATIO: f64 = 3.0;
+/// The cost of a read, in nanoseconds, that is too high.
+/// *Definition*: reads in user mode take 15 to 80 ns.
+const MAX_READ_NS: f64 = 100.0;
+
+/// How a program reads CLOCK_MONOTONIC by the C library.
+#[derive(Clone, Copy)]
+pub struct PortableRead {
+    /// The cost in nanoseconds.
+    pub ns: f64,
+    /// The path, if it was judged.
+    pub path: Option<Path>,
+    /// The ratio of the cost to that of a fenced read of the counter, if it is known instead.
+    pub ratio: Option<f64>,
+}
+
+impl PortableRead {
+    /// The id of the clock.
+    pub const ID: &str = "monotonic";
+
+    /// As a report has it.
+    pub fn of(report: &Report) -> Option<Self> {
+        let row = report.timers.iter().find(|row| row.id == Self::ID)?;
+        Some(Self {
+            ns: value_of(row.cost_ns).or(row.amortised_ns)?,
+            path: row.verdicts.as_ref().and_then(|all| all.read_path.path),
+            ratio: None,
+        })
+    }
+}
 
 rules! {
     pub static RULES;
@@ -83,12 +114,21 @@ rules! {
                 listed(alone.map(|clock| clock.id.clone())).map(|clocks| values! { clocks })
             };
     }
-    "read-cost" {
-        Problem "a read of CLOCK_MONOTONIC takes {read}, {ratio} times as long as a fenced read of the counter ({counter})<. Cause: probably {cause}>"
+    "read-cost" about "the path and the cost of a read of CLOCK_MONOTONIC" {
+        Problem "a read of CLOCK_MONOTONIC <{path} and >takes {read}<, {ratio} times as long as a fenced read of the counter><. Cause: probably {cause}>"
             => "find what slows the vDSO: the clock source, a preloaded library, a sandbox, a tracer, an emulator",
-            |read_costs_ns, machine| {
-                let ([read, counter], ratio) = (read_costs_ns.map(ns), read_costs_ns[0] / read_costs_ns[1]);
-                (ratio > MAX_READ_RATIO).then(|| values! { read, counter, ratio: number(ratio, Unit::Ratio), cause: slowing_library(machine) })
+            |read, machine| {
+                let is_slow = read.ns >= MAX_READ_NS || read.ratio > Some(MAX_READ_RATIO);
+                // A read that takes not much longer than one of the counter is no system call.
+                let path = match read.path.or(read.ratio.map(|_| Path::UserMode)) {
+                    Some(Path::SystemCall) => Some("is a system call"),
+                    Some(Path::Trapped) => Some("traps to the hypervisor"),
+                    None if !is_slow => return None,
+                    _ => None,
+                };
+                let ratio = read.ratio.map(|times| number(times, Unit::Ratio));
+                (is_slow || path.is_some())
+                    .then(|| values! { path, read: ns(read.ns), ratio, cause: slowing_library(machine) })
             };
     }
 }
@@ -146,7 +186,7 @@ pub fn library_defect(clock: &LibraryClock) -> Option<Defect> {
 }
 
 /// The preloaded libraries, if they may be why reads are slow: the clock source is not.
-pub fn slowing_library(machine: &Platform) -> Option<String> {
+pub(in crate::findings) fn slowing_library(machine: &Platform) -> Option<String> {
     let source = clock_sources::find(machine.clocksource.current.as_deref()?)?;
     machine
         .preloads()

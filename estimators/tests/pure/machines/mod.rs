@@ -1,7 +1,7 @@
 //! Judgements of machines that do not exist, one thing wrong with each.
 
 use estimators::findings::Facts;
-use estimators::findings::machine;
+use estimators::findings::machine::{self, PortableRead};
 use estimators::model::{ClockSource, CoreKind, CpuQuota, IdleState, Load, Ntp, Platform, Waiting};
 use estimators::model::{Finding, Severity};
 
@@ -48,6 +48,11 @@ fn ready() -> Platform {
 fn judge(platform: &Platform) -> Vec<Finding> {
     machine::judge(&Facts {
         machine: Some(platform),
+        read: platform.library_clocks.as_ref().map(|_| PortableRead {
+            ns: 20.0,
+            path: None,
+            ratio: Some(1.2),
+        }),
         ..Facts::default()
     })
 }
