@@ -16,13 +16,14 @@ pub use crate::fields::{Detail, Fact};
 pub use archive::{Archive, Baselines, Unresolved, home, is_baseline_name};
 pub use collection::{Collection, ReportFile, files};
 pub use facts::facts;
+pub use notes::reasons;
 pub(crate) use output::parent;
 pub use output::{OutputError, StandardOutput, WholeFile, append, is_stdout};
 pub use range::InvalidReport;
 pub use read::{ReadError, checked, parse, parse_bytes, parse_line, read};
 #[cfg(feature = "schema")]
 pub use schema::schema;
-pub use sections::{TimerTable, document, reasons, tables};
+pub use sections::{Section, document, sections};
 
 #[cfg(feature = "schema")]
 mod schema {

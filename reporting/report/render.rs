@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use std::path::Path;
 
 use super::machine::name;
-use super::{Detail, document, tables};
+use super::{Detail, document, sections};
 use crate::fields::{Kind, cells, columns, slug};
 use crate::format::{Format, Render, Style, json, openmetrics};
 use crate::model::Report;
@@ -42,17 +42,22 @@ fn all_columns(report: &Report) -> Table<'static> {
 
 /// The main table of a report as people read it, with a caption.
 fn figures(report: &Report) -> Table<'static> {
-    let first = tables(report, Detail::Full).into_iter().next();
     let (kind, machine) = (Kind::main(report).in_words(), name(report));
     let (date, tool) = (report.created.split('T').next(), &report.tool);
-    let text = format!(
-        "{kind} of {machine}, measured on {} by {} {}, with 95 % intervals over processes.",
+    let measured = format!(
+        "measured on {} by {} {}, with 95 % intervals over processes",
         date.unwrap_or_default(),
         tool.name,
         tool.version
     );
+    let published = report.provenance.source.as_ref();
+    let origin = published.map_or(measured, |source| format!("published in {source}"));
+    let text = format!("{kind} of {machine}, {origin}.");
+    let first = sections(report).into_iter().next();
     Table {
         caption: Some(Caption::new(text, &slug(&report.platform))),
-        ..first.and_then(|first| first.table).unwrap_or_default()
+        ..first
+            .map(|first| first.table(Detail::Full))
+            .unwrap_or_default()
     }
 }

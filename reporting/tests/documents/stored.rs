@@ -8,7 +8,7 @@ use std::process::{Command, Stdio};
 use estimators::model::{Interval, Report};
 use reporting::fields::{Field, Kind, Row, columns, field, rows};
 use reporting::format::{Format, Render, Style};
-use reporting::report::{Collection, Detail, parse, tables};
+use reporting::report::{Collection, Detail, parse, sections};
 use reporting::tabulation::{RowOf, TableChoice};
 
 use crate::skipping;
@@ -92,8 +92,8 @@ fn is_rounded(text: &str, field: &Field, figure: Interval) -> bool {
 fn numbers_for_people_are_rounded_figures() {
     let mut numbers = 0;
     for report in reports() {
-        for shown in tables(&report, Detail::Full) {
-            let Some(table) = shown.table else { continue };
+        for shown in sections(&report) {
+            let table = shown.table(Detail::Full);
             let in_documents = table.for_documents().into_owned();
             for (format, table) in [
                 (Format::Table, &table),
