@@ -1,6 +1,6 @@
 //! Defines the fields of clocks, and the fields that rows of all kinds have.
 
-use super::{Field, Kind, Range, Read, Row, Visibility, field_table};
+use super::{Field, Kind, LabelOf, Range, Read, Row, Visibility, field_table};
 use crate::model::{
     Context, Core, Finding, Interval, Mode, ProcessFigures, ResolutionKind, TimerRow, Verdicts,
 };
@@ -34,9 +34,9 @@ pub(super) fn fields() -> Vec<Field> {
 /// Names, status and reason, which rows of all kinds have.
 fn identity_fields() -> Vec<Field> {
     field_table! { Read::Row, &Kind::ALL, |row| row;
-        timer: Text = row.id(), "Id of the timer", in_tables(Visibility::Always), by_platform(Visibility::Always), no_fact();
+        timer: Text = row.id(), "Id of the timer", in_tables(Visibility::Always), by_platform(Visibility::Always), no_fact(), label(LabelOf::Timer, "timer");
         label: Text = row.label(), "Source text of the call", titled("call"), no_fact();
-        runtime: Text = row.runtime(), "The runtime that hosts it, or `native`";
+        runtime: Text = row.runtime(), "The runtime that hosts it, or `native`", label(LabelOf::Timer, "runtime");
         device: Text = row.device().map(str::to_owned), "The device whose processor reads it", more("nothing if a CPU does");
         status: Text = row.status().name(), "Status of its characterisation", more("`ok`; `unresolved`: its step could not be determined, because it moves irregularly, too rarely or not at all; `failed`: it, or its agent, crashed, hung or answered wrongly; `unavailable`: it cannot be read on this machine");
         reason: Text = reason(row), "The reason, if the status is not `ok` or the Quality is 0", in_short();

@@ -58,7 +58,7 @@ pub struct Field {
     /// The OpenMetrics gauge of the field.
     pub metric: Option<Metric>,
     /// The OpenMetrics label of the field.
-    pub label: Option<(Info, &'static str)>,
+    pub label: Option<(LabelOf, &'static str)>,
     /// The name in comparisons.
     pub compared: Option<&'static str>,
     /// The valid values.
@@ -119,13 +119,15 @@ pub struct Metric {
     pub percentile: Option<&'static str>,
 }
 
-/// The OpenMetrics gauge that has a text as a label.
+/// The OpenMetrics gauges that have a field as a label.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Info {
+pub enum LabelOf {
     /// `timermeter_report_info`
     Report,
     /// `timermeter_platform_info`
     Platform,
+    /// All gauges of a timer.
+    Timer,
 }
 
 /// The source of the value of a field.
@@ -605,9 +607,9 @@ impl Field {
     }
 
     /// Adds a label.
-    fn label(self, info: Info, name: &'static str) -> Self {
+    fn label(self, of: LabelOf, name: &'static str) -> Self {
         Self {
-            label: Some((info, name)),
+            label: Some((of, name)),
             ..self
         }
     }

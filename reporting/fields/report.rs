@@ -4,10 +4,9 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::time::UNIX_EPOCH;
 
-use super::Info::{Platform as OfPlatform, Report as OfReport};
 use super::Visibility::{Always, Data, InDocuments, Wide};
 use super::clocks::{codes, joined};
-use super::{Field, FieldUnit, Kind, Range, Read, field_table};
+use super::{Field, FieldUnit, Kind, LabelOf, Range, Read, field_table};
 use crate::fields::slug;
 use crate::model::{
     CoreKind, Cpu, CpuOffset, Family, Interval, Platform, ProvenanceKind, Report, Status, TimerRow,
@@ -165,7 +164,7 @@ pub fn series(release: &str) -> String {
 
 fn device_fields() -> Vec<Field> {
     field_table! { Read::Report, REPORT, |report| report;
-        node: Text = &report.node, "Name of the node as given to the run", in_short(), by_platform(Data), label(OfReport, "node");
+        node: Text = &report.node, "Name of the node as given to the run", in_short(), by_platform(Data), label(LabelOf::Report, "node");
         devices: Text = joined(report.devices().iter().map(|device| device.name.clone()), ", "),
             "The devices whose processors read timers", in_short();
         device_frequency: Hertz = match report.devices()[..] { [device] => device.cycles_hz, _ => None },
@@ -175,7 +174,7 @@ fn device_fields() -> Vec<Field> {
 
 fn machine_fields() -> Vec<Field> {
     field_table! { Read::Report, REPORT, |machine| &machine.platform;
-        cpu: Text = cpu_name(machine), "Brand and generation of the CPU", more("if they are unknown, the model of the machine, or the architecture"), in_short(), of_cpu(), by_platform(Always), label(OfPlatform, "cpu");
+        cpu: Text = cpu_name(machine), "Brand and generation of the CPU", more("if they are unknown, the model of the machine, or the architecture"), in_short(), of_cpu(), by_platform(Always), label(LabelOf::Platform, "cpu");
         system: Text = system(machine), "Hypervisor, series of the kernel and architecture", derived(), no_fact(), by_platform(Always);
         cpu_vendor: Text = &machine.cpu.vendor, "Vendor of the CPU", no_fact(), of_cpu();
         cpu_family: Count = machine.cpu.family, "Family of the CPU, on x86", no_fact();
@@ -184,8 +183,8 @@ fn machine_fields() -> Vec<Field> {
         core_kinds: Text = core_kinds(&machine.cpu)?, "The kinds of cores with their CPUs, if there are several", titled("kinds of cores"), of_cpu();
         kernel_build: Text = &machine.kernel.version, "Build of the kernel", derived(), no_fact();
         cpu_stepping: Count = machine.cpu.stepping, "Stepping of the CPU, on x86", no_fact();
-        architecture: Text = &machine.cpu.architecture, "Instruction set architecture", by_platform(Data), label(OfPlatform, "architecture");
-        microcode: Text = &machine.cpu.microcode, "Revision of the microcode", of_cpu(), label(OfPlatform, "microcode");
+        architecture: Text = &machine.cpu.architecture, "Instruction set architecture", by_platform(Data), label(LabelOf::Platform, "architecture");
+        microcode: Text = &machine.cpu.microcode, "Revision of the microcode", of_cpu(), label(LabelOf::Platform, "microcode");
         cpus_online: Count = machine.cpu.online, "CPUs that are online";
         cpus_allowed: Text = &machine.cpu.allowed_list, "CPUs that the program may use";
         isolated: Text = &machine.cpu.isolated, "CPUs that the scheduler does not use (`isolcpus`)", titled("isolated CPUs"), of_cpu();
@@ -193,15 +192,15 @@ fn machine_fields() -> Vec<Field> {
         smt: Truth = machine.cpu.smt, "Whether a core runs more than one hardware thread", of_cpu();
         governor: Text = &machine.cpu.governor, "cpufreq governor", of_cpu();
         turbo: Truth = machine.cpu.turbo, "Whether the CPU may run above its nominal frequency", of_cpu();
-        hypervisor: Text = &machine.hypervisor, "Hypervisor", in_short(), by_platform(Data), label(OfPlatform, "hypervisor");
+        hypervisor: Text = &machine.hypervisor, "Hypervisor", in_short(), by_platform(Data), label(LabelOf::Platform, "hypervisor");
         product: Text = &machine.product, "Vendor and model of the machine (DMI)", more("in some clouds the instance type"),
             titled("machine");
         emulated: Truth = machine.emulator().is_some(), "Whether an emulator executed the program", no_fact();
-        os: Text = machine.os.name.as_ref().unwrap_or(&machine.os.family), "Distribution, or else the kind of system", by_platform(Data), label(OfPlatform, "os");
+        os: Text = machine.os.name.as_ref().unwrap_or(&machine.os.family), "Distribution, or else the kind of system", by_platform(Data), label(LabelOf::Platform, "os");
         os_family: Text = &machine.os.family, "`linux`, `windows`, `macos`", no_fact();
-        kernel: Text = &machine.kernel.release, "Release of the kernel", in_short(), by_platform(Data), label(OfPlatform, "kernel");
+        kernel: Text = &machine.kernel.release, "Release of the kernel", in_short(), by_platform(Data), label(LabelOf::Platform, "kernel");
         tick: Hertz = f64::from(machine.kernel.tick_hz?), "Timer interrupts per second on a busy CPU", of_cpu();
-        clock_source: Text = &machine.clocksource.current, "Clock source of the kernel", in_short(), of_cpu(), by_platform(Always), label(OfPlatform, "clocksource");
+        clock_source: Text = &machine.clocksource.current, "Clock source of the kernel", in_short(), of_cpu(), by_platform(Always), label(LabelOf::Platform, "clocksource");
         clock_sources: Text = joined(machine.clocksource.available.iter().cloned(), " "),
             "All available clock sources, separated by blanks", of_cpu();
         clock_parameters: Text = machine.clocksource.parameters.as_ref()?.join(" "), "Boot parameters about clocks", of_cpu();
@@ -247,15 +246,15 @@ fn run_fields() -> Vec<Field> {
     field_table! { Read::Report, REPORT, |report| report;
         date: Day = time(&report.created)?.split('T').next(), "Day on which the measurement began, UTC", in_short(), in_tables(Data), by_platform(Data);
         created: Text = time(&report.created), "When the measurement began", no_fact();
-        tool_version: Text = is_measured(report).then_some(&*report.tool.version), "Version of timermeter that measured", in_tables(Data), by_platform(Data), label(OfReport, "version");
-        profile: Text = &report.settings.plan, "`quick`, `default` or `thorough`", label(OfReport, "profile");
+        tool_version: Text = is_measured(report).then_some(&*report.tool.version), "Version of timermeter that measured", in_tables(Data), by_platform(Data), label(LabelOf::Report, "version");
+        profile: Text = &report.settings.plan, "`quick`, `default` or `thorough`", label(LabelOf::Report, "profile");
         seed: Text = report.settings.seed.to_string(), "Seed of all random choices", no_fact();
         measuring_cpu: Count = report.settings.cpu, "CPU that the measuring processes were pinned to", of_cpu();
         runtimes: Text = runtimes(report), "The runtimes whose timers were measured";
         fit: Text = report.assessment.fit.name(), "Whether CLOCK_MONOTONIC can be trusted and is read in user mode in less than 100 ns",
             more("`yes`, `no`, `unknown`"), no_fact();
         fit_reason: Text = &report.assessment.fit_reason, "Why it is not, or why that is unknown", no_fact();
-        provenance: Text = report.provenance.kind.name(), "`measured` by timermeter, or `published` elsewhere", no_fact(), by_platform(Data), label(OfReport, "provenance");
+        provenance: Text = report.provenance.kind.name(), "`measured` by timermeter, or `published` elsewhere", no_fact(), by_platform(Data), label(LabelOf::Report, "provenance");
         publication: Text = &report.provenance.source, "The publication of the figures, if timermeter did not measure them", titled("published in"), in_short();
         note: Text = &report.provenance.note, "What the publication says about its figures";
     }

@@ -1,16 +1,16 @@
 //! Defines the fields of sleep primitives and of periodic timers: one list, in which each kind leaves
 //! empty what it lacks.
 
-use super::{Field, Kind, Range, Read, Visibility, field_table};
+use super::{Field, Kind, LabelOf, Range, Read, Visibility, field_table};
 use crate::model::Granularity;
 use crate::table::CellValue;
 
 pub(super) fn fields() -> Vec<Field> {
     use Visibility::{Always, InFull};
     field_table! { Read::Row, &[Kind::Waits, Kind::Periods], |row| row;
-        slack: Nanoseconds = row.conditions()?.slack_ns? as f64, "Delay that the kernel may add to a wake-up to combine it with others (timer slack)", range(Range::INTEGER);
-        policy: Text = &row.conditions()?.policy, "Scheduling policy of the waiting thread";
-        on_cpu: Count = row.conditions()?.cpu, "The CPU that the process was pinned to", column("on-cpu", "on CPU");
+        slack: Nanoseconds = row.conditions()?.slack_ns? as f64, "Delay that the kernel may add to a wake-up to combine it with others (timer slack)", range(Range::INTEGER), label(LabelOf::Timer, "slack_seconds");
+        policy: Text = &row.conditions()?.policy, "Scheduling policy of the waiting thread", label(LabelOf::Timer, "policy");
+        on_cpu: Count = row.conditions()?.cpu, "The CPU that the process was pinned to", column("on-cpu", "on CPU"), label(LabelOf::Timer, "cpu");
         request: Nanoseconds = row.request_ns()? as f64, "The requested length, or the period",
             column("request", "asked"), in_tables(Always);
         late_p50: Nanoseconds = row.lateness()?.p50_ns?,

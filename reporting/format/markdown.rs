@@ -40,7 +40,7 @@ pub(super) fn table(table: &Table<'_>) -> String {
     let line = |cells: Vec<String>| format!("| {} |\n", cells.join(" | "));
     let paragraph = |text: &str| Some(escape(text) + "\n").filter(|text| text != "\n");
     let columns = || table.columns.iter();
-    let headings = columns().map(|column| escape(column.document_heading()));
+    let headings = columns().map(|column| escape(column.heading));
     let sides = columns().map(|column| if column.right_aligned { "--:" } else { ":--" });
     let rows = table.rows.iter().map(|row| {
         let cells = table.cells(row).map(|(column, cell)| {

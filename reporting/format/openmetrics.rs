@@ -10,7 +10,7 @@ use std::time::UNIX_EPOCH;
 
 use indexmap::IndexMap;
 
-use crate::fields::{Field, FieldSource, Info, Kind, Row, fields, fields_of, rows};
+use crate::fields::{Field, FieldSource, Kind, LabelOf, Row, fields, fields_of, rows};
 use crate::model::{Outcome, Report, Verdicts};
 use crate::text::{clipped, plain};
 
@@ -42,14 +42,23 @@ impl Labels {
         Self(format!("{}{separator}{name}=\"{value}\"", self.0))
     }
 
-    /// Adds the labels of an info metric, each with the value of its field.
-    fn with_fields<'a>(&self, info: Info, source: impl Into<FieldSource<'a>> + Copy) -> Self {
-        let labels = fields()
-            .iter()
-            .filter_map(|field| Some((field, field.label?)));
-        let labels = labels.filter(|(_, (of, _))| *of == info);
-        labels.fold(self.clone(), |labels, (field, (_, name))| {
-            labels.with(name, field.value(source).as_text())
+    /// Adds the fields that are labels of a gauge, with their values in base units.
+    fn with_fields<'a>(
+        &self,
+        of: LabelOf,
+        fields: impl Iterator<Item = &'static Field>,
+        source: impl Into<FieldSource<'a>> + Copy,
+    ) -> Self {
+        let labels =
+            fields.filter_map(|field| Some((field, field.label.filter(|it| it.0 == of)?.1)));
+        labels.fold(self.clone(), |labels, (field, name)| {
+            match field.figure(source) {
+                Some(figure) => {
+                    let (_, scale) = field.unit.rules().base_unit;
+                    labels.with(name, &(figure.value / scale).to_string())
+                }
+                None => labels.with(name, field.value(source).as_text()),
+            }
         })
     }
 }
@@ -148,7 +157,7 @@ fn add_report(metrics: &mut Metrics, report: &Report) {
     metrics.gauge(
         "timermeter_report_info",
         "Version, profile and origin of the report.",
-        &run.with_fields(Info::Report, report),
+        &run.with_fields(LabelOf::Report, fields().iter(), report),
         1.0,
     );
     for finding in &report.findings {
@@ -162,7 +171,7 @@ fn add_report(metrics: &mut Metrics, report: &Report) {
     metrics.gauge(
         "timermeter_platform_info",
         "The machine; a label is empty if the value is unknown.",
-        &run.with_fields(Info::Platform, report),
+        &run.with_fields(LabelOf::Platform, fields().iter(), report),
         1.0,
     );
     let source = &report.platform.clocksource;
@@ -186,23 +195,9 @@ fn add_row(metrics: &mut Metrics, row: Row) {
         Kind::Waits => ("timermeter_wait_", "length_seconds"),
         Kind::Periods => ("timermeter_period_", "period_seconds"),
     };
-    let seconds = |ns: u64| (ns as f64 / 1e9).to_string();
-    let mut labels = Labels::default()
-        .with("timer", row.id())
-        .with("runtime", row.runtime());
-    if let Some(conditions) = row.conditions() {
-        let slack = conditions.slack_ns.map(seconds).unwrap_or_default();
-        let cpu = conditions
-            .cpu
-            .map(|cpu| cpu.to_string())
-            .unwrap_or_default();
-        labels = labels
-            .with("policy", &conditions.policy)
-            .with("slack_seconds", &slack)
-            .with("cpu", &cpu);
-    }
+    let labels = Labels::default().with_fields(LabelOf::Timer, fields_of(row.kind()), row);
     let labels_of = |one: Row| match one.request_ns() {
-        Some(ns) => labels.with(length, &seconds(ns)),
+        Some(ns) => labels.with(length, &(ns as f64 / 1e9).to_string()),
         None => labels.clone(),
     };
     metrics.gauge(
@@ -219,16 +214,13 @@ fn add_row(metrics: &mut Metrics, row: Row) {
     }
     let verdicts = row.clock().and_then(|row| row.verdicts.as_ref());
     for answer in verdicts.into_iter().flat_map(Verdicts::answers) {
-        let value = match answer.outcome {
-            Outcome::Pass => Some(1.0),
-            Outcome::Fail => Some(0.0),
-            Outcome::NotApplicable | Outcome::NotTested => None,
-        };
+        let outcomes = [Outcome::Fail, Outcome::Pass];
+        let value = outcomes.iter().position(|it| *it == answer.outcome);
         metrics.gauge(
             &format!("{prefix}trusted"),
             "1 if the timer passed the question of trust, 0 if it failed; absent if it was not tested or does not apply.",
             &labels.with("question", answer.question.name()),
-            value,
+            value.map(|it| it as f64),
         );
     }
 }

@@ -135,55 +135,36 @@ impl TableColumn {
 
     /// Formats a cell for people. Text is neither cleaned nor escaped.
     pub fn format_cell(&self, cell: &CellValue) -> String {
-        self.format(self.notation, cell)
-    }
-
-    /// Formats a cell for documents, in which each time has a suitable unit. The ends of an interval
-    /// follow in the same unit, as in `21.20 ns [20.91, 21.50]`.
-    pub fn format_in_document(&self, cell: &CellValue) -> String {
-        let notation = match self.time_heading() {
-            Some(_) => Notation::Time,
-            None => self.notation,
-        };
-        let text = self.format(notation, cell);
-        let ends = match cell {
-            CellValue::Figure(figure) => match notation {
-                Notation::HalfWidth => String::new(),
-                Notation::Percent => ends_like(figure.map(|share| 100.0 * share), &text),
-                _ => ends_like(*figure, &text),
-            },
-            _ => String::new(),
-        };
-        text + &ends
-    }
-
-    /// The heading for documents, in which each cell has its own unit.
-    pub fn document_heading(&self) -> &'static str {
-        self.time_heading().unwrap_or(self.heading)
-    }
-
-    /// The heading without its unit if the unit is nanoseconds; otherwise `None`.
-    fn time_heading(&self) -> Option<&'static str> {
-        self.heading
-            .strip_suffix(" (ns)")
-            .filter(|_| self.notation == Notation::Significant)
-    }
-
-    fn format(&self, notation: Notation, cell: &CellValue) -> String {
         match cell {
             CellValue::Nothing => NOTHING.to_owned(),
-            CellValue::Figure(figure) => match (notation, figure.ends()) {
+            CellValue::Figure(figure) => match (self.notation, figure.ends()) {
                 (Notation::HalfWidth, Some((low, high))) => {
                     let half = (figure.value - low).max(high - figure.value);
                     with_half_width(figure.value, half)
                 }
-                _ => notation.number(figure.value),
+                (notation, _) => notation.number(figure.value),
             },
-            CellValue::AtMost(bound) => format!("≤ {}", notation.number(*bound)),
-            CellValue::Amortised(mean) => format!("{} (amortised)", notation.number(*mean)),
+            CellValue::AtMost(bound) => format!("≤ {}", self.notation.number(*bound)),
+            CellValue::Amortised(mean) => format!("{} (amortised)", self.notation.number(*mean)),
             CellValue::Link { text, .. } => text.to_string(),
             other => other.to_string(),
         }
+    }
+
+    /// Formats a cell for documents, in which the ends of an interval follow the number in its unit,
+    /// as in `21.20 ns [20.91, 21.50]`.
+    pub fn format_in_document(&self, cell: &CellValue) -> String {
+        let text = self.format_cell(cell);
+        let ends = match (cell, self.notation) {
+            (CellValue::Figure(figure), Notation::Percent) => {
+                ends_like(figure.map(|share| 100.0 * share), &text)
+            }
+            (CellValue::Figure(figure), notation) if notation != Notation::HalfWidth => {
+                ends_like(*figure, &text)
+            }
+            _ => String::new(),
+        };
+        text + &ends
     }
 }
 

@@ -79,14 +79,11 @@ impl CellValue {
         let Self::Link { href, .. } = self else {
             return None;
         };
-        let mut address = String::new();
-        for byte in plain(href).bytes() {
-            match byte {
-                b'0'..=b'9' | b'A'..=b'Z' | b'a'..=b'z' => address.push(byte.into()),
-                _ if b"-._~:/?#@!$&*+,;=%".contains(&byte) => address.push(byte.into()),
-                _ => address += &format!("%{byte:02X}"),
-            }
-        }
+        let encoded = |byte: u8| match byte.is_ascii_alphanumeric() {
+            false if !b"-._~:/?#@!$&*+,;=%".contains(&byte) => format!("%{byte:02X}"),
+            _ => char::from(byte).to_string(),
+        };
+        let address: String = plain(href).bytes().map(encoded).collect();
         let start = address.split(['/', '?', '#']).next()?;
         let is_usual = ["http:", "https:"].contains(&start) || !start.contains(':');
         is_usual.then_some(address)
@@ -125,82 +122,35 @@ impl fmt::Display for CellValue {
     }
 }
 
-/// A number that is not finite becomes [`CellValue::Nothing`].
-impl From<f64> for CellValue {
-    fn from(number: f64) -> Self {
-        if number.is_finite() {
-            Self::Figure(Interval::unbounded(number))
-        } else {
-            Self::Nothing
-        }
-    }
+macro_rules! cells_from {
+    ($($(#[$doc:meta])* $from:ty: $value:ident => $cell:expr;)*) => {
+        $($(#[$doc])* impl From<$from> for CellValue {
+            fn from($value: $from) -> Self {
+                $cell
+            }
+        })*
+    };
 }
 
-impl From<Interval> for CellValue {
-    fn from(figure: Interval) -> Self {
-        Self::Figure(figure)
-    }
-}
-
-impl From<u32> for CellValue {
-    fn from(count: u32) -> Self {
-        Self::Count(count.into())
-    }
-}
-
-impl From<i64> for CellValue {
-    fn from(count: i64) -> Self {
-        Self::Count(count)
-    }
-}
-
-/// A number that does not fit into `i64` becomes [`CellValue::Nothing`].
-impl From<u64> for CellValue {
-    fn from(count: u64) -> Self {
-        i64::try_from(count).map_or(Self::Nothing, Self::Count)
-    }
-}
-
-impl From<bool> for CellValue {
-    fn from(truth: bool) -> Self {
-        Self::Truth(truth)
-    }
-}
-
-impl From<&str> for CellValue {
-    fn from(text: &str) -> Self {
-        Self::Text(text.into())
-    }
-}
-
-impl From<String> for CellValue {
-    fn from(text: String) -> Self {
-        Self::Text(text.into())
-    }
-}
-
-impl From<&String> for CellValue {
-    fn from(text: &String) -> Self {
-        Self::Text(text.as_str().into())
-    }
-}
-
-impl From<Arc<str>> for CellValue {
-    fn from(text: Arc<str>) -> Self {
-        Self::Text(text)
-    }
+cells_from! {
+    /// A number that is not finite becomes [`CellValue::Nothing`].
+    f64: number => Some(number).filter(|it| it.is_finite()).map(Interval::unbounded).into();
+    Interval: figure => Self::Figure(figure);
+    u32: count => Self::Count(count.into());
+    i64: count => Self::Count(count);
+    /// A number that does not fit into `i64` becomes [`CellValue::Nothing`].
+    u64: count => i64::try_from(count).ok().into();
+    bool: truth => Self::Truth(truth);
+    &str: text => Self::Text(text.into());
+    String: text => Self::Text(text.into());
+    &String: text => Self::Text(text.as_str().into());
+    Arc<str>: text => Self::Text(text);
+    &Option<String>: text => text.as_deref().into();
 }
 
 /// `None` becomes [`CellValue::Nothing`].
 impl<T: Into<Self>> From<Option<T>> for CellValue {
     fn from(value: Option<T>) -> Self {
         value.map_or(Self::Nothing, Into::into)
-    }
-}
-
-/// `None` becomes [`CellValue::Nothing`].
-impl From<&Option<String>> for CellValue {
-    fn from(text: &Option<String>) -> Self {
-        text.as_deref().map_or(Self::Nothing, Self::from)
     }
 }

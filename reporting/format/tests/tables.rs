@@ -1,6 +1,6 @@
 use proptest::prelude::*;
 
-use super::{Format, Render, Style, csv, html, latex, markdown};
+use crate::format::{Format, Render, Style, csv, html, latex, markdown};
 use crate::table::{CellValue, Notation, Table, TableColumn};
 
 #[test]
@@ -195,7 +195,7 @@ fn links_are_relative_or_of_the_web() {
 }
 
 fn latex_escaped(text: &str) -> String {
-    super::escape_with(text, latex::escape)
+    crate::format::escape_with(text, latex::escape)
 }
 
 #[test]

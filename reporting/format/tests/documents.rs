@@ -2,8 +2,8 @@
 
 use serde_json::json;
 
-use super::{Format, Render, Style};
 use crate::document::{Document, FindingText};
+use crate::format::{Format, Render, Style};
 use crate::model::Severity;
 use crate::table::{Notation, Table, TableColumn};
 
