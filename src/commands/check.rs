@@ -15,7 +15,7 @@ use super::{
 };
 use crate::assessment::{assess, judge_fit};
 use crate::cli::CheckArgs;
-use crate::document::{Document, FindingText};
+use crate::document::Document;
 use crate::findings::Facts;
 use crate::findings::machine::{PortableRead, judge};
 use crate::model::{Assessment, Finding, Fit, Frequency, Platform, Report, Severity};
@@ -71,6 +71,9 @@ pub fn run(args: &CheckArgs, output: &mut dyn Write) -> CommandResult<bool> {
         platform: &report.platform,
         frequency: args.verbose.then_some(&report.frequency),
     };
+    let printed = findings
+        .iter()
+        .filter(|it| args.verbose || it.severity <= Severity::Note);
     let machine = args.verbose.then(|| machine::facts(&report, Detail::Full));
     let document = machine_document(node.as_deref(), &checked)
         .paragraphs(report.assessment.wrong_in_words())
@@ -78,7 +81,7 @@ pub fn run(args: &CheckArgs, output: &mut dyn Write) -> CommandResult<bool> {
             "CLOCK_MONOTONIC: {}.",
             report.assessment.fit_in_words()
         ))
-        .findings(selected_findings(&findings, args.verbose))
+        .findings(printed.map(|it| finding_text(it, args.verbose)))
         .paragraph(summary(&findings))
         .conditions(machine.unwrap_or_default());
     emit(&document, outputs, output)?;
@@ -119,15 +122,13 @@ fn measure_frequency(cpu: Option<u32>) -> CommandResult<Frequency> {
     summary.map_err(failed)
 }
 
-/// One of many machines: its name, or else the file of its report, and the verdict on its clock.
+/// One of many machines: its name, or else the file of its report, and what follows from it.
 #[derive(Serialize)]
 struct Machine {
     node: String,
     created: String,
-    fit: Fit,
-    fit_reason: String,
-    #[serde(skip)]
-    verdict: String,
+    #[serde(flatten)]
+    assessment: Assessment,
 }
 
 /// Prints a line for each machine of the reports: by the last one that shows whether its clock is fit.
@@ -139,34 +140,22 @@ fn check_machines(
     let found = Collection::read(paths, |path, report| Machine {
         node: report.node.unwrap_or_else(|| path.display().to_string()),
         created: report.created,
-        fit: report.assessment.fit,
-        verdict: report.assessment.fit_in_words(),
-        fit_reason: report.assessment.fit_reason,
+        assessment: report.assessment,
     });
     let is_complete = report_unreadable(&found.refused, found.reports.len())?;
     let mut machines: Vec<Machine> = found.reports.into_iter().map(|it| it.content).collect();
-    let is_unknown = |it: &Machine| it.fit == Fit::Unknown;
-    machines
-        .sort_by_cached_key(|it| (it.node.clone(), is_unknown(it), Reverse(it.created.clone())));
+    let is_known = |it: &Machine| it.assessment.fit != Fit::Unknown;
+    machines.sort_by_cached_key(|it| Reverse((it.node.clone(), is_known(it), it.created.clone())));
     machines.dedup_by(|other, last| other.node == last.node);
-    machines.sort_by_key(|it| it.fit);
-    let [unfit, unknown, fit] =
-        Fit::ALL.map(|fit| machines.iter().filter(|it| it.fit == fit).count());
-    let lines = machines
-        .iter()
-        .map(|it| format!("{}: {}", it.node, it.verdict));
+    machines.sort_by_cached_key(|it| (it.assessment.fit, it.node.clone()));
+    let fits = || machines.iter().map(|it| it.assessment.fit);
+    let [unfit, unknown, fit] = Fit::ALL.map(|fit| fits().filter(|it| *it == fit).count());
+    let line = |it: &Machine| format!("{}: {}", it.node, it.assessment.fit_in_words());
+    let lines = machines.iter().map(line);
     let document = lines.fold(Document::new(&machines), Document::line);
     let counts = format!("{unfit} not fit, {unknown} not known, {fit} fit");
     emit(&document.line(counts), outputs, output)?;
     Ok(is_complete && unfit == 0)
-}
-
-/// The findings to print: all if `verbose`, otherwise problems and notes, the notes in short form.
-fn selected_findings(findings: &[Finding], verbose: bool) -> impl Iterator<Item = FindingText> {
-    findings
-        .iter()
-        .filter(move |finding| verbose || finding.severity <= Severity::Note)
-        .map(move |finding| finding_text(finding, verbose))
 }
 
 /// A sentence with the number of findings of each severity.
