@@ -1,7 +1,7 @@
 //! Plots all clocks of a report: the cost of a read over the step, with lines of equal Quality.
 
-use super::{Axis, Canvas, Plot, Point, number};
-use crate::model::{Report, ResolutionKind, TimerRow, value_of};
+use super::{Axis, Plot, Point};
+use crate::model::{Report, value_of};
 use crate::quality::{COST_EXPONENT, RESOLUTION_EXPONENT};
 use crate::text::numbers::short_time;
 
@@ -16,108 +16,87 @@ pub const WIDE: (u32, u32) = (1170, 520);
 pub const NARROW: (u32, u32) = (430, 560);
 
 /// The plot of a report, in which the recommended clock is marked. `None` if no clock has a step and a
-/// cost in cycles.
+/// cost.
 pub fn ranking(report: &Report, size: (u32, u32)) -> Option<Plot> {
     let recommended = report.assessment.recommended();
-    // Cycles of different processors are not compared.
+    // Those of different processors are not compared.
     let of_devices = report.is_of_devices();
-    let rows = report
-        .timers
-        .iter()
-        .filter(|row| row.device.is_some() == of_devices);
+    let rows = report.timers.iter();
+    let rows = rows.filter(|row| row.device.is_some() == of_devices);
     let mut hertz = rows
         .clone()
         .filter_map(|row| row.cycles_hz(value_of(report.frequency.cycles())));
-    // The axes are in time if the time of a cycle is known.
-    let cycle_ns = hertz.next().map(|hertz| 1e9 / hertz);
-    let cycle = cycle_ns.unwrap_or(1.0);
-    let known = rows.filter_map(|row| Some((&*row.id, cycles(row)?.map(|cycles| cycles * cycle))));
+    // A step and a cost count as at least one cycle, as in formula (1) of the paper.
+    let cycle = hertz.next().map_or(0.0, |hertz| 1e9 / hertz);
+    let known = rows.filter_map(|row| {
+        let at = [row.resolution_ns?, row.cost_ns?].map(|figure| figure.value.max(cycle));
+        at.iter().all(|ns| *ns > 0.0).then_some((&*row.id, at))
+    });
     let mut known: Vec<(&str, Point)> = known.collect();
     known.sort_by_key(|(id, _)| Some(*id) != recommended);
-    let places: Vec<Point> = known.iter().map(|(_, at)| *at).collect();
-    let (write, [step, cost]): (fn(f64) -> String, _) = match cycle_ns {
-        Some(_) => (short_time, ["step", "cost of a read"]),
-        None => (number, ["step in cycles", "cost of a read in cycles"]),
-    };
     let axis = |label, index: usize| {
-        let values = || places.iter().map(|at| at[index]);
+        let values = || known.iter().map(|(_, at)| at[index]);
         let (least, most) = (values().reduce(f64::min)?, values().reduce(f64::max)?);
         // Together at least a decade.
         let margin = (10.0 * least / most).sqrt().max(MARGIN);
         Some(Axis {
-            label,
-            write,
-            from: least / margin,
-            to: most * margin,
             is_log: true,
+            ..Axis::new(label, short_time, [least / margin, most * margin])
         })
     };
-    let mut canvas = Canvas::new(size, [axis(step, 0)?, axis(cost, 1)?])?;
-    let percents = (10..100).step_by(10);
-    let lines =
-        percents.filter_map(|percent| Some((percent, line(percent.into(), cycle, &canvas.axes)?)));
-    let lines: Vec<(i32, [Point; 2])> = lines.collect();
-    for (_, [from, to]) in &lines {
-        canvas.line("level", *from, *to);
+    let axes = [axis("step", 0)?, axis("cost of a read", 1)?];
+    let mut plot = Plot::new("All clocks", size, axes)?;
+    let lines = (10..100).step_by(10).filter_map(|percent| {
+        let ends = line(percent.into(), cycle, &plot.axes)?;
+        Some((format!("Quality {percent} %"), ends))
+    });
+    let lines: Vec<(String, [Point; 2])> = lines.collect();
+    for (_, ends) in &lines {
+        plot.line("level", *ends);
     }
-    canvas.points(&places);
-    if Some(known[0].0) == recommended {
-        canvas.ring(places[0]);
+    plot.points(known.iter().map(|(_, at)| *at));
+    if let Some((_, at)) = known.first().filter(|(id, _)| Some(*id) == recommended) {
+        plot.ring(*at);
     }
     // The clocks at nearly the same point, the first of which is labelled.
     let mut clusters: Vec<(Point, Vec<&str>)> = Vec::new();
     for (id, at) in known {
         let is_near = |(other, _): &&mut (Point, _)| {
-            let [step, cost] = [0, 1].map(|index| (at[index] / other[index]).ln().abs());
-            step.max(cost) < LABEL_RATIO.ln()
+            let ratios = [at[0] / other[0], at[1] / other[1]];
+            ratios
+                .iter()
+                .all(|ratio| ratio.ln().abs() < LABEL_RATIO.ln())
         };
         match clusters.iter_mut().find(is_near) {
             Some((_, ids)) => ids.push(id),
             None => clusters.push((at, vec![id])),
         }
     }
-    let mut shared = Vec::new();
     for (at, ids) in clusters {
-        let mut label = ids[0].to_owned();
-        if ids.len() > 1 {
-            label += &format!(" +{}", ids.len() - 1);
-            shared.push((label.clone(), ids.join(", ")));
-        }
-        canvas.label(at, &label);
+        let others = ids.len() - 1;
+        let label = match others {
+            0 => ids[0].to_owned(),
+            _ => format!("{} +{others}", ids[0]),
+        };
+        plot.label(at, label.clone());
+        plot.shared
+            .extend((others > 0).then(|| (label, ids.join(", "))));
     }
-    for (percent, line) in lines {
-        canvas.label_line(line, &format!("Quality {percent} %"));
+    for (label, ends) in lines {
+        plot.label_line(ends, label);
+        plot.caption = "Lines: equal Quality, if all reads of a clock cost the same.".to_owned();
     }
-    let caption = "Lines: equal Quality, if all reads of a clock cost the same.";
-    Some(Plot {
-        shared,
-        ..canvas.finish("All clocks", caption.to_owned())
-    })
-}
-
-/// The step and the cost of a clock in cycles, each at least one cycle as in formula (1) of the paper;
-/// `None` if one of the two is unknown.
-fn cycles(row: &TimerRow) -> Option<Point> {
-    let step = row
-        .resolution
-        .filter(|step| step.kind == ResolutionKind::Resolved)?;
-    let found = [step.cycles?, row.cost_cycles?.value];
-    found
-        .iter()
-        .all(|cycles| cycles.is_finite())
-        .then(|| found.map(|cycles| cycles.max(1.0)))
+    Some(plot)
 }
 
 /// The ends of the line of a Quality between axes on which a cycle is `cycle` long; `None` if the line is
-/// outside. Along the line the product of step and cost is constant.
-fn line(percent: f64, cycle: f64, [across, up]: &[Axis; 2]) -> Option<[Point; 2]> {
+/// outside, or if that is unknown. Along the line the product of step and cost is constant.
+fn line(percent: f64, cycle: f64, axes: &[Axis; 2]) -> Option<[Point; 2]> {
     // The line is straight only if both exponents are equal.
     const { assert!(RESOLUTION_EXPONENT == COST_EXPONENT) };
     let product = (percent / 100.0).powf(1.0 / RESOLUTION_EXPONENT) * cycle * cycle;
-    let (from, to) = (
-        across.from.max(product / up.to),
-        across.to.min(product / up.from),
-    );
+    let [[first, last], [low, high]] = axes.each_ref().map(|axis| axis.ends);
+    let (from, to) = (first.max(product / high), last.min(product / low));
     (from < to).then(|| [from, to].map(|step| [step, product / step]))
 }
 
@@ -129,13 +108,7 @@ mod tests {
 
     #[test]
     fn lines_join_equal_quality() {
-        let axis = || Axis {
-            label: "",
-            write: number,
-            from: 0.5,
-            to: 5e5,
-            is_log: true,
-        };
+        let axis = || Axis::new("", short_time, [0.5, 5e5]);
         for percent in [10.0, 30.0, 90.0] {
             let ends = line(percent, 0.5, &[axis(), axis()]).unwrap();
             for [step, cost] in ends.map(|end| end.map(|ns| Cycles(ns / 0.5))) {

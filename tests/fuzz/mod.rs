@@ -140,7 +140,7 @@ fn show(report: &Report) {
             steers_nothing(&plain(&value));
         }
         for plot in plots(row) {
-            steers_nothing(&plot.marks);
+            steers_nothing(&plot.to_string());
         }
     }
     let often = WaitRequirement {

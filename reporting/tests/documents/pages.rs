@@ -9,7 +9,7 @@ use reporting::fields::Row;
 use reporting::format::{Format, Render, Style};
 use reporting::page::render;
 use reporting::page::site;
-use reporting::plot::plots;
+use reporting::plot::{plots, ranking};
 use reporting::report::read;
 use serde_json::json;
 
@@ -85,12 +85,29 @@ fn draws_plots_of_a_clock() {
     );
 }
 
+const PLOT_CSS: &str = include_str!("../../templates/plot.css");
+
+#[test]
+fn picture_in_readme_is_current() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    let report = folder.join("reports/amd-epyc-zen-4-kvm-debian-12/2026-11-26/report.json");
+    let plot = ranking(&read(&report).unwrap(), (760, 470))
+        .unwrap()
+        .to_string();
+    let (head, marks) = plot.split_once('>').unwrap();
+    let drawn =
+        format!("{head} xmlns=\"http://www.w3.org/2000/svg\"><style>{PLOT_CSS}</style>{marks}\n");
+    let kept = folder.join("docs/ranking.svg");
+    if std::env::var_os("TIMERMETER_UPDATE").is_some() {
+        fs::write(&kept, &drawn).unwrap();
+    }
+    let is_current = fs::read_to_string(kept).unwrap() == drawn;
+    assert!(is_current, "run this test with TIMERMETER_UPDATE=1");
+}
+
 #[test]
 fn colours_have_contrast() {
-    let css = concat!(
-        include_str!("../../templates/plot.css"),
-        include_str!("../../templates/page.css")
-    );
+    let css = [PLOT_CSS, include_str!("../../templates/page.css")].concat();
     // The relative luminance (WCAG 2.2) of each colour, in light and in dark pages.
     let colours = |name: &str| -> Vec<f64> {
         let name = format!("--{name}: #");
