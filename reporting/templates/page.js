@@ -59,7 +59,7 @@
   const searchText = (element) => {
     if (!searchTexts.has(element)) {
       const visible = element.tagName === "TR" ? element.textContent : element.querySelector("summary").textContent;
-      searchTexts.set(element, (visible + " " + (element.dataset.find ?? "")).toLowerCase());
+      searchTexts.set(element, (visible + " " + (element.dataset.find ?? "")).replaceAll("\u200b", "").toLowerCase());
     }
     return searchTexts.get(element);
   };
