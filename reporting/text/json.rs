@@ -18,14 +18,6 @@ const MAX_STRING_BYTES: u64 = 16 << 20;
 /// The largest length of an error message, which may quote the document, in characters.
 const MAX_MESSAGE_CHARS: usize = 300;
 
-/// Parses JSON from bytes.
-///
-/// # Errors
-/// When the bytes are not valid JSON of this type.
-pub fn from_bytes<'a, T: Deserialize<'a>>(bytes: &'a [u8]) -> serde_json::Result<T> {
-    serde_json::from_str(str::from_utf8(bytes).map_err(Error::custom)?)
-}
-
 /// Cleans the strings of a document and checks its numbers as [`CleanStrings`] does.
 ///
 /// # Errors
@@ -109,7 +101,7 @@ impl<R: BufRead> CleanStrings<R> {
             }
         }
         // Invalid strings are passed on, so that the JSON parser reports the error.
-        if let Ok(text) = from_bytes::<Cow<str>>(&self.ready) {
+        if let Ok(text) = serde_json::from_slice::<Cow<str>>(&self.ready) {
             let clean = clipped(&text, LONGEST_TEXT);
             if clean != text {
                 self.ready = serde_json::to_vec(&clean)?;

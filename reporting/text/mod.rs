@@ -5,8 +5,8 @@ pub mod json;
 pub use estimators::numbers;
 mod plain;
 
-pub use json::{CleanStrings, by_text, clean_strings, cleaned, from_bytes, json_error};
+pub use json::{CleanStrings, by_text, clean_strings, cleaned, json_error};
 pub use plain::{
-    LONGEST_TEXT, ascii, clipped, counted, date_time, display_width, fold_name, hang, plain,
-    shortened, summarise_names, without_unit, wrap,
+    LONGEST_TEXT, ascii, clipped, counted, date_time, display_width, fold, hang, plain, shortened,
+    summarise_names, without_unit, wrap,
 };

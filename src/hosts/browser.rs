@@ -21,7 +21,6 @@ use super::lines::{self, InputLine, printable};
 use super::protocol::{AgentQuestion, Hello};
 use super::tool::{self, ToolError};
 use crate::scratch::{self, ScratchFolder};
-use crate::text::from_bytes;
 
 /// Maximum length of a request from the runner, in bytes.
 const MAX_REQUEST_BYTES: u64 = 1 << 20;
@@ -153,7 +152,10 @@ pub fn serve(
     let url = format!("http://127.0.0.1:{port}{folder_path}{}", FILES[0]);
     let (browser, version) = start_browser(host, profile.path(), &url, &answers)?;
     for line in requests {
-        let is_introduction = matches!(from_bytes(&line), Ok(AgentQuestion::Hello { .. }));
+        let is_introduction = matches!(
+            serde_json::from_slice(&line),
+            Ok(AgentQuestion::Hello { .. })
+        );
         let _ = question_sender.send(line);
         let mut answer = loop {
             match answers.recv_timeout(CHECK_INTERVAL) {
@@ -164,7 +166,7 @@ pub fn serve(
                 Err(_) => {}
             }
         };
-        if let Ok(mut hello) = from_bytes::<Hello>(&answer)
+        if let Ok(mut hello) = serde_json::from_slice::<Hello>(&answer)
             && is_introduction
         {
             // Browsers report only a part of their version to pages.

@@ -21,7 +21,7 @@ use super::process::{AgentCommand, AgentProcess, exit_description};
 use super::protocol::examples::{EXAMPLES, question};
 use super::protocol::{AgentQuestion, Hello, Op, Reply, ThreadState, VERSION};
 use crate::limits::MAX_TIMERS;
-use crate::text::{clean_strings, from_bytes};
+use crate::text::clean_strings;
 
 /// Number of runs of each loop of a built-in agent before the first measurement.
 const WARM_UP_RUNS: u32 = 10;
@@ -130,7 +130,7 @@ impl Connection {
             Ok(_) if quotes > MAX_QUOTES => {
                 format!("it lists more than {MAX_TIMERS} timers")
             }
-            Ok(text) => match from_bytes::<Hello>(text.as_bytes()) {
+            Ok(text) => match serde_json::from_str::<Hello>(&text) {
                 Ok(mut hello) => {
                     if let Some(declarations) = declarations {
                         declarations.complete(&mut hello);
@@ -256,7 +256,7 @@ impl Connection {
             return Err(Fault::Refused(format!("this agent does not offer `{op}`")));
         }
         let line = self.exchange(question)?;
-        let reply: Reply = match from_bytes(&line) {
+        let reply: Reply = match serde_json::from_slice(&line) {
             Ok(reply) => reply,
             Err(error) => {
                 let why = question.excessive_value(&line);

@@ -18,7 +18,6 @@ use super::protocol::{
     AgentQuestion, EncodedRun, Hello, HostedTimer, Missing, Op, Reply, RuntimeVersion, VERSION,
 };
 use crate::prober::{find_step, time_calls_briefly};
-use crate::text::from_bytes;
 use crate::trace::{Reference, Run};
 
 /// Maximum length of a request, in bytes; every valid request is shorter.
@@ -100,7 +99,7 @@ impl NativeAgent {
 
     /// Appends the answer to a request line to `output`.
     fn reply(&mut self, line: &[u8], output: &mut Vec<u8>) -> io::Result<()> {
-        let reply = match from_bytes(line) {
+        let reply = match serde_json::from_slice(line) {
             Ok(AgentQuestion::Hello { protocol: VERSION }) => {
                 return Ok(serde_json::to_writer(output, &self.hello())?);
             }

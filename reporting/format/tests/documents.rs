@@ -42,7 +42,7 @@ fn terminal_text_is_cleaned_and_folded() {
     };
     let text = written(Format::Table, style);
     assert!(text.starts_with(
-        "It *is* slow.\n\nfigures\n  kernel  6.1\n  x       y z\n  → do\n\ntimer           cost\nmono|tonic  20.00 ns\n\nproblem  clock-source  hostile text"
+        "It *is* slow.\n\nfigures\n  kernel  6.1\n  x       yz\n  → do\n\ntimer           cost\nmono|tonic  20.00 ns\n\nproblem  clock-source  hostile text"
     ), "{text}");
     assert!(
         text.contains("\n                       → change it\n\n    int x;\n"),

@@ -8,7 +8,7 @@ use std::iter;
 use super::super::fit;
 use super::Style;
 use crate::table::{CellValue, Table, TableColumn};
-use crate::text::{ascii, clipped, display_width, fold_name, hang, without_unit, wrap};
+use crate::text::{ascii, clipped, display_width, fold, hang, without_unit, wrap};
 
 /// The largest number of rows for which columns are aligned.
 const MAX_ALIGNED_ROWS: usize = 5_000;
@@ -182,17 +182,4 @@ fn legend(shown: &[Shown], style: Style) -> Vec<String> {
         return Vec::new();
     }
     lines(&(legend + MORE))
-}
-
-/// Folds a cell to lines of at most `width` columns at blanks, or within a name that has no blanks.
-fn fold(cell: &str, width: usize) -> Vec<String> {
-    if display_width(cell) <= width {
-        return vec![cell.to_owned()];
-    }
-    let lines = wrap(cell, width)
-        .into_iter()
-        .map(|line| fold_name(&line, width));
-    lines
-        .flat_map(|lines| lines.split('\n').map(str::to_owned).collect::<Vec<_>>())
-        .collect()
 }

@@ -2,7 +2,6 @@
 //! warmed up.
 
 use super::{AgentQuestion, Op};
-use crate::text::from_bytes;
 
 /// A small example of each question, with placeholders for its parameters.
 pub const EXAMPLES: [(Op, &str); 11] = [
@@ -63,5 +62,5 @@ pub fn question(
         .replace("AMOUNT", &amount.to_string())
         .replace("TIMER", &serde_json::to_string(timer)?)
         .replace("REFERENCE", &serde_json::to_string(reference)?);
-    from_bytes(line.as_bytes())
+    serde_json::from_slice(line.as_bytes())
 }
