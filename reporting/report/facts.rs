@@ -1,6 +1,7 @@
 //! Lists the facts about one row.
 
 use crate::fields::{self, Detail, Fact, Row};
+use crate::model::{Outcome, Question};
 
 /// The facts about a row: its figures, and in full also the evidence of its verdicts. Each length of a
 /// sleep primitive is one fact.
@@ -22,7 +23,12 @@ pub fn facts(row: Row, detail: Detail) -> Vec<Fact> {
         .into_iter()
         .flat_map(|verdicts| verdicts.answers());
     facts.extend(answers.map(|answer| {
-        let text = format!("{} — {}", answer.outcome.name(), answer.evidence);
+        let outcome = match (answer.question, answer.outcome) {
+            // It does not affect trust.
+            (Question::Declared | Question::ReadPath, Outcome::Fail) => "differs",
+            (_, outcome) => outcome.name(),
+        };
+        let text = format!("{outcome} — {}", answer.evidence);
         (answer.question.name(), text)
     }));
     facts
