@@ -3,10 +3,11 @@
 use std::io;
 
 use askama::Template;
+use askama::filters::{Escaper, Html};
 
-use super::escape_with;
 use crate::model::Tool;
 use crate::table::Table;
+use crate::text::plain;
 
 #[derive(Template)]
 #[template(path = "table.html")]
@@ -25,12 +26,8 @@ pub(super) fn page(table: &Table<'_>) -> io::Result<String> {
 
 /// Escapes text for HTML, between tags and in quoted attributes.
 pub fn escape(text: &str) -> String {
-    escape_with(text, |c, out| match c {
-        '&' => out.push_str("&amp;"),
-        '<' => out.push_str("&lt;"),
-        '>' => out.push_str("&gt;"),
-        '"' => out.push_str("&quot;"),
-        '\'' => out.push_str("&#39;"),
-        c => out.push(c),
-    })
+    let mut out = String::new();
+    let escaped = Html.write_escaped_str(&mut out, &plain(text));
+    escaped.expect("a string takes it");
+    out
 }

@@ -22,18 +22,12 @@ pub fn render_compact(report: &Report) -> String {
 }
 
 pub(super) fn write_table(table: &Table<'_>, output: &mut dyn Write) -> io::Result<()> {
-    let mut separator = "[\n  ";
-    for row in &table.rows {
-        output.write_all(separator.as_bytes())?;
-        serde_json::to_writer(&mut *output, &JsonRow { table, row })?;
-        separator = ",\n  ";
-    }
-    let end = if table.rows.is_empty() {
-        "[]\n"
-    } else {
-        "\n]\n"
-    };
-    output.write_all(end.as_bytes())
+    let rows = table
+        .rows
+        .iter()
+        .map(|row| serde_json::to_string(&JsonRow { table, row }));
+    let rows = rows.collect::<Result<Vec<_>, _>>()?;
+    writeln!(output, "[\n  {}\n]", rows.join(",\n  "))
 }
 
 /// A row as an object whose members are named by the keys of the columns.

@@ -38,11 +38,11 @@ fn block(section: &Section<'_>) -> String {
 /// The table between its caption and how to cite it.
 pub(super) fn table(table: &Table<'_>) -> String {
     let line = |cells: Vec<String>| format!("| {} |\n", cells.join(" | "));
-    let paragraph = |text: &str| Some(escape(text) + "\n").filter(|text| text != "\n");
     let columns = || table.columns.iter();
-    let headings = columns().map(|column| escape(column.heading));
-    let sides = columns().map(|column| if column.right_aligned { "--:" } else { ":--" });
-    let rows = table.rows.iter().map(|row| {
+    let headings = columns().map(|column| escape(column.heading)).collect();
+    let sides = columns().map(|column| if column.right_aligned { "--:|" } else { ":--|" });
+    let mut out = line(headings) + "|" + &sides.collect::<String>() + "\n";
+    for row in &table.rows {
         let cells = table.cells(row).map(|(column, cell)| {
             let text = column.format_in_document(cell);
             match (cell, cell.address()) {
@@ -52,16 +52,16 @@ pub(super) fn table(table: &Table<'_>) -> String {
                 (_, None) => escape(&text),
             }
         });
-        line(cells.collect())
-    });
-    let lines = line(headings.collect()) + &format!("|{}|\n", sides.collect::<Vec<_>>().join("|"));
-    let caption = table.caption.as_ref();
-    let parts = [
-        caption.and_then(|caption| paragraph(&caption.text)),
-        Some(rows.fold(lines, |lines, line| lines + &line)),
-        caption.and_then(|caption| paragraph(&caption.cite)),
-    ];
-    parts.into_iter().flatten().collect::<Vec<_>>().join("\n")
+        out += &line(cells.collect());
+    }
+    match &table.caption {
+        Some(caption) => format!(
+            "{}\n\n{out}\n{}\n",
+            escape(&caption.text),
+            escape(&caption.cite)
+        ),
+        None => out,
+    }
 }
 
 /// Escapes text for Markdown, also for cells of its tables, and for HTML within Markdown.

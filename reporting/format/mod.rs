@@ -12,7 +12,7 @@ pub mod openmetrics;
 mod text;
 
 use std::io::{self, Write};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use clap::ValueEnum;
 use serde::Serialize;
@@ -46,16 +46,6 @@ pub enum Format {
     OpenMetrics,
 }
 
-/// The error for a file name whose extension does not select a supported format.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("the name '{}' does not determine a format: end it in {}", .path.display(), .endings.join(", "))]
-pub struct UnknownEnding {
-    /// The path of the file.
-    pub path: PathBuf,
-    /// The supported extensions.
-    pub endings: Vec<&'static str>,
-}
-
 impl Format {
     /// The formats of a report.
     pub const REPORT: &[Self] = &[
@@ -79,13 +69,13 @@ impl Format {
     /// The file name extension of this format.
     pub fn ending(self) -> &'static str {
         match self {
-            Self::Table => ".txt",
-            Self::Json => ".json",
-            Self::Csv => ".csv",
-            Self::Markdown => ".md",
-            Self::Html => ".html",
-            Self::Latex => ".tex",
-            Self::OpenMetrics => ".prom",
+            Self::Table => "txt",
+            Self::Json => "json",
+            Self::Csv => "csv",
+            Self::Markdown => "md",
+            Self::Html => "html",
+            Self::Latex => "tex",
+            Self::OpenMetrics => "prom",
         }
     }
 
@@ -93,19 +83,13 @@ impl Format {
     ///
     /// # Errors
     /// When the extension selects none of `formats`.
-    pub fn from_path(path: &Path, formats: &[Self]) -> Result<Self, UnknownEnding> {
-        let name = path
-            .file_name()
-            .unwrap_or_default()
-            .to_string_lossy()
-            .to_ascii_lowercase();
-        let format = formats.iter().copied().find(|format| {
-            name.strip_suffix(format.ending())
-                .is_some_and(|stem| !stem.is_empty())
-        });
-        format.ok_or_else(|| UnknownEnding {
-            path: path.to_owned(),
-            endings: formats.iter().map(|format| format.ending()).collect(),
+    pub fn from_path(path: &Path, formats: &[Self]) -> Result<Self, String> {
+        let ending = path.extension().unwrap_or_default().to_ascii_lowercase();
+        let format = formats.iter().find(|format| ending == format.ending());
+        format.copied().ok_or_else(|| {
+            let endings: Vec<_> = formats.iter().map(|format| format.ending()).collect();
+            let (path, endings) = (path.display(), endings.join(", ."));
+            format!("the name '{path}' does not determine a format: end it in .{endings}")
         })
     }
 }
@@ -159,19 +143,6 @@ impl<T: Serialize> Render for Document<'_, T> {
             },
         }
     }
-}
-
-/// The widths of columns, at most `natural` and at least `least`, that fit into `room`: the widest
-/// become equally wide.
-fn fit(natural: &[usize], least: &[usize], room: usize) -> Vec<usize> {
-    let columns = || natural.iter().zip(least);
-    let widths =
-        |level: usize| columns().map(move |(natural, least)| level.max(*least).min(*natural));
-    let widest = natural.iter().copied().max().unwrap_or(0);
-    let level = (0..=widest)
-        .rev()
-        .find(|level| widths(*level).sum::<usize>() <= room);
-    widths(level.unwrap_or(0)).collect()
 }
 
 /// Converts text to one printable line and escapes it: `escape` appends the escaped form of a

@@ -100,8 +100,7 @@ fn output_parser(formats: &'static [Format]) -> impl TypedValueParser<Value = Ou
                 "--format determines the format of standard output; name a file".to_owned(),
             );
         }
-        Format::from_path(&path, formats)
-            .map(|format| OutputFile { path, format })
-            .map_err(|error| error.to_string())
+        let format = Format::from_path(&path, formats)?;
+        Ok(OutputFile { path, format })
     })
 }

@@ -5,7 +5,6 @@ use std::collections::HashSet;
 use std::io::{self, Write};
 use std::iter;
 
-use super::super::fit;
 use super::Style;
 use crate::table::{CellValue, Table, TableColumn};
 use crate::text::{ascii, clipped, display_width, fold, hang, without_unit, wrap};
@@ -81,10 +80,12 @@ pub(in crate::format) fn write(
     let gap = if total(&shown, COLUMN_GAP, |it| it.width) <= room {
         COLUMN_GAP
     } else {
-        let natural: Vec<usize> = shown.iter().map(|it| it.width).collect();
-        let least: Vec<usize> = shown.iter().map(least_width).collect();
-        let widths = fit(&natural, &least, room.saturating_sub(shown.len() - 1));
-        for (it, width) in shown.iter_mut().zip(widths) {
+        // The widest columns become equally wide.
+        let folded = |it: &Shown, level: usize| level.max(least_width(it)).min(it.width);
+        let fits = |level: &usize| total(&shown, 1, |it| folded(it, *level)) <= room;
+        let level = (0..=room).rev().find(fits).unwrap_or(0);
+        for it in &mut shown {
+            let width = folded(it, level);
             let lines = it.cells.iter().flat_map(|cell| fold(cell, width));
             it.width = lines.map(|line| display_width(&line)).max().unwrap_or(0);
         }
