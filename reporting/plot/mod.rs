@@ -99,10 +99,10 @@ impl Plot {
     /// Draws a ring around a point.
     fn ring(&mut self, at: Point) {
         let [x, y] = self.place(at);
-        let left = x - 7.0;
+        let left = x - 5.5;
         self.paths.push((
             "median",
-            format!("M{left} {y}a7 7 0 1 0 14 0a7 7 0 1 0 -14 0"),
+            format!("M{left} {y}a5.5 5.5 0 1 0 11 0a5.5 5.5 0 1 0 -11 0"),
         ));
     }
 

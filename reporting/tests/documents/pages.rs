@@ -281,12 +281,17 @@ fn tables_fit_and_have_names() {
         const named = (element) => element.getAttribute('aria-label')
             ?? document.getElementById(element.getAttribute('aria-labelledby'))?.textContent;
         reported.title = document.querySelector('h1').getClientRects().length;
+        reported.row = all('.card .figures').every((list) => list.lastElementChild.offsetTop === list.offsetTop);
+        const shown = () => all('.tabs').map((tabs) => all('.copy').findIndex((one) => tabs.contains(one) && one.offsetHeight));
+        const before = shown(); all('.tabs').forEach((tabs) => tabs.querySelectorAll('label')[1].click());
+        reported.tabs = before.every((first, at) => shown()[at] === first + 1);
         reported.unnamed = all('svg, table, [role=region], section').filter((element) => !named(element)).length;";
     for page in [vec![wide], nodes(3)].map(|reports| render(&reports, &[]).unwrap()) {
         let Some(reported) = in_browser("widths and names", &page, "", script) else {
             return;
         };
-        let expected = r#"{"cut":0,"broken":[],"title":1,"unnamed":0,"failures":[]}"#;
+        let expected =
+            r#"{"cut":0,"broken":[],"title":1,"row":true,"tabs":true,"unnamed":0,"failures":[]}"#;
         assert_eq!(reported, expected);
     }
 }
@@ -324,6 +329,7 @@ fn narrow_pages_are_whole_and_short() {
            check('all rows', visible() === all('table tbody tr').length);
            all('details').forEach((details) => {{ details.open = true; }});
            check('text wraps', all('p, li, dd').every((text) => text.scrollWidth <= text.clientWidth));
+           check('lines whole', all('pre').every((code) => frame.contentWindow.getComputedStyle(code).whiteSpace === 'pre'));
            check('whole', root.scrollWidth === root.clientWidth);
            const box = (element) => element.getBoundingClientRect();
            check('plots whole', all('svg').every((plot) => all('text').every((text) => !plot.contains(text)
