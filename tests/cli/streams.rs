@@ -89,7 +89,7 @@ mod unusable {
         "compare $REPORT $REPORT",
         "pick 250ns --from $REPORT",
         "probe --quick monotonic",
-        "watch 1s",
+        "watch 100ms",
     ];
 
     #[test]
