@@ -25,27 +25,15 @@ fn missing_cpu_is_reported() {
 }
 
 #[test]
-fn agent_killed_by_signal() {
-    let agent = Script::new("ask; echo \"$HELLO\"; ask; kill -SEGV $$");
-    let fault = agent.fault_of_question(|timer| timer.readings(3));
-    assert_lost(
-        &fault,
-        &["was killed by signal 11 (SIGSEGV) instead of answering `readings`"],
-    );
-}
-
-#[test]
-fn agent_exits_between_questions() {
-    let agent = Script::new("ask; echo \"$HELLO\"; exit 4");
-    let connection = agent.connect();
-    agent.assert_group_ended();
-    let fault = subject(&connection, "a")
-        .readings(3)
-        .expect_err("the agent has exited");
-    assert_lost(
-        &fault,
-        &["exited with status 4 instead of answering `readings`"],
-    );
+fn end_after_introduction_is_named() {
+    for (script, words) in [
+        ("ask; kill -SEGV $$", "was killed by signal 11 (SIGSEGV)"),
+        ("exit 4", "exited with status 4"),
+    ] {
+        let agent = Script::new(&format!("ask; echo \"$HELLO\"; {script}"));
+        let fault = agent.fault_of_question(|timer| timer.readings(3));
+        assert_lost(&fault, &[words, "instead of answering `readings`"]);
+    }
 }
 
 /// Time that passes between two questions does not count towards the timeout of the agent.

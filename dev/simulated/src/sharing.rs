@@ -95,30 +95,3 @@ impl Sharing {
         all
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn states_have_their_shares() {
-        let neighbours = Neighbours {
-            shares: [0.3, 0.5],
-            factors: [1.2, 1.4],
-            period: 100.0,
-            seed: 5,
-            start: 1e9,
-        };
-        let mut sharing = Sharing::new(Some(neighbours), 7.0, &mut StdRng::seed_from_u64(1));
-        for time in 0..20_000 {
-            let state = sharing.at(7.0 + 10.0 * f64::from(time));
-            assert_eq!(state.width > 0.9, state.slowdown == 1.0);
-        }
-        let mut slowdowns = sharing.slowdowns(200_007.0);
-        slowdowns.sort_by(|a, b| a.0.total_cmp(&b.0));
-        let shares: Vec<f64> = slowdowns.iter().map(|(_, ns)| ns / 2e5).collect();
-        for (share, expected) in shares.iter().zip([0.2, 0.3, 0.5]) {
-            assert!((share - expected).abs() < 0.04, "{shares:?}");
-        }
-    }
-}

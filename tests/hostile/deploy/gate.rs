@@ -70,11 +70,6 @@ fn gate_leaves_unlike_baseline_undecided() {
     let text = fs::read_to_string(&report).unwrap();
     let (output, _) = run_gate(&sandbox, &program, &[], 4);
     assert!(output.starts_with("gate: undecided: "), "{output}");
-    let (_, errors) = run_gate(&sandbox, &program, &["cost<-200%"], 2);
-    assert!(
-        errors.contains("cost and resolution are judged"),
-        "{errors}"
-    );
     // A damaged baseline fails the job until somebody removes it.
     fs::write(&report, &text[..text.len() / 2]).unwrap();
     let (output, errors) = run_gate(&sandbox, &program, &[], 1);
