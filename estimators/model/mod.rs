@@ -37,7 +37,7 @@ pub use platform::{
     ClockSource, CoreKind, Cpu, CpuQuota, IdleState, InvariantCounter, Kernel, Limits, Load, Ntp,
     Os, Platform, TimeNamespace, Tsc, Waiting,
 };
-pub use plotted::{CostHistogram, IntervalHistogram, PlotData, Staircase};
+pub use plotted::{CostHistogram, PlotData, Staircase};
 pub use report::{Provenance, ProvenanceKind, Report, SCHEMA, Settings, Tool};
 pub use row::{RowHead, Status};
 pub use timer::{Observations, Resolution, ResolutionKind, Timer, TimerRow};

@@ -6,8 +6,6 @@
 pub struct PlotData {
     /// Intervals between two reads as a function of the work between them.
     pub staircase: Option<Staircase>,
-    /// Histogram of intervals with random work between the reads.
-    pub intervals: Option<IntervalHistogram>,
     /// Histogram of the cost of single invocations.
     pub singles: Option<CostHistogram>,
 }
@@ -23,7 +21,6 @@ impl PlotData {
                 .staircase
                 .filter(|stairs| stairs.ns_per_work.is_finite()),
             singles: self.singles.filter(is_finite),
-            ..self
         }
     }
 }
@@ -45,23 +42,6 @@ pub struct Staircase {
     pub ticks: Vec<i64>,
     /// The number of intervals from which the points were taken.
     pub intervals: u64,
-}
-
-/// Histogram of the intervals between two reads.
-#[apply(wire)]
-pub struct IntervalHistogram {
-    /// The lower end of the first bin, in ticks of the timer.
-    pub first_ticks: i64,
-    /// The width of a bin, in ticks.
-    pub width_ticks: u64,
-    /// Intervals in each bin.
-    #[serde(serialize_with = "in_one_line")]
-    #[cfg_attr(feature = "schema", schemars(with = "Vec<u64>"))]
-    pub counts: Vec<u64>,
-    /// Intervals below the first bin.
-    pub below: u64,
-    /// Intervals above the last bin.
-    pub above: u64,
 }
 
 /// Histogram of the cost of single invocations over all processes. The time of the bracket (two

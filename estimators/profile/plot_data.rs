@@ -2,13 +2,11 @@
 //! is small enough for every report. No result depends on them.
 //!
 //! The staircase plots intervals over the work between two reads: it shows whether intervals grow
-//! in steps. The histogram of intervals shows whether they are multiples of a step. The histogram
-//! of single calls shows which of them are within one resolution of the median; the spread is the
-//! share of these.
+//! in steps. The histogram of single calls shows which of them are within one resolution of the median;
+//! the spread is the share of these.
 
 use crate::cost::singles::MeasuringClock;
-use crate::model::{CostHistogram, IntervalHistogram, PlotData, Staircase};
-use crate::resolution::densest_window;
+use crate::model::{CostHistogram, PlotData, Staircase};
 use crate::statistics::{median, midmean};
 use crate::trace::{Run, Trace};
 
@@ -16,9 +14,6 @@ use super::groups;
 
 /// The largest number of bins of a histogram.
 const MAX_BINS: usize = 96;
-/// The largest number of bins of the histogram of intervals if the step is unknown. It is smaller
-/// than [`MAX_BINS`], because the bins need not be narrower than a step then.
-const MAX_BINS_WITHOUT_STEP: u128 = 64;
 /// The largest number of steps of the timer in a plot; more steps would be too small to see.
 const MAX_STEPS: f64 = 12.0;
 /// The number of sections that the amounts of work of a staircase are divided into.
@@ -33,7 +28,6 @@ pub fn plot_data(trace: &Trace, step: Option<f64>) -> PlotData {
     let step = step.filter(|step| step.is_finite() && *step > 0.0);
     PlotData {
         staircase: staircase(trace, step),
-        intervals: interval_histogram(trace, step),
         singles: cost_histogram(trace, step),
     }
 }
@@ -116,55 +110,6 @@ fn points_per_section(points: &[(u64, i64)], largest: u64) -> Vec<(u64, i64)> {
 fn evenly_spaced<T: Copy>(points: &[T], count: usize) -> impl Iterator<Item = T> {
     let kept = points.len().min(count);
     (0..kept).map(move |at| points[(2 * at + 1) * points.len() / (2 * kept)])
-}
-
-fn interval_histogram(trace: &Trace, step: Option<f64>) -> Option<IntervalHistogram> {
-    /// The smallest number of intervals with one amount of work that counts as repetition. Repeated
-    /// intervals are left out if there are enough others, because they show few of the possible
-    /// lengths.
-    const MIN_REPETITIONS: usize = 4;
-    let lengths_of_groups = |with_repeated: bool| {
-        let groups = groups(trace);
-        let selected = groups.filter(|group| with_repeated || group.deltas.len() < MIN_REPETITIONS);
-        sorted(selected.flat_map(|group| group.deltas.iter().copied()))
-    };
-    let mut lengths = lengths_of_groups(false);
-    if lengths.len() < 10 * MIN_POINTS {
-        lengths = lengths_of_groups(true);
-    }
-    let interval_count = lengths.len();
-    let (first, width, bins) = match step {
-        Some(step) => {
-            let width = (step / 8.0).floor().clamp(1.0, 1e15) as i64;
-            let span = (MAX_STEPS * step).min(MAX_BINS as f64 * width as f64) as i64;
-            let window = densest_window(&lengths, span);
-            let (first, last) = (*window.first()?, *window.last()?);
-            let bins = ((i128::from(last) - i128::from(first)) / i128::from(width) + 2) as usize;
-            // The first length is in the centre of its bin.
-            (first.saturating_sub(width / 2), width, bins.min(MAX_BINS))
-        }
-        None => {
-            let at = |probability: f64| quantile(&lengths, probability).copied();
-            let (least, mut most) = (at(0.005)?, at(0.98)?);
-            if least == most {
-                // The timer nearly always stood still; the histogram includes its rare movements.
-                most = *lengths.last()?;
-            }
-            let span = (i128::from(most) - i128::from(least) + 1) as u128;
-            let width = span
-                .div_ceil(MAX_BINS_WITHOUT_STEP)
-                .clamp(1, i64::MAX as u128) as i64;
-            (least, width, span.div_ceil(width as u128) as usize)
-        }
-    };
-    let (counts, below, above) = count_in_bins(&lengths, first, width, bins);
-    (interval_count >= MIN_POINTS).then_some(IntervalHistogram {
-        first_ticks: first,
-        width_ticks: width as u64,
-        counts,
-        below,
-        above,
-    })
 }
 
 /// Returns the number of values in each of `bins` bins of this width, which begin at `first`; and
@@ -303,21 +248,6 @@ mod tests {
     }
 
     #[test]
-    fn only_bins_at_multiples_of_the_step_contain_intervals() {
-        let data = plot_data(&trace(), Some(25.0));
-        let histogram = data.intervals.expect("it was observed");
-        for (bin, &count) in histogram.counts.iter().enumerate() {
-            // A bin of 3 ticks contains a multiple of 25 if its middle is at most 1 tick from one.
-            let middle = histogram.first_ticks + bin as i64 * 3 + 1;
-            let from_multiple = ((middle + 12).rem_euclid(25) - 12).abs();
-            assert!(count == 0 || from_multiple <= 1, "{middle}: {histogram:?}");
-        }
-        let all: u64 = histogram.counts.iter().sum();
-        // The 900 intervals with repeated work are left out.
-        assert_eq!(all + histogram.below + histogram.above, 3 * 400);
-    }
-
-    #[test]
     fn single_costs_exclude_the_bracket() {
         let data = plot_data(&trace(), Some(25.0));
         let histogram = data.singles.expect("it was observed");
@@ -348,9 +278,8 @@ mod tests {
             trace.runs[0].singles.deltas = deltas.iter().map(|&(_, delta)| delta).collect();
             trace.runs[0].intervals =
                 deltas.into_iter().map(|(work, delta)| Intervals { work, deltas: vec![delta].into() }).collect();
-            let PlotData { staircase, intervals, singles } = plot_data(&trace, step);
+            let PlotData { staircase, singles } = plot_data(&trace, step);
             prop_assert!(staircase.is_none_or(|figure| figure.work.len() <= 200));
-            prop_assert!(intervals.is_none_or(|figure| figure.counts.len() <= MAX_BINS));
             prop_assert!(singles.is_none_or(|figure| figure.counts.len() <= MAX_BINS && figure.first_ns.is_finite()));
         }
     }

@@ -1,5 +1,5 @@
-//! Plots of a clock: intervals between two reads over the work between them, a histogram of such
-//! intervals, and a histogram of the costs of single reads.
+//! Plots of a clock: intervals between two reads over the work between them, and a histogram of the
+//! costs of single reads.
 
 use super::{Axis, Plot, number};
 use crate::fields::Row;
@@ -13,7 +13,7 @@ const MAX_LEVELS: f64 = 40.0;
 
 /// All plots of a clock; none for other timers.
 pub fn plots(row: Row) -> Vec<Plot> {
-    let all = [staircase, intervals, costs].map(|plot| plot(row.clock()?));
+    let all = [staircase, costs].map(|plot| plot(row.clock()?));
     all.into_iter().flatten().collect()
 }
 
@@ -23,42 +23,22 @@ fn per_tick(row: &TimerRow) -> f64 {
     row.ns_per_tick.unwrap_or(1.0)
 }
 
-/// The axis of intervals.
-fn intervals_axis(row: &TimerRow, ends: [f64; 2]) -> Axis {
-    let write = row
-        .ns_per_tick
-        .map_or(number as fn(f64) -> String, |_| short_time);
-    Axis::new("interval", write, ends)
-}
-
-/// The axis of the counts of a histogram.
-fn counts_axis(label: &'static str, counts: &[u64]) -> Axis {
-    let highest = counts.iter().copied().max().unwrap_or_default();
-    Axis::new(label, number, [0.0, 1.05 * highest as f64])
-}
-
-/// Draws lines at the multiples of the step on an axis, and describes them; neither if no step was found,
-/// or if the lines would be too close to each other.
-fn draw_steps(row: &TimerRow, plot: &mut Plot, axis: usize) -> String {
+/// Draws lines at the multiples of the step, and describes them; neither if no step was found, or if
+/// the lines would be too close to each other.
+fn draw_steps(row: &TimerRow, plot: &mut Plot) -> String {
     let resolved = row
         .resolution
         .filter(|step| step.kind == ResolutionKind::Resolved);
     let step = resolved.map(|step| step.ticks * per_tick(row));
-    let axis_of_steps = plot.axes[axis].clone();
-    let is_visible = |step: &f64| *step > 0.0 && axis_of_steps.length() <= MAX_LEVELS * step;
+    let [across, up] = plot.axes.clone();
+    let is_visible = |step: &f64| *step > 0.0 && up.length() <= MAX_LEVELS * step;
     let Some(step) = step.filter(is_visible) else {
         return String::new();
     };
-    let corners = [0, 1].map(|end| [0, 1].map(|axis| plot.axes[axis].ends[end]));
-    for multiple in axis_of_steps.multiples(step) {
-        let mut ends = corners;
-        ends.iter_mut().for_each(|end| end[axis] = multiple);
-        plot.line("level", ends);
+    for level in up.multiples(step) {
+        plot.line("level", across.ends.map(|end| [end, level]));
     }
-    format!(
-        " Lines: multiples of the step, {}.",
-        (axis_of_steps.write)(step)
-    )
+    format!(" Lines: multiples of the step, {}.", (up.write)(step))
 }
 
 fn staircase(row: &TimerRow) -> Option<Plot> {
@@ -82,28 +62,17 @@ fn staircase(row: &TimerRow) -> Option<Plot> {
         short_time,
         [0.0, works().reduce(f64::max)?],
     );
-    let up = intervals_axis(row, [shortest - margin, longest + margin]);
+    let write = row
+        .ns_per_tick
+        .map_or(number as fn(f64) -> String, |_| short_time);
+    let up = Axis::new("interval", write, [shortest - margin, longest + margin]);
     let mut plot = Plot::new("Intervals over work", SIZE, [across, up])?;
-    let lines = draw_steps(row, &mut plot, 1);
+    let lines = draw_steps(row, &mut plot);
     plot.points(works().zip(intervals()).map(Into::into));
     plot.caption = format!(
         "A sample of {} intervals between two reads, with more and more work between them.{lines}",
         figure.intervals
     );
-    Some(plot)
-}
-
-fn intervals(row: &TimerRow) -> Option<Plot> {
-    let figure = row.figures.as_ref()?.intervals.as_ref()?;
-    // A bin is centred on whole ticks and extends half a tick to both sides.
-    let first = (figure.first_ticks as f64 - 0.5) * per_tick(row);
-    let width = figure.width_ticks as f64 * per_tick(row);
-    let across = intervals_axis(row, [first, first + width * figure.counts.len() as f64]);
-    let up = counts_axis("intervals", &figure.counts);
-    let mut plot = Plot::new("Intervals against the steps", SIZE, [across, up])?;
-    let lines = draw_steps(row, &mut plot, 0);
-    plot.bars(first, width, &figure.counts);
-    plot.caption = format!("Intervals with random work between the reads.{lines}");
     Some(plot)
 }
 
@@ -113,7 +82,8 @@ fn costs(row: &TimerRow) -> Option<Plot> {
     let median = row.cost_ns?.value;
     let last = first + width * figure.counts.len() as f64;
     let across = Axis::new("cost", short_time, [first.min(median), last.max(median)]);
-    let up = counts_axis("reads", &figure.counts);
+    let highest = figure.counts.iter().copied().max().unwrap_or_default();
+    let up = Axis::new("reads", number, [0.0, 1.05 * highest as f64]);
     let ends = up.ends.map(|count| [median, count]);
     let mut plot = Plot::new("Single reads", SIZE, [across, up])?;
     plot.bars(first, width, &figure.counts);
