@@ -10,19 +10,18 @@ use serde::Serialize;
 
 use super::printed::finding_text;
 use super::{
-    CommandResult, Outputs, date, emit, failed, machine_document, prepare_outputs,
+    CommandResult, Outputs, emit, failed, files, machine_document, prepare_outputs,
     report_unreadable,
 };
-use crate::assessment::{assess, judge_fit};
+use crate::assessment::judge_fit;
 use crate::cli::CheckArgs;
 use crate::document::Document;
 use crate::findings::Facts;
 use crate::findings::machine::{PortableRead, judge};
-use crate::model::{Assessment, Finding, Fit, Frequency, Platform, Report, Severity};
-use crate::platform::frequency::{self, CyclesFrom, KnownFrequencies, TscWatch};
-use crate::platform::{self, LibraryWatch, portable_read};
+use crate::model::{Assessment, Finding, Fit, Frequency, Platform, Severity};
+use crate::platform::portable_read;
 use crate::report::{Collection, Detail, machine, read};
-use crate::runs::choose_cpu;
+use crate::runs::watch_machine;
 use crate::text::counted;
 
 /// Time in which the C library's clocks are compared with the system calls.
@@ -50,7 +49,12 @@ struct Checked<'a> {
 pub fn run(args: &CheckArgs, output: &mut dyn Write) -> CommandResult<bool> {
     let outputs = prepare_outputs(&args.output)?;
     let (mut report, measured) = match &args.from[..] {
-        [] => measure_machine(args)?,
+        [] => {
+            let report = files::report(watch_machine(args.cpu, COMPARED)?)?;
+            let mut compared = report.platform.library_clocks.iter().flatten();
+            let can_read = compared.all(|clock| clock.failure.is_none());
+            (report, can_read.then(portable_read).flatten())
+        }
         [file] if !file.is_dir() => (read(file).map_err(failed)?, None),
         paths => return check_machines(paths, outputs, output),
     };
@@ -86,40 +90,6 @@ pub fn run(args: &CheckArgs, output: &mut dyn Write) -> CommandResult<bool> {
         .conditions(machine.unwrap_or_default());
     emit(&document, outputs, output)?;
     Ok(checked.fit)
-}
-
-/// A report of this machine without timers, and how its portable clock is read.
-fn measure_machine(args: &CheckArgs) -> CommandResult<(Report, Option<PortableRead>)> {
-    let cpu = choose_cpu(args.cpu)?;
-    let frequency = args.verbose.then(|| measure_frequency(cpu)).transpose()?;
-    let library = LibraryWatch::begin();
-    timers::pause(COMPARED);
-    let mut platform = platform::identify(cpu);
-    library.end(&mut platform);
-    let mut compared = platform.library_clocks.iter().flatten();
-    let can_read = compared.all(|clock| clock.failure.is_none());
-    let mut report = Report {
-        platform,
-        frequency: frequency.unwrap_or_default(),
-        created: date(),
-        ..Report::default()
-    };
-    assess(&mut report);
-    Ok((report, can_read.then(portable_read).flatten()))
-}
-
-/// The frequency of a CPU now.
-fn measure_frequency(cpu: Option<u32>) -> CommandResult<Frequency> {
-    let tsc = TscWatch::begin(timers::RATE_SOURCES[0]);
-    let before = frequency::measure_effective(cpu);
-    let parts = KnownFrequencies {
-        before,
-        tsc: tsc.and_then(TscWatch::end),
-        nominal: frequency::nominal(),
-        ..KnownFrequencies::default()
-    };
-    let summary = frequency::summarise(&parts, CyclesFrom::Effective);
-    summary.map_err(failed)
 }
 
 /// One of many machines: its name, or else the file of its report, and what follows from it.

@@ -1,9 +1,11 @@
 //! Records the circumstances of a run of measurements for its report: the start time, the CPU
 //! frequency before and after it, and the machine.
 
+use std::time::Duration;
+
 use timers::KernelEntry;
 
-use super::RunError;
+use super::{FinishedRun, RunError};
 use crate::model::{Interval, Platform, Settings, TimerRow, Tool};
 use crate::platform::frequency::{self, CyclesFrom, KnownFrequencies, TscWatch};
 use crate::platform::{self, CpuUse, LibraryWatch, Root};
@@ -96,6 +98,19 @@ impl RunContext {
             periods: Vec::new(),
         }
     }
+}
+
+/// Watches the machine for this time, and measures no timers.
+///
+/// # Errors
+/// When the requested CPU cannot be used.
+pub fn watch_machine(cpu: Option<u32>, span: Duration) -> Result<FinishedRun, RunError> {
+    let context = RunContext::begin(choose_cpu(cpu)?, CyclesFrom::Effective)?;
+    timers::pause(span);
+    Ok(FinishedRun {
+        recording: context.end(None, Settings::default(), Vec::new(), Vec::new()),
+        is_complete: true,
+    })
 }
 
 /// The CPU to measure on: the requested one, or the quietest. `None` if the system does not

@@ -6,7 +6,7 @@ mod waits;
 
 use timers::{AffinityError, Fault};
 
-pub use context::choose_cpu;
+pub use context::{choose_cpu, watch_machine};
 pub use probe::probe;
 pub use waits::wait;
 
