@@ -38,6 +38,7 @@ fn printed_rows(format: Format, text: &str) -> Vec<Vec<String>> {
     let plain = |cell: &str| {
         let cell = cell.rsplit('>').next().unwrap_or_default();
         let latex = [
+            ("\u{a0}", " "),
             ("~", " "),
             ("{[}", "["),
             ("{]}", "]"),
