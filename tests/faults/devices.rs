@@ -24,32 +24,18 @@ fn cycles_are_those_of_the_device() {
     let Some(report) = probe_device("cycles,places", &format!("gpu:* --trace {trace}")) else {
         return;
     };
+    let number = |row: &Value, key: &str| row[key]["value"].as_f64().unwrap_or(f64::NAN);
     for id in ["gpu:global", "gpu:cycles"] {
         let row = row(&report, id);
-        let ghz = row["device"]["cycles_hz"]["value"]
-            .as_f64()
-            .map(|hz| hz / 1e9);
-        assert!(ghz.is_some_and(|ghz| (1.9..2.1).contains(&ghz)), "{row}");
+        let ghz = number(&row["device"], "cycles_hz") / 1e9;
+        let ratio = number(row, "cost_cycles") / number(row, "cost_ns");
+        let is_right = (1.9..2.1).contains(&ghz) && (ratio - ghz).abs() < 0.01;
+        assert!(is_right, "{row}");
         assert_eq!(row["cost"]["reference"], "cycles", "{row}");
-        let [ns, cycles] = ["cost_ns", "cost_cycles"].map(|key| row[key]["value"].as_f64());
-        let ratio = cycles.zip(ns).map(|(cycles, ns)| cycles / ns);
-        assert!(
-            ratio.zip(ghz).is_some_and(|(a, b)| (a - b).abs() < 0.01),
-            "{row}"
-        );
         assert_eq!(outcome(row, "read_path"), "not applicable");
         assert_eq!(row["verdicts"]["monotonic"]["moves"], 0);
-        let threads = &row["verdicts"]["thread_safe"];
-        assert_eq!(
-            (&threads["pairs"], &threads["pairs_possible"]),
-            (&10.into(), &10.into())
-        );
-        assert!(
-            threads["evidence"]
-                .to_string()
-                .contains("10 of 10 pairs of places"),
-            "{row}"
-        );
+        let threads = row["verdicts"]["thread_safe"]["evidence"].to_string();
+        assert!(threads.contains("10 of 10 pairs of places"), "{row}");
         assert!(!row.to_string().contains("CPU"), "{row}");
     }
     let event = row(&report, "gpu:event");

@@ -31,25 +31,6 @@ mod tests {
 
     use super::*;
 
-    /// Returns the names of the visible verbs, each with its visible long flags.
-    fn verbs() -> Vec<(String, Vec<String>)> {
-        let mut command = Cli::command();
-        command.build();
-        let visible = command
-            .get_subcommands()
-            .filter(|verb| !verb.is_hide_set() && verb.get_name() != "help");
-        let flags = |verb: &clap::Command| {
-            let visible = verb.get_arguments().filter(|flag| !flag.is_hide_set());
-            visible
-                .filter_map(|flag| flag.get_long())
-                .map(str::to_owned)
-                .collect()
-        };
-        visible
-            .map(|verb| (verb.get_name().to_owned(), flags(verb)))
-            .collect()
-    }
-
     #[test]
     fn every_verb_has_manual_and_completions() {
         let folder = tempfile::tempdir().unwrap();
@@ -68,21 +49,29 @@ mod tests {
             "timermeter.elv",
         ];
         let shells = shells.map(|name| read(&format!("completions/{name}")));
-        assert!(verbs().len() > 10, "{:?}", verbs());
-        for (verb, flags) in verbs() {
+        let mut command = Cli::command();
+        command.build();
+        let verbs = command.get_subcommands();
+        let visible = verbs.filter(|verb| !verb.is_hide_set() && verb.get_name() != "help");
+        let mut count = 0;
+        for verb in visible {
+            let name = verb.get_name();
             assert!(
-                overview.contains(&format!("timermeter-{verb}(1)")),
-                "{verb}"
+                overview.contains(&format!("timermeter-{name}(1)")),
+                "{name}"
             );
-            let page = read(&format!("man/timermeter-{verb}.1"));
-            for flag in flags {
-                for script in &shells {
-                    assert!(script.contains(&flag), "{verb} --{flag}");
-                }
-                assert!(page.contains(&format!("--{flag}")), "{verb} --{flag}");
+            let page = read(&format!("man/timermeter-{name}.1"));
+            let shown = verb.get_arguments().filter(|flag| !flag.is_hide_set());
+            for flag in shown.filter_map(|flag| flag.get_long()) {
+                let in_all = shells.iter().all(|script| script.contains(flag));
+                assert!(
+                    in_all && page.contains(&format!("--{flag}")),
+                    "{name} --{flag}"
+                );
             }
+            count += 1;
         }
         let pages = fs::read_dir(folder.path().join("man")).unwrap().count();
-        assert_eq!(pages, verbs().len() + 1, "only verbs have a page");
+        assert!(count > 10 && pages == count + 1, "only verbs have a page");
     }
 }
