@@ -9,7 +9,7 @@ use super::clocks::{codes, joined};
 use super::{Field, FieldUnit, Kind, LabelOf, Range, Read, field_table};
 use crate::fields::slug;
 use crate::model::{
-    CoreKind, Cpu, CpuOffset, Family, Interval, Platform, ProvenanceKind, Report, Status, TimerRow,
+    CoreKind, Cpu, Family, Interval, Platform, ProvenanceKind, Report, Status, TimerRow,
     USUAL_WAIT_NS,
 };
 use crate::table::CellValue;
@@ -53,12 +53,9 @@ fn source(path: &Path, report: &Report) -> CellValue {
     if !is_measured(report) {
         return (&report.provenance.source).into();
     }
-    let name = short_path(path);
     let date = report.created.split('T').next().unwrap_or_default();
-    let date = Some(date).filter(|date| !name.contains(date));
-    let version = format!("{} {}", report.tool.name, report.tool.version);
-    let parts = [Some(name.as_str()), date, Some(&version)];
-    let text = parts.into_iter().flatten().collect::<Vec<_>>().join(", ");
+    let version = &report.tool.version;
+    let text = format!("{} of {date}, timermeter {version}", short_path(path));
     CellValue::Link {
         text: text.into(),
         href: path.display().to_string().into(),
@@ -211,10 +208,6 @@ fn machine_fields() -> Vec<Field> {
 fn frequency_fields() -> Vec<Field> {
     field_table! { Read::Report, REPORT, |report| report;
         tsc: Hertz = report.frequency.tsc_hz, "Rate of the time stamp counter", metric("tsc_frequency"), of_cpu();
-        tsc_offset_max: Nanoseconds = tsc_offset(report)?.ns.abs(),
-            "Largest absolute difference between the counters (the TSC on x86) of the first CPU and another CPU", no_fact();
-        tsc_offset_uncertainty: Nanoseconds = tsc_offset(report)?.uncertainty_ns.abs(),
-            "Uncertainty of this difference", no_fact();
         nominal: Hertz = report.frequency.nominal_hz, "Core frequency that the vendor declares", titled("nominal frequency"), of_cpu();
         effective: Hertz = report.frequency.effective_hz, "Measured core frequency", interval(), metric("core_frequency"), no_fact();
         cycles: Hertz = report.frequency.cycles_hz, "Frequency that converts time to cycles",
@@ -281,21 +274,6 @@ fn core_kinds(cpu: &Cpu) -> Option<CellValue> {
 
 fn is_measured(report: &Report) -> bool {
     report.provenance.kind == ProvenanceKind::Measured
-}
-
-/// The largest offset of the TSC of a CPU from that of the first CPU, as measured by the clock that
-/// reads the TSC with the smallest uncertainty.
-fn tsc_offset(report: &Report) -> Option<CpuOffset> {
-    let largest_offset = |row: &TimerRow| {
-        let verdicts = row.verdicts.as_ref()?;
-        verdicts.thread_safe.largest_offset().copied()
-    };
-    report
-        .timers
-        .iter()
-        .filter(reads_counter)
-        .filter_map(largest_offset)
-        .min_by(|a, b| a.uncertainty_ns.abs().total_cmp(&b.uncertainty_ns.abs()))
 }
 
 /// A time such as `2026-11-20T12:00:00Z`, in whole seconds; `None` if the text is not a time.
