@@ -48,7 +48,7 @@ fn quality_interval_stays_in_range() {
     (quality.low, quality.high) = (0.0, 1.0);
     for (format, interval) in [
         (Format::Table, " 0–100"),
-        (Format::Markdown, r" \[0.00, 100.00\] |"),
+        (Format::Markdown, " [0.00, 100.00] |"),
     ] {
         let text = report.rendered(format, Style::default());
         assert!(text.contains(interval), "{text}");
