@@ -103,9 +103,6 @@ fn move_to_free(folder: &Path, platform: &Path, date: &str) -> io::Result<String
 /// The largest length of the name of a baseline, in characters.
 const MAX_NAME_CHARS: usize = 64;
 
-/// The name of the folder that contains all baselines.
-const BASELINES: &str = "baselines";
-
 /// The folder that contains all baselines.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Baselines(PathBuf);
@@ -143,7 +140,7 @@ impl Baselines {
     /// The baselines of this user, in the user's [`home`]. `None` if no variable names a home.
     #[must_use]
     pub fn of_user() -> Option<Self> {
-        home().map(|home| Self(home.join(BASELINES)))
+        home().map(|home| Self(home.join("baselines")))
     }
 
     /// The path of the baseline with this name.

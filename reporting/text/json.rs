@@ -26,11 +26,10 @@ pub fn clean_strings(document: &str) -> io::Result<String> {
     let mut cleaner = CleanStrings::new(document.as_bytes());
     let mut clean = String::with_capacity(document.len());
     cleaner.read_to_string(&mut clean).map_err(|why| {
-        let before = &document[..document.len() - cleaner.input.len()];
-        let (line, column) = (
-            before.matches('\n').count() + 1,
-            before.rsplit('\n').next().map_or(0, str::len),
-        );
+        let before = &document.as_bytes()[..document.len() - cleaner.input.len()];
+        let mut lines = before.split(|&byte| byte == b'\n');
+        let column = lines.next_back().map_or(0, <[u8]>::len);
+        let line = lines.count() + 1;
         io::Error::other(format!("{why} (line {line}, after column {column})"))
     })?;
     Ok(clean)
