@@ -29,7 +29,7 @@ fn impossible_figures_are_refused_with_place() {
         (
             late("early"),
             json!(1.5),
-            "1 ms (slack 1 ns)': early is 1.5; it has to be from 0 to 1",
+            "'nanosleep 1 ms': early is 1.5; it has to be from 0 to 1",
         ),
         (late("max_ns"), json!(1e19), "late_max_ns is 1e19"),
         (late("earliest_ns"), json!(-1), "earliest_ns is -1.0"),
