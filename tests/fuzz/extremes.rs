@@ -63,7 +63,7 @@ fn impossible_figures_are_refused_with_place() {
         (
             "/periods/1/id".into(),
             json!("nanosleep"),
-            "two periodic timers are 'nanosleep'; names are unique",
+            "two periodic timers are 'nanosleep 1 ms'; names are unique",
         ),
     ] {
         let error = parse(&changed(&[(&place, value)]), "r.json").expect_err(&place);
