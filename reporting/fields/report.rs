@@ -53,9 +53,14 @@ fn source(path: &Path, report: &Report) -> CellValue {
     if !is_measured(report) {
         return (&report.provenance.source).into();
     }
+    let name = short_path(path);
     let date = report.created.split('T').next().unwrap_or_default();
-    let version = &report.tool.version;
-    let text = format!("{} of {date}, timermeter {version}", short_path(path));
+    // Stored reports are in a folder of their date.
+    let date = match name.contains(date) {
+        true => String::new(),
+        false => format!(" of {date}"),
+    };
+    let text = format!("{name}{date}, timermeter {}", report.tool.version);
     CellValue::Link {
         text: text.into(),
         href: path.display().to_string().into(),

@@ -219,9 +219,9 @@ impl Tabulation {
     fn caption(&self) -> Caption {
         let rows = self.rows.len();
         let what = match self.choice.by {
-            Some(RowOf::Platform) => counted(rows, "platform"),
-            Some(RowOf::Cpu) => counted(rows, "CPU model"),
-            None => format!("{rows} {}", self.choice.kind.in_words()),
+            Some(RowOf::Platform) => "platforms",
+            Some(RowOf::Cpu) => "CPU models",
+            None => self.choice.kind.in_words(),
         };
         let [versions, days] = self
             .origins
@@ -236,10 +236,8 @@ impl Tabulation {
             false => format!("measured by timermeter {versions}, {days}"),
         };
         let method = "median of isolated reads and step, with 95 % intervals over processes";
-        Caption::new(
-            format!("{what} from {reports}, {measured}: {method}."),
-            "timermeter",
-        )
+        let text = format!("{rows} {what} from {reports}, {measured}: {method}.");
+        Caption::new(text, what)
     }
 }
 
