@@ -183,7 +183,7 @@ fn widths(columns: &[Column], room: usize) -> Vec<usize> {
         let saved = wider.map(|(at, mm)| {
             let mut wider = widths.clone();
             wider[at] += 100 * mm;
-            (1_000 * (now - lines(&wider)) / mm, at, mm)
+            (1_000 * now.saturating_sub(lines(&wider)) / mm, at, mm)
         });
         let Some((1.., at, mm)) = saved.max() else {
             return widths;

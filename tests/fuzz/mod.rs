@@ -131,7 +131,7 @@ fn not_finite(text: &str) -> Option<&str> {
 }
 
 fn show(report: &Report) {
-    for format in [Format::Table, Format::Markdown, Format::Csv] {
+    for format in [Format::Table, Format::Markdown, Format::Csv, Format::Latex] {
         let text = report.rendered(format, PLAIN);
         steers_nothing(&text);
     }
