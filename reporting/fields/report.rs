@@ -252,7 +252,7 @@ fn run_fields() -> Vec<Field> {
         fit: Text = report.assessment.fit.name(), "Whether CLOCK_MONOTONIC can be trusted and is read in user mode in less than 100 ns",
             more("`yes`, `no`, `unknown`"), no_fact();
         fit_reason: Text = &report.assessment.fit_reason, "Why it is not, or why that is unknown", no_fact();
-        provenance: Text = report.provenance.kind.name(), "`measured` by timermeter, or `published` elsewhere", no_fact(), by_platform(Data), label(LabelOf::Report, "provenance");
+        provenance: Text = report.provenance.kind.name(), "`measured` by timermeter, or `published` elsewhere", no_fact(), by_platform(Wide), label(LabelOf::Report, "provenance");
         publication: Text = &report.provenance.source, "The publication of the figures, if timermeter did not measure them", titled("published in"), in_short();
         note: Text = &report.provenance.note, "What the publication says about its figures";
     }
