@@ -35,13 +35,6 @@ pub fn significant(value: f64, digits: usize) -> String {
     }
 }
 
-/// Formats a value with its sign, and with as many decimals; 0 has a plus.
-pub fn signed(value: f64, decimals: usize) -> String {
-    let unit = 10_f64.powi(decimals as i32);
-    // The sum of a negative and a positive zero is positive.
-    format!("{:+.decimals$}", (value * unit).round() / unit + 0.0)
-}
-
 /// Formats a value with four significant digits in the largest unit that it reaches.
 fn scaled(value: Option<f64>, units: &[(f64, &str)]) -> String {
     let Some(value) = value.filter(|value| value.is_finite()) else {

@@ -204,10 +204,3 @@ impl Nanos {
         Cycles(self.0 * frequency.0 * 1e-9)
     }
 }
-
-impl Cycles {
-    /// Converts to time on a CPU that runs at `frequency`.
-    pub fn nanos(self, frequency: Hertz) -> Nanos {
-        Nanos(self.0 / frequency.0 * 1e9)
-    }
-}

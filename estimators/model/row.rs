@@ -50,15 +50,6 @@ pub struct RowHead {
 }
 
 impl RowHead {
-    /// The word for where a thread can read a clock: a CPU, or a place of its device.
-    pub fn place(&self) -> &'static str {
-        if self.device.is_some() {
-            "place"
-        } else {
-            "CPU"
-        }
-    }
-
     /// The name of its device; `None` if a CPU executes the call.
     pub fn device_name(&self) -> Option<&str> {
         Some(&self.device.as_ref()?.name)

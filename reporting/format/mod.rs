@@ -22,7 +22,6 @@ use crate::table::Table;
 use crate::text::plain;
 
 pub use self::csv::CsvWriter;
-pub use self::html::escape as escape_html;
 pub use self::text::{Style, repeated_answer};
 
 /// The output formats of all commands; each command supports the first ones.
