@@ -69,7 +69,7 @@ fn cost_fields() -> Vec<Field> {
             range(Range::STEP);
         resolution_kind: Text = row.resolution?.kind.name(),
             "`resolved`, or `at_most` if the resolution is only an upper limit of the step";
-        cost: Nanoseconds = cost(row), "Median of isolated reads", more("without the loop around it and the reads of the reference"),
+        cost: Nanoseconds = cost(row), "Median of isolated reads", more("without the loop around it and the reads of the reference; `(amortised)`: the mean of consecutive reads, which may overlap, of publications that state no other"),
             interval(), in_tables(Visibility::Always), by_platform(Visibility::Always), metric("cost"), compared("cost");
         cost: Cycles = row.cost_cycles?.value, "Median cost of an isolated read, in cycles", in_tables(Visibility::Wide);
         cost_amortised: Nanoseconds = row.amortised_ns,

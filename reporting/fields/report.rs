@@ -4,14 +4,11 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::time::UNIX_EPOCH;
 
-use super::Visibility::{Always, Data, InDocuments, Wide};
+use super::Visibility::{Always, Data, InDocuments, InFull, Wide};
 use super::clocks::{codes, joined};
 use super::{Field, FieldUnit, Kind, LabelOf, Range, Read, field_table};
 use crate::fields::slug;
-use crate::model::{
-    CoreKind, Cpu, Family, Interval, Platform, ProvenanceKind, Report, Status, TimerRow,
-    USUAL_WAIT_NS,
-};
+use crate::model::{CoreKind, Cpu, Interval, Platform, ProvenanceKind, Report, USUAL_WAIT_NS};
 use crate::table::CellValue;
 use crate::text::date_time;
 
@@ -79,7 +76,8 @@ fn of_file(
 /// The path of a report without what all reports share: the last two parts that name it.
 pub fn short_path(path: &Path) -> String {
     let path = path.display().to_string();
-    let path = path.trim_end_matches(".json").trim_end_matches("/report");
+    let path = path.trim_end_matches(".json").trim_end_matches(".html");
+    let path = path.trim_end_matches("/report");
     let parts: Vec<&str> = path.rsplitn(3, '/').take(2).collect();
     parts.into_iter().rev().collect::<Vec<_>>().join("/")
 }
@@ -89,8 +87,6 @@ pub(super) fn platform_fields() -> Vec<Field> {
     let mut all = field_table! { Read::Report, REPORT, |report| report;
         by_system_call: Nanoseconds = by_system_call(report)?, "Cost of the recommended clock if it is read by a system call instead of the vDSO",
             interval(), by_platform(Always), of_cpu();
-        counter: Text = counter(report)?, "The counter of the CPU, read by an instruction, and whether a program may trust it",
-            by_platform(Wide), of_cpu();
         sleep: Nanoseconds = sleep_ns(report)?, "Median duration of an ordinary sleep (nanosleep) of 1 ms", titled("sleep of 1 ms"),
             interval(), by_platform(Wide), of_cpu();
     };
@@ -112,15 +108,6 @@ fn by_system_call(report: &Report) -> Option<Interval> {
     row(properties.syscall_variant.as_ref()?)?.cost_ns
 }
 
-/// The raw counter with its trust: of the native clocks that read it by an instruction, the one of the
-/// shortest id, because the others add a fence or a library.
-fn counter(report: &Report) -> Option<String> {
-    let counters = report.timers.iter().filter(reads_counter);
-    let native = counters.filter(|row| row.runtime == "native" && row.status == Status::Ok);
-    let row = native.min_by_key(|row| row.id.len())?;
-    Some(format!("{} ({})", row.id, row.trust.as_ref()?.in_short()))
-}
-
 /// The ids of the ordinary sleep, of which the first that was measured counts.
 const SLEEPS: [&str; 2] = ["nanosleep", "std-sleep"];
 
@@ -130,11 +117,6 @@ fn sleep_ns(report: &Report) -> Option<Interval> {
     let mut lengths = figures.lateness.iter();
     let late = lengths.find(|late| late.request_ns as f64 == USUAL_WAIT_NS)?;
     Some(late.p50_ns?.map(|late| USUAL_WAIT_NS + late))
-}
-
-fn reads_counter(row: &&TimerRow) -> bool {
-    let properties = row.properties.as_ref();
-    properties.and_then(|it| it.family) == Some(Family::CpuCounter)
 }
 
 /// The hypervisor, and the kernel without the numbers that do not name its series or else the OS.
@@ -252,7 +234,7 @@ fn run_fields() -> Vec<Field> {
         fit: Text = report.assessment.fit.name(), "Whether CLOCK_MONOTONIC can be trusted and is read in user mode in less than 100 ns",
             more("`yes`, `no`, `unknown`"), no_fact();
         fit_reason: Text = &report.assessment.fit_reason, "Why it is not, or why that is unknown", no_fact();
-        provenance: Text = report.provenance.kind.name(), "`measured` by timermeter, or `published` elsewhere", no_fact(), by_platform(Wide), label(LabelOf::Report, "provenance");
+        provenance: Text = report.provenance.kind.name(), "`measured` by timermeter, or `published` elsewhere", no_fact(), by_platform(InFull), label(LabelOf::Report, "provenance");
         publication: Text = &report.provenance.source, "The publication of the figures, if timermeter did not measure them", titled("published in"), in_short();
         note: Text = &report.provenance.note, "What the publication says about its figures";
     }

@@ -70,8 +70,8 @@ fn columns(kind: Kind, rows: &[Row]) -> Vec<&'static Field> {
 }
 
 /// Code that measures an operation, in each language that has a clock in the report: the language, the
-/// call of the clock, the shortest operation that two reads time to the usual error, in words, and the code.
-fn snippets(report: &Report) -> Vec<[String; 4]> {
+/// shortest operation that two reads time to the usual error, in words, and the code.
+fn snippets(report: &Report) -> Vec<[String; 3]> {
     let of = |language: &Language| {
         let (from_ns, plan) = plan_alone(report, *language)?;
         let wanted = Wanted {
@@ -79,12 +79,7 @@ fn snippets(report: &Report) -> Vec<[String; 4]> {
             ..Wanted::default()
         };
         let code = snippet(&plan, wanted)?;
-        Some([
-            language.name().into(),
-            plan.label,
-            short_time(from_ns),
-            code,
-        ])
+        Some([language.name().into(), short_time(from_ns), code])
     };
     Language::value_variants().iter().filter_map(of).collect()
 }

@@ -44,7 +44,7 @@ pub fn ranking(report: &Report, size: (u32, u32)) -> Option<Plot> {
             ..Axis::new(label, short_time, [least / margin, most * margin])
         })
     };
-    let axes = [axis("step", 0)?, axis("cost of a read", 1)?];
+    let axes = [axis("resolution", 0)?, axis("cost of a read", 1)?];
     let mut plot = Plot::new("All clocks", size, axes)?;
     let lines = (10..100).step_by(10).filter_map(|percent| {
         let ends = line(percent.into(), cycle, &plot.axes)?;

@@ -77,10 +77,10 @@ impl Caption {
         let Tool { name, version } = Tool::this();
         Self {
             text,
-            label: label.to_owned(),
+            label: label.replace(' ', "-"),
             cite: format!(
-                "Cite as: The {name} contributors, {name} {version}, with the source of each row. Metric: Kuperberg, \
-                 Krogmann and Reussner, ICPE 2011, doi:10.1145/1958746.1958776."
+                "Cite as: The {name} contributors, {name} {version}, with the source of the figures. Metric: \
+                 doi:10.1145/1958746.1958776."
             ),
         }
     }

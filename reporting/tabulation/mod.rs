@@ -102,6 +102,8 @@ pub struct Tabulation {
     pub reports: usize,
     /// The versions and dates of measured reports.
     origins: [BTreeSet<String>; 2],
+    /// The number of reports with published figures.
+    published: usize,
     /// The cells of each row in the order of the selected columns.
     rows: Vec<Box<[CellValue]>>,
     /// The errors of files that could not be read.
@@ -133,6 +135,7 @@ impl Tabulation {
         let choice = choices.swap_remove(chosen);
         let platform = choice.columns.iter().position(|it| it.key == "platform");
         let measured = || sheets().filter_map(|sheet| sheet.origin.clone());
+        let published = collection.reports.len() - measured().count();
         let origins = [0, 1].map(|at| measured().map(|origin| origin[at].clone()).collect());
         let (mut rows, mut runs) = (Vec::new(), Vec::new());
         for (kept, name) in collection.reports.iter_mut().zip(&names) {
@@ -155,6 +158,7 @@ impl Tabulation {
             choice,
             reports: names.len(),
             origins,
+            published,
             rows,
             refused: collection.refused,
         }
@@ -168,7 +172,7 @@ impl Tabulation {
     /// The table for people: of the default columns those that a row has a value for.
     fn table(&self, format: Format) -> Table<'_> {
         let places: &[Visibility] = match format {
-            Format::Table => &[Visibility::Always, Visibility::Wide],
+            Format::Table => &[Visibility::Always, Visibility::Wide, Visibility::InFull],
             _ => &[Visibility::Always, Visibility::InDocuments],
         };
         let is_shown = |&(index, field): &(usize, &&'static Field)| {
@@ -230,13 +234,24 @@ impl Tabulation {
                 (Some(first), Some(last)) if first != last => format!("{first} to {last}"),
                 (first, _) => first.cloned().unwrap_or_default(),
             });
-        let reports = counted(self.reports, "report");
-        let measured = match versions.is_empty() {
-            true => "published elsewhere".to_owned(),
-            false => format!("measured by timermeter {versions}, {days}"),
+        let (all, published) = (self.reports, self.published);
+        let measured = (all > published).then(|| {
+            format!(
+                "{} measured by timermeter {versions}, {days}",
+                all - published
+            )
+        });
+        let published = (published > 0).then(|| format!("{published} published elsewhere"));
+        let origin: Vec<String> = measured.into_iter().chain(published).collect();
+        let newest = match self.choice.by {
+            Some(_) => ", the newest of each",
+            None => "",
         };
-        let method = "median of isolated reads and step, with 95 % intervals over processes";
-        let text = format!("{rows} {what} from {reports}, {measured}: {method}.");
+        let text = format!(
+            "{rows} {what} from {} ({}){newest}: resolution and median cost of isolated reads, with 95 % intervals.",
+            counted(all, "report"),
+            origin.join("; ")
+        );
         Caption::new(text, what)
     }
 }

@@ -197,14 +197,21 @@ impl PlatformRow {
 impl Platforms {
     /// The columns of pages.
     pub fn columns() -> Vec<&'static Field> {
-        let is_shown = |field: &&Field| field.by_platform.is_some_and(|it| it <= Visibility::Wide);
+        let is_shown = |field: &&Field| {
+            let places = [
+                Visibility::Always,
+                Visibility::Wide,
+                Visibility::InDocuments,
+            ];
+            field.by_platform.is_some_and(|it| places.contains(&it))
+        };
         fields().iter().filter(is_shown).collect()
     }
 
     /// Keeps what pages show of a report at an address.
     pub fn runs(report: &Report, href: &str) -> Vec<PlatformRun> {
         let columns = Self::columns();
-        PlatformRun::of_report(Path::new(""), href, report, RowOf::Platform, &columns)
+        PlatformRun::of_report(Path::new(href), href, report, RowOf::Platform, &columns)
     }
 
     /// Groups the runs of pages, from so many reports.
@@ -220,7 +227,7 @@ impl Platforms {
     /// The numbers of platforms and reports, and what a row shows.
     pub fn summary(&self) -> String {
         format!(
-            "{} from {}: a row per platform, with the figures of its newest run.",
+            "{} from {}: a row per platform, with the figures of its newest run. Small figures are 95 % intervals.",
             counted(self.rows.len(), "platform"),
             counted(self.reports, "report")
         )
