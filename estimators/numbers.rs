@@ -157,49 +157,10 @@ pub fn percent(quality: Option<f64>) -> String {
         .map_or_else(|| NOTHING.to_owned(), |q| format!("{:.2}", q * 100.0))
 }
 
-/// The distances from Quality to the ends of its interval, in hundredths of a percentage point,
-/// rounded up, so that the printed interval includes the computed one.
-fn sides(quality: Interval) -> Option<[f64; 2]> {
-    let round_up = |side: f64| (side * 1e4 - 1e-6).max(0.0).ceil();
-    let (value, (low, high)) = (quality.value, quality.ends()?);
-    value
-        .is_finite()
-        .then(|| [round_up(value - low), round_up(high - value)])
-}
-
-/// Formats the interval of Quality in points, as in `±0.05`. If this would exceed 0 to 100 %,
-/// formats the ends: `0–57`, `99.90–100.00`. Empty if there is no interval.
-pub fn plus_minus(quality: Interval) -> String {
-    let Some([below, above]) = sides(quality) else {
-        return String::new();
-    };
-    let quality = quality.value;
-    // The printed value, with two decimals.
-    let printed = (quality * 1e4).round();
-    let [below, above] = [below.min(printed), above.min(1e4 - printed)];
-    let half = below.max(above);
-    if half <= printed.min(1e4 - printed) {
-        return format!("±{:.2}", half / 100.0);
-    }
-    // Integers are sufficient if the interval is wider than ten points.
-    let (unit, decimals) = if below + above < 1e3 {
-        (1.0, 2)
-    } else {
-        (100.0, 0)
-    };
-    let end = |hundredths: f64| format!("{:.decimals$}", hundredths * unit / 100.0);
-    format!(
-        "{}–{}",
-        end(((printed - below) / unit).floor()),
-        end(((printed + above) / unit).ceil())
-    )
-}
-
 #[cfg(test)]
 mod tests {
-    use crate::model::Interval;
     use crate::numbers::{
-        count, percent, plus_minus, range_ns, rate, significant, time, trimmed, with_half_width,
+        count, percent, range_ns, rate, significant, time, trimmed, with_half_width,
     };
     use proptest::prelude::*;
 
@@ -288,44 +249,7 @@ mod tests {
         assert_eq!(percent(Some(0.489_149)), "48.91");
     }
 
-    #[test]
-    fn printed_interval_holds_the_figure() {
-        for (quality, low, high, text) in [
-            (0.5, 0.4996, 0.500_41, "±0.05"),
-            (0.5, 0.499, 0.5, "±0.10"),
-            (0.0, 0.0, 0.0, "±0.00"),
-            (0.2369, 0.0, 1.0, "0–100"),
-            (0.9999, 0.999, 1.0, "99.90–100.00"),
-            (0.231_12, 0.0, 0.5668, "0–57"),
-            // To 0, as it is printed.
-            (0.472_149, 0.0, 0.915, "±47.21"),
-            (0.5, f64::NEG_INFINITY, 0.6, ""),
-            (0.5, f64::NAN, 0.6, ""),
-        ] {
-            let interval = Interval::with_ends(quality, Some((low, high)));
-            assert_eq!(plus_minus(interval), text);
-        }
-    }
-
     proptest! {
-        #[test]
-        fn quality_stays_within_percent(
-            ends in prop::collection::vec(prop_oneof![0.0..=1.0_f64, Just(0.0), Just(1.0)], 3),
-        ) {
-            let mut ends = ends;
-            ends.sort_by(f64::total_cmp);
-            let quality = Interval::with_ends(ends[1], Some((ends[0], ends[2])));
-            let value: f64 = percent(Some(quality.value)).parse().unwrap();
-            let text = plus_minus(quality);
-            let (from, to): (f64, f64) = match text.strip_prefix('±').map(|half| half.parse::<f64>().unwrap()) {
-                Some(half) => (value - half, value + half),
-                None => text.split_once('–').map(|(from, to)| (from.parse().unwrap(), to.parse().unwrap())).unwrap(),
-            };
-            prop_assert!(from > -1e-9 && to < 100.0 + 1e-9, "{} {}", value, text);
-            let holds = from < 100.0 * ends[0] + 0.0051 && to > 100.0 * ends[2] - 0.0051;
-            prop_assert!(holds, "{} {} of {:?}", value, text, ends);
-        }
-
         #[test]
         fn times_are_exact_and_short(value in 1e-3f64..1e12) {
             let text = time(Some(value));

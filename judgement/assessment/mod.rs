@@ -18,7 +18,7 @@ use crate::findings::Facts;
 use crate::findings::machine::{PortableRead, judge};
 use crate::model::{
     Answer, Caution, Counted, Defect, DefectKind, Family, Finding, Fit, Interval, MAX_SLEW,
-    Outcome, Question, Report, Severity, TimerRow, Trust, Wrong,
+    Outcome, Question, Report, Severity, Status, TimerRow, Trust, Wrong,
 };
 
 /// Makes the assessment of a report. The clocks of a part that is wrong are distrusted, and their
@@ -157,22 +157,38 @@ fn caution(row: &TimerRow) -> Option<Caution> {
 /// Judges whether the portable clock is fit, from what is wrong and from findings about the machine.
 pub fn judge_fit(report: &mut Report, findings: &[Finding]) {
     let row = clock_row(report, PortableRead::ID);
-    let part = row.and_then(|row| row.trust.as_ref()?.part.clone());
+    let trust = row.and_then(|row| row.trust.clone());
+    let mut compared = report.platform.library_clocks.iter().flatten();
+    let failure = compared
+        .find(|it| it.id == PortableRead::ID)
+        .and_then(|it| it.failure.clone());
+    let failed = row.filter(|row| row.status == Status::Failed);
+    let failure = failure.or_else(|| failed?.reason.clone());
+    let failure = failure.map(|why| (Fit::No, why));
     let assessment = &mut report.assessment;
-    let concerns = |wrong: &&Wrong| {
-        wrong.clocks.iter().any(|id| id == PortableRead::ID) || part == Some(wrong.name())
+    let concerning = |wrong: &Wrong| {
+        let is_wrong = wrong.clocks.iter().any(|id| id == PortableRead::ID);
+        let trust = trust.as_ref().filter(|it| it.part == Some(wrong.name()));
+        let fit = match trust {
+            _ if is_wrong => Fit::No,
+            Some(trust) if trust.answer == Answer::No => Fit::No,
+            Some(_) => Fit::Unknown,
+            None => return None,
+        };
+        Some((fit, format!("{} {}", wrong.name(), wrong.defect.in_words())))
     };
-    let in_short = |wrong: &Wrong| format!("{} {}", wrong.name(), wrong.defect.in_words());
-    let wrong = assessment.wrong.iter().filter(concerns);
-    let wrong = wrong.map(|wrong| (Fit::No, in_short(wrong)));
+    let wrong = assessment.wrong.iter().filter_map(concerning);
     let found = findings
         .iter()
         .filter_map(|it| match (&*it.code, it.severity) {
             ("clock-source" | "read-cost", Severity::Problem) => Some((Fit::No, it.message())),
-            ("clock-source" | "read-cost", Severity::Unknown) => Some((Fit::Unknown, it.message())),
+            ("clock-source" | "read-cost", Severity::Unknown) | ("ntp", Severity::Problem) => {
+                Some((Fit::Unknown, it.message()))
+            }
             _ => None,
         });
-    let (fits, reasons): (Vec<Fit>, Vec<String>) = wrong.chain(found).unzip();
+    let (fits, reasons): (Vec<Fit>, Vec<String>) =
+        failure.into_iter().chain(wrong).chain(found).unzip();
     assessment.fit = fits.into_iter().min().unwrap_or(Fit::Yes);
     assessment.fit_reason = reasons.join("; ");
 }

@@ -6,7 +6,7 @@ use crate::model::{
 };
 use crate::statistics::median;
 use crate::table::CellValue;
-use crate::text::numbers::{plus_minus, range_ns, significant, time};
+use crate::text::numbers::{range_ns, significant, time};
 
 /// The kind of the rows that have the fields in this file, except identity and findings, which rows
 /// of all kinds have.
@@ -74,7 +74,7 @@ fn cost_fields() -> Vec<Field> {
         cost: Cycles = row.cost_cycles?.value, "Median cost of an isolated read, in cycles", in_tables(Visibility::Wide);
         cost_amortised: Nanoseconds = row.amortised_ns,
             "Mean cost of many consecutive reads, which may overlap",
-            column("amortised", "amortised cost"), by_platform(Visibility::Data), metric("cost_amortised");
+            column("amortised", "amortised cost"), in_tables(Visibility::Data), by_platform(Visibility::Data), metric("cost_amortised");
         cost_single_median: Nanoseconds = row.cost.as_ref()?.single_median_ns,
             "Median duration of single reads as measured by the reference", titled("single reads, median");
         cost_p90: Nanoseconds = row.cost.as_ref()?.p90_ns, "90th percentile of the duration of single reads",
@@ -109,8 +109,6 @@ fn quality_fields() -> Vec<Field> {
     field_table! { Read::Row, CLOCKS, |row| row.clock()?;
         quality: Percent = row.quality, "Figure of merit (ICPE 2011), more is better", more("resolution^-0.1 · cost^-0.1 · spread^0.5, with resolution and cost in cycles; 100 % at best, and 0 for a clock that is wrong"),
             column("quality", "Quality %"), interval(), in_tables(Visibility::Always), metric("quality"), compared("quality");
-        quality_interval: Text = plus_minus(row.quality?), "95 % interval of Quality", more("in points, rounded outwards; both ends if it would leave 0 to 100; absent if a single process measured it"),
-            column("interval", "interval"), in_tables(Visibility::InFull), derived(), no_fact(), only_in_text();
         quality_printed: Percent = row.printed_quality, "Quality as printed in the publication",
             column("printed", "Quality, printed %"), in_tables(Visibility::Wide);
         processes: Count = row.observations.as_ref()?.processes, "Number of fresh processes that measured it",

@@ -51,8 +51,6 @@ pub struct Field {
     detail: Option<Detail>,
     /// Whether files with all columns omit the field, because other fields contain the same values.
     pub derived: bool,
-    /// Whether documents omit the column, because they print intervals with their numbers.
-    only_in_text: bool,
     /// Whether it says nothing about the processor of a device.
     pub is_of_cpu: bool,
     /// The OpenMetrics gauge of the field.
@@ -311,14 +309,17 @@ impl Field {
         })
     }
 
-    /// A value for programs, and the ends of its interval if it may have one.
+    /// A value for programs, and the ends of its interval if it may have one; of an upper bound only the
+    /// upper end.
     pub fn data(&self, value: CellValue) -> impl Iterator<Item = CellValue> {
-        let ends = match &value {
-            CellValue::Figure(figure) => [figure.low().into(), figure.high().into()],
-            _ => [CellValue::Nothing, CellValue::Nothing],
+        let (low, high) = match value {
+            CellValue::Figure(figure) => (figure.low(), figure.high()),
+            CellValue::AtMost(bound) => (None, Some(bound)),
+            _ => (None, None),
         };
         let value = value.into_type(self.unit.rules().column_type);
-        [value].into_iter().chain(ends).take(self.keys.len())
+        let all = [value, low.into(), high.into()];
+        all.into_iter().take(self.keys.len())
     }
 
     fn read<'a>(&self, source: impl Into<FieldSource<'a>>) -> Option<CellValue> {
@@ -422,7 +423,6 @@ impl Field {
             max_chars,
             about: if self.key == "timer" { "" } else { self.about },
             words: self.more,
-            only_in_text: self.only_in_text,
             ..column
         }
     }
@@ -479,7 +479,6 @@ impl Field {
             detail: Some(Detail::Full),
             derived: false,
             is_of_cpu: false,
-            only_in_text: false,
             metric: None,
             label: None,
             compared: None,
@@ -559,14 +558,6 @@ impl Field {
     fn derived(self) -> Self {
         Self {
             derived: true,
-            ..self
-        }
-    }
-
-    /// Omits the column in documents, which print intervals with their numbers.
-    fn only_in_text(self) -> Self {
-        Self {
-            only_in_text: true,
             ..self
         }
     }

@@ -41,7 +41,9 @@ pub(super) fn fields() -> Vec<Field> {
 
 fn path_of(path: &Path) -> CellValue {
     let path = path.display().to_string();
-    Some(path).filter(|path| !path.is_empty()).into()
+    Some(path)
+        .filter(|path| !["", "-"].contains(&&**path))
+        .into()
 }
 
 /// The publication, or a link to the report: its path without what all reports share, its date and the
@@ -50,7 +52,10 @@ fn source(path: &Path, report: &Report) -> CellValue {
     if !is_measured(report) {
         return (&report.provenance.source).into();
     }
-    let name = short_path(path);
+    let name = match path_of(path) {
+        CellValue::Nothing => slug(&report.platform),
+        _ => short_path(path),
+    };
     let date = report.created.split('T').next().unwrap_or_default();
     // Stored reports are in a folder of their date.
     let date = match name.contains(date) {
@@ -161,16 +166,16 @@ fn machine_fields() -> Vec<Field> {
         cpu: Text = cpu_name(machine), "Brand and generation of the CPU", more("if they are unknown, the model of the machine, or the architecture"), in_short(), of_cpu(), by_platform(Always), label(LabelOf::Platform, "cpu");
         system: Text = system(machine), "Hypervisor, series of the kernel and architecture", derived(), no_fact(), by_platform(Always);
         cpu_vendor: Text = &machine.cpu.vendor, "Vendor of the CPU", no_fact(), of_cpu();
-        cpu_family: Count = machine.cpu.family, "Family of the CPU, on x86", no_fact();
-        cpu_model: Count = machine.cpu.model_number, "Model number of the CPU, on x86", no_fact();
-        core_kind: Text = &machine.cpu.core_kind, "Kind of the measuring core, if the machine has several kinds", derived(), no_fact();
+        cpu_family: Count = machine.cpu.family, "Family of the CPU, on x86", of_cpu();
+        cpu_model: Count = machine.cpu.model_number, "Model number of the CPU, on x86", of_cpu();
+        core_kind: Text = &machine.cpu.core_kind, "Kind of the measuring core, if the machine has several kinds", derived(), of_cpu(), no_fact();
         core_kinds: Text = core_kinds(&machine.cpu)?, "The kinds of cores with their CPUs, if there are several", titled("kinds of cores"), of_cpu();
         kernel_build: Text = &machine.kernel.version, "Build of the kernel", derived(), no_fact();
-        cpu_stepping: Count = machine.cpu.stepping, "Stepping of the CPU, on x86", no_fact();
+        cpu_stepping: Count = machine.cpu.stepping, "Stepping of the CPU, on x86", of_cpu();
         architecture: Text = &machine.cpu.architecture, "Instruction set architecture", by_platform(Data), label(LabelOf::Platform, "architecture");
         microcode: Text = &machine.cpu.microcode, "Revision of the microcode", of_cpu(), label(LabelOf::Platform, "microcode");
-        cpus_online: Count = machine.cpu.online, "CPUs that are online";
-        cpus_allowed: Text = &machine.cpu.allowed_list, "CPUs that the program may use";
+        cpus_online: Count = machine.cpu.online, "CPUs that are online", of_cpu();
+        cpus_allowed: Text = &machine.cpu.allowed_list, "CPUs that the program may use", of_cpu();
         isolated: Text = &machine.cpu.isolated, "CPUs that the scheduler does not use (`isolcpus`)", titled("isolated CPUs"), of_cpu();
         nohz_full: Text = &machine.cpu.nohz_full, "CPUs without a timer interrupt while one thread runs (`nohz_full`)", titled("CPUs without tick"), of_cpu();
         smt: Truth = machine.cpu.smt, "Whether a core runs more than one hardware thread", of_cpu();
@@ -196,7 +201,7 @@ fn frequency_fields() -> Vec<Field> {
     field_table! { Read::Report, REPORT, |report| report;
         tsc: Hertz = report.frequency.tsc_hz, "Rate of the time stamp counter", metric("tsc_frequency"), of_cpu();
         nominal: Hertz = report.frequency.nominal_hz, "Core frequency that the vendor declares", titled("nominal frequency"), of_cpu();
-        effective: Hertz = report.frequency.effective_hz, "Measured core frequency", interval(), metric("core_frequency"), no_fact();
+        effective: Hertz = report.frequency.effective_hz, "Measured core frequency", interval(), metric("core_frequency"), no_fact(), of_cpu();
         cycles: Hertz = report.frequency.cycles_hz, "Frequency that converts time to cycles",
             interval(), column("frequency", "frequency"), in_short(), of_cpu();
         cycles_from: Text = &report.frequency.cycles_from, "Source of this frequency", more("`effective`, `nominal`, `given`"), of_cpu();
@@ -232,8 +237,8 @@ fn run_fields() -> Vec<Field> {
         measuring_cpu: Count = report.settings.cpu, "CPU that the measuring processes were pinned to", of_cpu();
         runtimes: Text = runtimes(report), "The runtimes whose timers were measured";
         fit: Text = report.assessment.fit.name(), "Whether CLOCK_MONOTONIC can be trusted and is read in user mode in less than 100 ns",
-            more("`yes`, `no`, `unknown`"), no_fact();
-        fit_reason: Text = &report.assessment.fit_reason, "Why it is not, or why that is unknown", no_fact();
+            more("`yes`, `no`, `unknown`"), no_fact(), of_cpu();
+        fit_reason: Text = &report.assessment.fit_reason, "Why it is not, or why that is unknown", no_fact(), of_cpu();
         provenance: Text = report.provenance.kind.name(), "`measured` by timermeter, or `published` elsewhere", no_fact(), by_platform(InFull), label(LabelOf::Report, "provenance");
         publication: Text = &report.provenance.source, "The publication of the figures, if timermeter did not measure them", titled("published in"), in_short();
         note: Text = &report.provenance.note, "What the publication says about its figures";

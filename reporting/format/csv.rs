@@ -40,7 +40,7 @@ impl<W: Write> CsvWriter<W> {
             CellValue::Truth(truth) => truth.to_string(),
             // The point or exponent lets readers recognise a column of floating-point numbers.
             CellValue::Figure(figure) => format!("{:?}", figure.value),
-            CellValue::Text(text) | CellValue::Link { href: text, .. } => escape(text),
+            CellValue::Text(text) => escape(text),
             other => other.to_string(),
         });
         self.0

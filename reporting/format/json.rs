@@ -49,7 +49,6 @@ impl Serialize for CellValue {
         match self {
             Self::Nothing => serializer.serialize_none(),
             Self::Figure(figure) => serializer.serialize_f64(figure.value),
-            Self::AtMost(bound) => serializer.collect_map([("at_most", bound)]),
             Self::Count(count) => serializer.serialize_i64(*count),
             Self::Truth(truth) => serializer.serialize_bool(*truth),
             other => serializer.collect_str(other),

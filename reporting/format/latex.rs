@@ -67,11 +67,13 @@ pub(super) fn table(table: &Table<'_>) -> String {
     let heading = format!("\\toprule\n{}\\midrule\n", line(0));
     let rows: String = (1..=table.rows.len()).map(line).collect();
     let caption = table.caption.clone().unwrap_or_default();
-    let [text, label] =
-        [caption.text + " " + &caption.cite, caption.label].map(|it| Text::new(&it, false));
+    let text = Text::new(&(caption.text + " " + &caption.cite), false);
     // Captions have a larger font.
     let mut around = text.natural() * 5 / 4;
-    let mut caption = format!("\\caption{{{}}}\\label{{tab:{}}}", text.latex, label.latex);
+    let mut caption = format!(
+        "\\caption{{{}}}\\label{{tab:{}}}",
+        text.latex, caption.label
+    );
     if table.caption.is_none() {
         caption.clear();
     }

@@ -18,7 +18,7 @@ fn block(section: &Section<'_>) -> String {
             .iter()
             .map(|(name, value)| format!("- **{}**: {}\n", escape(name), escape(value)))
             .collect(),
-        Section::Table(it) => table(&it.for_documents()),
+        Section::Table(it) => table(it),
         Section::Findings(findings) => findings
             .iter()
             .map(|finding| {

@@ -118,10 +118,10 @@ impl Render for Table<'_> {
         match format {
             Format::Table => text::write_table(self, style, output),
             Format::Json => json::write_table(self, output),
-            Format::Markdown => output.write_all(markdown::table(&self.for_documents()).as_bytes()),
+            Format::Markdown => output.write_all(markdown::table(self).as_bytes()),
             Format::Csv => csv::write_table(self, output),
-            Format::Latex => output.write_all(latex::table(&self.for_documents()).as_bytes()),
-            Format::Html => output.write_all(html::page(&self.for_documents())?.as_bytes()),
+            Format::Latex => output.write_all(latex::table(self).as_bytes()),
+            Format::Html => output.write_all(html::page(self)?.as_bytes()),
             Format::OpenMetrics => Err(io::ErrorKind::Unsupported.into()),
         }
     }

@@ -104,7 +104,11 @@ impl Metrics {
             None => labels.clone(),
         };
         let name = format!("{prefix}{}", metric.name);
-        let (about, of) = (field.about, "end of the 95 % interval of");
+        let of = "end of the 95 % interval of";
+        let about = match metric.percentile {
+            Some(_) => metric.name,
+            None => field.about,
+        };
         for (end, help, value) in [
             ("", format!("{about}."), Some(figure.value)),
             ("_low", format!("Lower {of} {name}{unit}."), figure.low()),

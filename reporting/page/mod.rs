@@ -60,13 +60,12 @@ const TEXTS: [&str; 3] = ["timer", "trust", "status"];
 
 /// The columns of a table: those in which a row has a value, with the status if one is not `ok`.
 fn columns(kind: Kind, rows: &[Row]) -> Vec<&'static Field> {
-    /// They repeat others.
-    const HIDDEN: [&str; 2] = ["cost_cycles", "quality_interval"];
     let is_ok = rows.iter().all(|row| row.status() == Status::Ok);
     let status = field("status").filter(|_| !is_ok);
     let known = known_columns(kind, Visibility::InFull, rows).into_iter();
     let shown = known.chain(status);
-    shown.filter(|field| !HIDDEN.contains(&field.key)).collect()
+    // The details show cycles.
+    shown.filter(|field| field.key != "cost_cycles").collect()
 }
 
 /// Code that measures an operation, in each language that has a clock in the report: the language, the

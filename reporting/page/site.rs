@@ -2,9 +2,10 @@
 //! index that has a row for each platform (the machines of the reports). The site is built in a temporary
 //! folder next to its destination and then moved.
 
+use std::fs::{self, File};
+use std::io::{self, Write};
 use std::path::Path;
 use std::slice::from_ref;
-use std::{fs, io};
 
 use askama::Template;
 use askama::filters::urlencode;
@@ -112,8 +113,11 @@ pub fn publish(
 /// Writes the page of the report at `path` to `site`, next to a copy of the report; `name` is its path in
 /// the folder of reports. Returns the address of the page relative to the site.
 fn write(path: &Path, report: &Report, site: &Path, name: &Path) -> io::Result<String> {
-    let name = name.with_extension("").to_string_lossy().replace('\\', "/");
-    let base = format!("reports/{name}");
+    let name = name.with_extension("");
+    let parts = name
+        .components()
+        .map(|part| part.as_os_str().to_string_lossy());
+    let base = format!("reports/{}", parts.collect::<Vec<_>>().join("/"));
     let home = "../".repeat(base.matches('/').count()) + INDEX;
     let (_, last) = base.rsplit_once('/').unwrap_or_default();
     let page = WebPage {
@@ -127,7 +131,15 @@ fn write(path: &Path, report: &Report, site: &Path, name: &Path) -> io::Result<S
         let _ = fs::create_dir(site.join(&base[..end]));
     }
     let page = page.render().map_err(io::Error::other)?;
-    fs::write(site.join(format!("{base}.html")), page)?;
+    let created = File::create_new(site.join(format!("{base}.html")));
+    created
+        .and_then(|mut file| file.write_all(page.as_bytes()))
+        .map_err(|why| match why.kind() {
+            io::ErrorKind::AlreadyExists => {
+                io::Error::other(format!("two reports have the address '{base}'; rename one"))
+            }
+            _ => why,
+        })?;
     fs::copy(path, site.join(format!("{base}.json")))?;
     Ok(encoded(&base, "html"))
 }

@@ -136,11 +136,12 @@ impl WholeFile {
     pub fn finish(mut self) -> Result<(), OutputError> {
         let flushed = self.flush();
         let whole = flushed.and_then(|()| match self.target {
+            // What comes last is dropped first: the folder stays open until its content is removed.
             OutputTarget::Whole {
-                file,
-                scratch,
                 folder,
                 name,
+                scratch,
+                file,
             } => {
                 file.sync_all()?;
                 scratch.persist_file(CONTENT, &folder.path().join(name))

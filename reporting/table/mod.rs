@@ -56,8 +56,6 @@ pub struct TableColumn {
     pub words: &'static str,
     /// Whether LaTeX prints the cells as footnotes to the first cells of their rows.
     pub is_footnote: bool,
-    /// Whether documents leave the column out, because the interval is in the cell of the number.
-    pub only_in_text: bool,
 }
 
 /// What documents print with a table.
@@ -111,7 +109,6 @@ impl TableColumn {
             about: "",
             words: "",
             is_footnote: false,
-            only_in_text: false,
         }
     }
 
@@ -193,23 +190,6 @@ impl<'a> Table<'a> {
     /// Adds a row.
     pub fn push(&mut self, row: Vec<CellValue>) {
         self.rows.push(Cow::Owned(row));
-    }
-
-    /// Removes a column with its cells.
-    pub fn remove_column(&mut self, index: usize) {
-        self.columns.remove(index);
-        for row in self.rows.iter_mut().filter(|row| row.len() > index) {
-            row.to_mut().remove(index);
-        }
-    }
-
-    /// The table as documents print it, which have intervals with their numbers.
-    pub fn for_documents(&self) -> Cow<'_, Self> {
-        let mut table = Cow::Borrowed(self);
-        while let Some(at) = table.columns.iter().position(|column| column.only_in_text) {
-            table.to_mut().remove_column(at);
-        }
-        table
     }
 
     /// The cells of a row with their columns; missing cells are [`CellValue::Nothing`].

@@ -89,8 +89,8 @@ impl CellValue {
         is_usual.then_some(address)
     }
 
-    /// Converts the value for a column of the given type. An upper bound becomes a number, because
-    /// other columns state which numbers are bounds.
+    /// Converts the value for a column of the given type. An upper bound is no value; the upper end of the
+    /// interval states it.
     #[must_use]
     pub fn into_type(self, target: Type) -> Self {
         /// The largest number up to which all integers are exact (2^53).
@@ -100,8 +100,7 @@ impl CellValue {
                 let count = Some(value.round() as i64);
                 count.filter(|_| value.abs() <= MAX_EXACT).into()
             }
-            Self::AtMost(bound) => bound.into(),
-            Self::Amortised(_) => Self::Nothing,
+            Self::AtMost(_) | Self::Amortised(_) => Self::Nothing,
             Self::Link { text, .. } => Self::Text(text),
             value => value,
         }

@@ -87,8 +87,16 @@ impl Render for AllColumns<'_> {
                 break;
             }
         }
+        let written = self.written.borrow();
         // A file that exists is not replaced by an empty one.
-        let is_read = self.written.borrow().reports > 0;
-        is_read.then_some(()).ok_or(io::ErrorKind::NotFound.into())
+        match (written.reports, written.rows) {
+            (0, _) => Err(io::ErrorKind::NotFound.into()),
+            (_, 0) => {
+                let mut csv = CsvWriter::new(output);
+                csv.header(columns(Kind::Clocks).iter().flat_map(|field| &field.keys))?;
+                csv.finish()
+            }
+            _ => Ok(()),
+        }
     }
 }

@@ -102,8 +102,8 @@ pub struct Tabulation {
     pub reports: usize,
     /// The versions and dates of measured reports.
     origins: [BTreeSet<String>; 2],
-    /// The number of reports with published figures.
-    published: usize,
+    /// The numbers of reports with rows here, measured and published.
+    counts: [usize; 2],
     /// The cells of each row in the order of the selected columns.
     rows: Vec<Box<[CellValue]>>,
     /// The errors of files that could not be read.
@@ -134,8 +134,9 @@ impl Tabulation {
         let chosen = (0..choices.len()).find(has_rows).unwrap_or(0);
         let choice = choices.swap_remove(chosen);
         let platform = choice.columns.iter().position(|it| it.key == "platform");
-        let measured = || sheets().filter_map(|sheet| sheet.origin.clone());
-        let published = collection.reports.len() - measured().count();
+        let shown = || sheets().filter(|sheet| !sheet.lines[chosen].is_empty());
+        let measured = || shown().filter_map(|sheet| sheet.origin.clone());
+        let counts = [measured().count(), shown().count() - measured().count()];
         let origins = [0, 1].map(|at| measured().map(|origin| origin[at].clone()).collect());
         let (mut rows, mut runs) = (Vec::new(), Vec::new());
         for (kept, name) in collection.reports.iter_mut().zip(&names) {
@@ -158,7 +159,7 @@ impl Tabulation {
             choice,
             reports: names.len(),
             origins,
-            published,
+            counts,
             rows,
             refused: collection.refused,
         }
@@ -177,7 +178,9 @@ impl Tabulation {
         };
         let is_shown = |&(index, field): &(usize, &&'static Field)| {
             let needed = self.choice.visibility(field);
-            let is_known = || self.rows.iter().any(|row| row[index] != CellValue::Nothing);
+            let is_known = || {
+                self.rows.is_empty() || self.rows.iter().any(|row| row[index] != CellValue::Nothing)
+            };
             self.choice.has_named_columns
                 || needed.is_some_and(|needed| places.contains(&needed))
                     && (field.key != "platform" || self.reports > 1)
@@ -189,11 +192,12 @@ impl Tabulation {
             false => MAX_DOCUMENT_COLUMNS,
         };
         let columns: Vec<_> = columns.take(most).collect();
-        let heading = |(_, field): &(usize, &&'static Field)| TableColumn {
+        let heading = |(index, field): &(usize, &&'static Field)| TableColumn {
             // On a terminal, names of timers and values of reports may fold to several lines.
             folds: field.key == "timer" || field.is_of_report(),
             omission_priority: self.choice.visibility(field).map_or(0, |it| it as u8),
-            is_footnote: field.key == "source",
+            // A footnote needs a cell.
+            is_footnote: field.key == "source" && *index != columns[0].0,
             ..field.as_column()
         };
         let mut table = Table::new(columns.iter().map(heading).collect());
@@ -221,11 +225,10 @@ impl Tabulation {
 
     /// The numbers of rows and reports, version, dates and method.
     fn caption(&self) -> Caption {
-        let rows = self.rows.len();
-        let what = match self.choice.by {
-            Some(RowOf::Platform) => "platforms",
-            Some(RowOf::Cpu) => "CPU models",
-            None => self.choice.kind.in_words(),
+        let (what, newest) = match self.choice.by {
+            Some(RowOf::Platform) => ("platforms", ", newest of each"),
+            Some(RowOf::Cpu) => ("CPU models", ", newest of each"),
+            None => (self.choice.kind.in_words(), ""),
         };
         let [versions, days] = self
             .origins
@@ -234,23 +237,24 @@ impl Tabulation {
                 (Some(first), Some(last)) if first != last => format!("{first} to {last}"),
                 (first, _) => first.cloned().unwrap_or_default(),
             });
-        let (all, published) = (self.reports, self.published);
-        let measured = (all > published).then(|| {
-            format!(
-                "{} measured by timermeter {versions}, {days}",
-                all - published
-            )
-        });
-        let published = (published > 0).then(|| format!("{published} published elsewhere"));
-        let origin: Vec<String> = measured.into_iter().chain(published).collect();
-        let newest = match self.choice.by {
-            Some(_) => ", the newest of each",
-            None => "",
+        let method = match self.choice.kind {
+            Kind::Clocks => "median cost of isolated reads unless amortised",
+            _ => "lateness after the time that was asked for",
         };
+        let origins = [
+            format!("measured by timermeter {versions}, {days}"),
+            "published elsewhere".to_owned(),
+        ];
+        let origins = self
+            .counts
+            .into_iter()
+            .zip(origins)
+            .filter(|(count, _)| *count > 0);
+        let origins = origins.map(|(count, how)| format!("{} {how}", counted(count, "report")));
         let text = format!(
-            "{rows} {what} from {} ({}){newest}: resolution and median cost of isolated reads, with 95 % intervals.",
-            counted(all, "report"),
-            origin.join("; ")
+            "{what}: {} from {}{newest}; {method} [95 % interval].",
+            counted(self.rows.len(), "row"),
+            Vec::from_iter(origins).join(", ")
         );
         Caption::new(text, what)
     }

@@ -172,8 +172,8 @@ impl PlatformRow {
         groups.map(|runs| Self::from_runs(runs, columns)).collect()
     }
 
-    /// Joins the runs of one platform: the figures of clocks are those of the newest run that has
-    /// clocks, other values those of the newest run that has them.
+    /// Joins the runs of one platform: the values are those of the newest run that has clocks, but the
+    /// sleep is that of the newest run that has one.
     fn from_runs(mut runs: Vec<PlatformRun>, columns: &[&Field]) -> Self {
         runs.sort_by(|a, b| b.age.cmp(&a.age));
         let value = |(index, field): (usize, &&Field)| {
@@ -182,7 +182,7 @@ impl PlatformRow {
             }
             let mut cells = runs.iter().map(|run| &run.cells[index]);
             let first = cells.next().cloned().unwrap_or(CellValue::Nothing);
-            let mut others = cells.filter(|cell| field.is_of_report() && **cell != first);
+            let mut others = cells.filter(|cell| field.key == "sleep_ns" && **cell != first);
             match first {
                 CellValue::Nothing => others.next().cloned().unwrap_or(CellValue::Nothing),
                 first => first,
@@ -211,7 +211,8 @@ impl Platforms {
     /// Keeps what pages show of a report at an address.
     pub fn runs(report: &Report, href: &str) -> Vec<PlatformRun> {
         let columns = Self::columns();
-        PlatformRun::of_report(Path::new(href), href, report, RowOf::Platform, &columns)
+        let path = Path::new(href.split('#').next().unwrap_or_default());
+        PlatformRun::of_report(path, href, report, RowOf::Platform, &columns)
     }
 
     /// Groups the runs of pages, from so many reports.

@@ -53,7 +53,14 @@ impl TableArgs {
         };
         let named = |kind: Kind| -> Option<Vec<&'static Field>> {
             let columns = self.columns.iter();
-            columns.map(|column| column.field(kind)).collect()
+            let mut fields = Vec::new();
+            for column in columns {
+                let field = column.field(kind)?;
+                if !fields.contains(&field) {
+                    fields.push(field);
+                }
+            }
+            Some(fields)
         };
         let choice = |&kind: &Kind| {
             let default = TableChoice::by_default(kind, self.by);

@@ -108,14 +108,18 @@ fn check_machines(
     output: &mut dyn Write,
 ) -> CommandResult<bool> {
     let found = Collection::read(paths, |path, report| Machine {
-        node: report.node.unwrap_or_else(|| path.display().to_string()),
+        node: report
+            .node
+            .filter(|it| !it.is_empty())
+            .unwrap_or_else(|| path.display().to_string()),
         created: report.created,
         assessment: report.assessment,
     });
     let is_complete = report_unreadable(&found.refused, found.reports.len())?;
     let mut machines: Vec<Machine> = found.reports.into_iter().map(|it| it.content).collect();
     let is_known = |it: &Machine| it.assessment.fit != Fit::Unknown;
-    machines.sort_by_cached_key(|it| Reverse((it.node.clone(), is_known(it), it.created.clone())));
+    let time = |it: &Machine| humantime::parse_rfc3339(&it.created).ok();
+    machines.sort_by_cached_key(|it| Reverse((it.node.clone(), is_known(it), time(it))));
     machines.dedup_by(|other, last| other.node == last.node);
     machines.sort_by_cached_key(|it| (it.assessment.fit, it.node.clone()));
     let fits = || machines.iter().map(|it| it.assessment.fit);

@@ -39,23 +39,6 @@ fn table_in_colour() {
 }
 
 #[test]
-fn quality_interval_stays_in_range() {
-    let mut report = report();
-    let quality = report.timers[2]
-        .quality
-        .as_mut()
-        .expect("the clock has a Quality");
-    (quality.low, quality.high) = (0.0, 1.0);
-    for (format, interval) in [
-        (Format::Table, " 0–100"),
-        (Format::Markdown, " [0.00, 100.00] |"),
-    ] {
-        let text = report.rendered(format, Style::default());
-        assert!(text.contains(interval), "{text}");
-    }
-}
-
-#[test]
 fn report_without_results() {
     insta::assert_snapshot!(nothing_determined().rendered(Format::Table, Style::default()));
 }

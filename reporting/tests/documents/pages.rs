@@ -153,7 +153,7 @@ fn site_has_index_and_pages() {
     let folder = folder();
     let (reports, destination) = (folder.path().join("reports"), folder.path().join("site"));
     write(&report(), &reports.join("amd/2026-11-20/report.json"));
-    write(&report_of_other_machine(), &reports.join("a b&c.json"));
+    write(&report_of_other_machine(), &reports.join(r"a b&\..\c.json"));
     fs::write(reports.join("broken.json"), "{").unwrap();
     let site = site::publish(&reports, &destination, &|| ()).unwrap();
     assert_eq!((site.reports, site.left_out.len()), (2, 1));
@@ -167,7 +167,10 @@ fn site_has_index_and_pages() {
     let pages: Vec<&str> = pages.collect();
     assert_eq!(pages.len(), 2, "a row for each platform: {pages:?}");
     for page in pages {
-        let page = page.replace("%20", " ").replace("%26", "&");
+        let page = page
+            .replace("%20", " ")
+            .replace("%26", "&")
+            .replace("%5C", r"\");
         let text = fs::read_to_string(destination.join(&page)).unwrap();
         let (_, nav) = text.split_once("<nav").unwrap();
         let home = nav.split('"').find(|word| word.ends_with("index.html"));
@@ -186,6 +189,12 @@ fn site_has_index_and_pages() {
     assert!(again.to_string().contains("name a new folder"), "{again}");
     let within = site::publish(&reports, &reports.join("site"), &|| ()).unwrap_err();
     assert!(within.to_string().contains("outside"), "{within}");
+    write(&report(), &reports.join("amd/2026-11-20/report.JSON"));
+    let twice = site::publish(&reports, &folder.path().join("twice"), &|| ()).unwrap_err();
+    assert!(
+        twice.to_string().contains("two reports have the address"),
+        "{twice}"
+    );
     let left = fs::read_dir(folder.path()).unwrap().count();
     assert_eq!(left, 2, "a temporary folder remains");
 }
