@@ -44,6 +44,9 @@ struct Column<'a> {
 }
 
 pub(super) fn table(table: &Table<'_>) -> String {
+    if table.columns.is_empty() {
+        return "% It has no figures.\n".to_owned();
+    }
     let (columns, notes) = columns(table);
     let gaps = GAP * columns.len().saturating_sub(1);
     let fits =

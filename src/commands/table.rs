@@ -1,6 +1,7 @@
 //! `table`: prints one or more reports as a table.
 
 use std::io::Write;
+use std::path::PathBuf;
 
 use super::{CommandResult, emit, prepare_outputs, report_unreadable, usage, write_files};
 use crate::cli::TableArgs;
@@ -41,6 +42,11 @@ fn write_all_columns(args: &TableArgs, output: &mut dyn Write) -> CommandResult<
     if args.columns.len() > 1 || args.by.is_some() {
         return Err(usage(
             "`--columns all` has all columns of each timer: name no others, and no --by",
+        ));
+    }
+    if args.reports.contains(&PathBuf::from("-")) {
+        return Err(usage(
+            "`--columns all` reads files several times: name files, not `-`",
         ));
     }
     let mut outputs = prepare_outputs(&args.output)?;
