@@ -134,7 +134,8 @@ impl Tabulation {
         let chosen = (0..choices.len()).find(has_rows).unwrap_or(0);
         let choice = choices.swap_remove(chosen);
         let platform = choice.columns.iter().position(|it| it.key == "platform");
-        let shown = || sheets().filter(|sheet| !sheet.lines[chosen].is_empty());
+        let is_empty = !has_rows(&chosen);
+        let shown = || sheets().filter(|sheet| is_empty || !sheet.lines[chosen].is_empty());
         let measured = || shown().filter_map(|sheet| sheet.origin.clone());
         let counts = [measured().count(), shown().count() - measured().count()];
         let origins = [0, 1].map(|at| measured().map(|origin| origin[at].clone()).collect());
