@@ -51,6 +51,16 @@ pub struct Report {
 }
 
 impl Report {
+    /// The day on which the measurement began, as the report states it.
+    pub fn day(&self) -> &str {
+        self.created.split('T').next().unwrap_or_default()
+    }
+
+    /// Whether another publication states the figures, and this program measured none.
+    pub fn is_published(&self) -> bool {
+        self.provenance.kind == ProvenanceKind::Published
+    }
+
     /// The devices that execute calls of its timers, each once.
     pub fn devices(&self) -> Vec<&Device> {
         let mut devices: Vec<&Device> =

@@ -8,7 +8,7 @@ use super::Visibility::{Always, Data, InDocuments, InFull, Wide};
 use super::clocks::{codes, joined};
 use super::{Field, FieldUnit, Kind, LabelOf, Range, Read, field_table};
 use crate::fields::slug;
-use crate::model::{CoreKind, Cpu, Interval, Platform, ProvenanceKind, Report, USUAL_WAIT_NS};
+use crate::model::{CoreKind, Cpu, Interval, Platform, Report, USUAL_WAIT_NS};
 use crate::table::CellValue;
 use crate::text::date_time;
 
@@ -49,14 +49,14 @@ fn path_of(path: &Path) -> CellValue {
 /// The publication, or a link to the report: its path without what all reports share, its date and the
 /// version of timermeter.
 fn source(path: &Path, report: &Report) -> CellValue {
-    if !is_measured(report) {
+    if report.is_published() {
         return (&report.provenance.source).into();
     }
     let name = match path_of(path) {
         CellValue::Nothing => slug(&report.platform),
         _ => short_path(path),
     };
-    let date = report.created.split('T').next().unwrap_or_default();
+    let date = report.day();
     // Stored reports are in a folder of their date.
     let date = match name.contains(date) {
         true => String::new(),
@@ -231,7 +231,7 @@ fn run_fields() -> Vec<Field> {
     field_table! { Read::Report, REPORT, |report| report;
         date: Day = time(&report.created)?.split('T').next(), "Day on which the measurement began, UTC", in_short(), in_tables(Data), by_platform(Data);
         created: Text = time(&report.created), "When the measurement began", no_fact();
-        tool_version: Text = is_measured(report).then_some(&*report.tool.version), "Version of timermeter that measured", in_tables(Data), by_platform(Data), label(LabelOf::Report, "version");
+        tool_version: Text = (!report.is_published()).then_some(&*report.tool.version), "Version of timermeter that measured", in_tables(Data), by_platform(Data), label(LabelOf::Report, "version");
         profile: Text = &report.settings.plan, "`quick`, `default` or `thorough`", label(LabelOf::Report, "profile");
         seed: Text = report.settings.seed.to_string(), "Seed of all random choices", no_fact();
         measuring_cpu: Count = report.settings.cpu, "CPU that the measuring processes were pinned to", of_cpu();
@@ -262,10 +262,6 @@ fn core_kinds(cpu: &Cpu) -> Option<CellValue> {
         format!("{} × {}{}", kind.cpus, kind.name, list.unwrap_or_default())
     };
     Some(joined(kinds.iter().map(kind), ", "))
-}
-
-fn is_measured(report: &Report) -> bool {
-    report.provenance.kind == ProvenanceKind::Measured
 }
 
 /// A time such as `2026-11-20T12:00:00Z`, in whole seconds; `None` if the text is not a time.

@@ -43,12 +43,11 @@ fn all_columns(report: &Report) -> Table<'static> {
 /// The main table of a report as people read it, with a caption.
 fn figures(report: &Report) -> Table<'static> {
     let (kind, machine) = (Kind::main(report).in_words(), name(report));
-    let (date, tool) = (report.created.split('T').next(), &report.tool);
     let measured = format!(
         "measured on {} by {} {}, with 95 % intervals over processes",
-        date.unwrap_or_default(),
-        tool.name,
-        tool.version
+        report.day(),
+        report.tool.name,
+        report.tool.version
     );
     let published = report.provenance.source.as_ref();
     let origin = published.map_or(measured, |source| format!("published in {source}"));

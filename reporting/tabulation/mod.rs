@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 
 use crate::fields::{Field, Kind, Row, Visibility, cell_reader, fields_of, rows, short_path, slug};
 use crate::format::{Format, Render, Style};
-use crate::model::{ProvenanceKind, Report};
+use crate::model::Report;
 use crate::report::{Collection, ReadError, ReportFile};
 use crate::table::{Caption, CellValue, Table, TableColumn};
 use crate::text::counted;
@@ -115,16 +115,14 @@ impl Tabulation {
     /// that has any rows. `choices` must not be empty.
     pub fn read(paths: &[PathBuf], mut choices: Vec<TableChoice>) -> Self {
         let mut collection = Collection::read(paths, |path, report: Report| {
-            let date = report.created.split('T').next().unwrap_or_default();
-            let is_measured = report.provenance.kind == ProvenanceKind::Measured;
-            let origin = [report.tool.version.clone(), date.to_owned()];
+            let origin = [report.tool.version.clone(), report.day().to_owned()];
             let slug = slug(&report.platform);
             Sheet {
                 name: match &report.node {
                     Some(node) => format!("{node} · {slug}"),
                     None => slug,
                 },
-                origin: is_measured.then_some(origin),
+                origin: (!report.is_published()).then_some(origin),
                 lines: choices.iter().map(|it| it.lines(path, &report)).collect(),
             }
         });

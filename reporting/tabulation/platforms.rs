@@ -8,7 +8,7 @@ use clap::ValueEnum;
 
 use crate::fields::cpu_name;
 use crate::fields::{Field, FieldSource, Kind, Row, Visibility, fields, series};
-use crate::model::{Device, ProvenanceKind, Report, TimerRow, value_of};
+use crate::model::{Device, Report, TimerRow, value_of};
 use crate::table::CellValue;
 use crate::text::counted;
 
@@ -93,7 +93,6 @@ fn key(report: &Report, device: Option<&Device>, by: RowOf) -> (bool, Vec<String
     let platform = &report.platform;
     let device_name = device.map(|device| device.name.clone());
     let cpu = device_name.unwrap_or_else(|| cpu_name(platform));
-    let is_published = report.provenance.kind == ProvenanceKind::Published;
     let mut key = vec![cpu, platform.cpu.architecture.clone()];
     if by == RowOf::Platform {
         let release = platform.kernel.release.as_deref();
@@ -104,7 +103,7 @@ fn key(report: &Report, device: Option<&Device>, by: RowOf) -> (bool, Vec<String
         let parts = [platform.hypervisor.clone(), system, source];
         key.extend(parts.map(Option::unwrap_or_default));
     }
-    (is_published, key)
+    (report.is_published(), key)
 }
 
 /// The recommended clock of a machine; without one, and of a device, that of the highest Quality or
