@@ -10,6 +10,7 @@
 //! [`Field::format_value`] the text for people.
 
 mod clocks;
+mod declared;
 mod report;
 mod row;
 mod slug;
@@ -413,14 +414,9 @@ impl Field {
         };
         // Paths distinguish reports, so they are never shortened.
         let is_path = matches!(self.read, Read::File(_));
-        let max_chars = if is_path {
-            Some(usize::MAX)
-        } else {
-            column.max_chars
-        };
         TableColumn {
             key: self.key,
-            max_chars,
+            max_chars: is_path.then_some(usize::MAX).or(column.max_chars),
             about: if self.key == "timer" { "" } else { self.about },
             words: self.more,
             ..column
@@ -435,182 +431,6 @@ fn figure_of(value: CellValue) -> Option<Interval> {
         CellValue::Truth(holds) => Some(Interval::unbounded(u8::from(holds).into())),
         CellValue::AtMost(_) | CellValue::Amortised(_) => None,
         value => value.number().map(Interval::unbounded),
-    }
-}
-
-/// A word of a heading, as people write it.
-fn written(word: &str) -> &str {
-    match word {
-        "cpu" => "CPU",
-        "cpus" => "CPUs",
-        "ntp" => "NTP",
-        "os" => "OS",
-        "smt" => "SMT",
-        "tsc" => "TSC",
-        word => word,
-    }
-}
-
-/// Builder methods for declaring fields.
-impl Field {
-    fn new(
-        name: &'static str,
-        unit: FieldUnit,
-        about: &'static str,
-        kinds: &'static [Kind],
-        read: Read,
-    ) -> Self {
-        let rules = unit.rules();
-        let key: &'static str = [name, rules.suffix].concat().leak();
-        let column = match unit {
-            FieldUnit::Cycles | FieldUnit::Ticks => key,
-            _ => name,
-        };
-        let words: Vec<&str> = name.split('_').map(written).collect();
-        Self {
-            column: column.replace('_', "-").leak(),
-            heading: [&words.join(" "), rules.heading].concat().leak(),
-            key,
-            about,
-            more: "",
-            unit,
-            visibility: None,
-            by_platform: None,
-            detail: Some(Detail::Full),
-            derived: false,
-            is_of_cpu: false,
-            metric: None,
-            label: None,
-            compared: None,
-            range: rules.range,
-            kinds,
-            keys: vec![key],
-            read,
-        }
-    }
-
-    /// Sets a name and a heading that do not follow from the key.
-    fn column(self, column: &'static str, heading: &'static str) -> Self {
-        Self {
-            column,
-            heading,
-            ..self
-        }
-    }
-
-    /// Says what the values mean.
-    fn more(self, more: &'static str) -> Self {
-        Self { more, ..self }
-    }
-
-    /// Sets a heading that does not follow from the key.
-    fn titled(self, heading: &'static str) -> Self {
-        Self { heading, ..self }
-    }
-
-    /// Shows the column by default on these terminals, and what tables of little detail show among the
-    /// facts of little detail.
-    fn in_tables(self, visibility: Visibility) -> Self {
-        Self {
-            visibility: Some(visibility),
-            detail: if visibility <= Visibility::Wide {
-                Some(Detail::Short)
-            } else {
-                self.detail
-            },
-            ..self
-        }
-    }
-
-    /// Shows the value among the facts of little detail.
-    fn in_short(self) -> Self {
-        Self {
-            detail: Some(Detail::Short),
-            ..self
-        }
-    }
-
-    /// Omits the value among facts.
-    fn no_fact(self) -> Self {
-        Self {
-            detail: None,
-            ..self
-        }
-    }
-
-    /// Marks what says nothing about the processor of a device.
-    fn of_cpu(self) -> Self {
-        Self {
-            is_of_cpu: true,
-            ..self
-        }
-    }
-
-    /// Shows the column by default in tables with a row for each platform.
-    fn by_platform(self, visibility: Visibility) -> Self {
-        Self {
-            by_platform: Some(visibility),
-            ..self
-        }
-    }
-
-    /// Omits the field in files with all columns.
-    fn derived(self) -> Self {
-        Self {
-            derived: true,
-            ..self
-        }
-    }
-
-    /// Adds the ends of the interval in formats for programs.
-    fn interval(mut self) -> Self {
-        let suffix = self.unit.rules().suffix;
-        let name = self.key.strip_suffix(suffix).unwrap_or(self.key);
-        let ends = ["low", "high"].map(|end| &*format!("{name}_{end}{suffix}").leak());
-        self.keys.extend(ends);
-        self
-    }
-
-    fn range(self, range: Range) -> Self {
-        Self { range, ..self }
-    }
-
-    /// Adds a gauge.
-    fn metric(self, name: &'static str) -> Self {
-        Self {
-            metric: Some(Metric {
-                name,
-                percentile: None,
-            }),
-            ..self
-        }
-    }
-
-    /// Adds a gauge with the label `percentile`.
-    fn quantile(self, name: &'static str, percentile: &'static str) -> Self {
-        Self {
-            metric: Some(Metric {
-                name,
-                percentile: Some(percentile),
-            }),
-            ..self
-        }
-    }
-
-    /// Adds a label.
-    fn label(self, of: LabelOf, name: &'static str) -> Self {
-        Self {
-            label: Some((of, name)),
-            ..self
-        }
-    }
-
-    /// Includes the field in comparisons.
-    fn compared(self, name: &'static str) -> Self {
-        Self {
-            compared: Some(name),
-            ..self
-        }
     }
 }
 
