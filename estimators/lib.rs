@@ -2,7 +2,7 @@
 //!
 //! All functions are pure: they take raw integers ([`trace`]) and access no clocks, files or
 //! command line.
-//! [`profile`] combines the results for one clock: its [`resolution`], its [`cost`], the
+//! [`figures`] combines the results for one clock: its [`resolution`], its [`cost`], the
 //! [`distribution`] of single calls and its [`rate`]; [`waits`] analyses sleep primitives and
 //! periodic timers. [`model`] holds the types of the report. This is a separate
 //! crate so that it is optimised even when tests are built.
@@ -49,10 +49,10 @@ macro_rules! names {
 
 pub mod cost;
 pub mod distribution;
+pub mod figures;
 pub mod findings;
 pub mod model;
 pub mod numbers;
-pub mod profile;
 pub mod quality;
 pub mod rate;
 pub mod resolution;

@@ -1,7 +1,7 @@
 //! Formats numbers for people: four significant digits and a suitable unit. JSON and CSV do not use
 //! this module, because they keep every digit.
 
-use crate::model::Interval;
+use crate::model::Estimate;
 
 /// The text for an unknown value.
 pub const NOTHING: &str = "–";
@@ -82,7 +82,7 @@ pub fn fixed(number: f64, decimals: usize) -> String {
 
 /// The ends of an interval in the unit and with the decimals of its value, which is `printed`, as in
 /// ` [20.91, 21.50]`. Empty if they are unknown or printed as the value.
-pub fn ends_like(figure: Interval, printed: &str) -> String {
+pub fn ends_like(figure: Estimate, printed: &str) -> String {
     let end = printed.find(|c| !"-.0123456789".contains(c));
     let (number, unit) = printed.split_at(end.unwrap_or(printed.len()));
     let units = TIME_UNITS.iter().chain(&RATE_UNITS).chain(&COUNT_UNITS);

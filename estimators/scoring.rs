@@ -1,33 +1,33 @@
-//! Computes the Quality of a timer, by Formula (1), from its profile. The interval of the Quality
+//! Computes the Quality of a timer, by Formula (1), from its figures. The interval of the Quality
 //! includes the variation between processes, systematic errors of cost and spread, and the
 //! uncertainties of resolution and core frequency.
 
 use crate::cost::Following;
 use crate::distribution::shape::ModelKind;
-use crate::model::{Hertz, Interval, Nanos};
-use crate::profile::{Profile, estimate_process, profile};
+use crate::figures::{Figures, estimate_process, figures};
+use crate::model::{Estimate, Hertz, Nanos};
 use crate::quality::quality;
 use crate::statistics::mean_over_processes;
-use crate::trace::{Run, Trace};
+use crate::trace::{Observations, Trace};
 
 /// Returns the Quality, from 0 to 1, with its interval. `frequency`, in hertz, converts time to
 /// cycles. `None` if resolution, cost or spread is unknown.
-pub fn profile_quality(profile: &Profile, frequency: Interval) -> Option<Interval> {
-    let (resolution, cost, spread) = (profile.resolution_ns()?, profile.cost?, profile.spread?);
+pub fn profile_quality(figures: &Figures, frequency: Estimate) -> Option<Estimate> {
+    let (resolution, cost, spread) = (figures.resolution_ns()?, figures.cost?, figures.spread?);
     let quality_for =
         |cost: f64, spread: f64| quality_of_ns(resolution.value, cost, spread, frequency.value);
     let value = quality_for(cost.value, spread.value)?;
     let interval = mean_over_processes(qualities(
-        &profile.processes,
+        &figures.processes,
         resolution.value,
         frequency.value,
     ))?;
-    let alternatives = profile
+    let alternatives = figures
         .alternatives
         .iter()
         .filter_map(|&(cost, spread)| quality_for(cost, spread));
     // A cost that follows the frequency of the core is the same number of cycles at any frequency.
-    let cost_at = |hertz: f64| match profile.following {
+    let cost_at = |hertz: f64| match figures.following {
         Following::Device => cost.value,
         Following::Core | Following::Unknown => cost.value * frequency.value / hertz,
     };
@@ -41,19 +41,19 @@ pub fn profile_quality(profile: &Profile, frequency: Interval) -> Option<Interva
         with_resolution(resolution.low),
         with_resolution(resolution.high),
     ];
-    let rare_values = spreads_with_rare_values(profile, spread)
+    let rare_values = spreads_with_rare_values(figures, spread)
         .into_iter()
         .filter_map(|spread| quality_for(cost.value, spread));
     let alternatives: Vec<f64> = alternatives
         .chain(rare_values)
         .chain(with_uncertain_inputs.into_iter().flatten())
         .collect();
-    let interval = Interval {
+    let interval = Estimate {
         value,
         low: interval.low.min(value),
         high: interval.high.max(value),
     };
-    let model_alternatives: Vec<f64> = profile
+    let model_alternatives: Vec<f64> = figures
         .model_alternatives
         .iter()
         .filter_map(|&(cost, spread)| quality_for(cost, spread))
@@ -86,15 +86,15 @@ impl RunningScore {
     /// Starts with the processes of a trace. `None` if neither the step of the timer nor its upper
     /// limit is known.
     pub fn from_trace(trace: &Trace, hertz: f64) -> Option<Self> {
-        let profile = profile(trace);
+        let figures = figures(trace);
         let (step, kind, resolution_ns) =
-            (profile.step(), profile.kind, profile.step_at_most_ns()?);
+            (figures.step(), figures.kind, figures.step_at_most_ns()?);
         let processes = if step.is_some() {
-            profile.processes
+            figures.processes
         } else {
             let (mut rest, runs) = (trace.clone(), &trace.runs);
             rest.runs.clear();
-            let single_process = |run: &Run| Trace {
+            let single_process = |run: &Observations| Trace {
                 runs: vec![run.clone()],
                 ..rest.clone()
             };
@@ -133,10 +133,10 @@ impl RunningScore {
 
 /// Returns half the width of the interval of the Quality that results from the variation between
 /// processes alone. `None` if there are too few processes, or if the resolution is unknown.
-pub fn scatter(profile: &Profile, hertz: f64) -> Option<f64> {
+pub fn scatter(figures: &Figures, hertz: f64) -> Option<f64> {
     let interval = mean_over_processes(qualities(
-        &profile.processes,
-        profile.resolution_ns()?.value,
+        &figures.processes,
+        figures.resolution_ns()?.value,
         hertz,
     ))?;
     interval.is_bounded().then(|| interval.half_width())
@@ -159,9 +159,9 @@ fn qualities(processes: &[(f64, f64)], resolution: f64, hertz: f64) -> Vec<f64> 
 /// Returns alternative spreads for the case that the samples lack rare values because they are too
 /// few. They follow from the part of the interval of the spread that is not due to differences
 /// between processes. Empty if that part is unknown.
-fn spreads_with_rare_values(profile: &Profile, spread: Interval) -> Vec<f64> {
-    let spreads: Vec<f64> = profile.processes.iter().map(|pair| pair.1).collect();
-    let Some(between) = mean_over_processes(&spreads).filter(Interval::is_bounded) else {
+fn spreads_with_rare_values(figures: &Figures, spread: Estimate) -> Vec<f64> {
+    let spreads: Vec<f64> = figures.processes.iter().map(|pair| pair.1).collect();
+    let Some(between) = mean_over_processes(&spreads).filter(Estimate::is_bounded) else {
         return Vec::new();
     };
     let ends = [(spread.low, between.low), (spread.high, between.high)];

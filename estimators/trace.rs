@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 pub use evidence::{Advance, Claims, Evidence, Order, Pair, ThreadActivity, Threads};
 use smallvec::SmallVec;
 #[cfg(feature = "serde")]
-pub use stored::{PackedRun, StoredTrace};
+pub use stored::{PackedObservations, StoredTrace};
 pub use timers::waits::{Start, Wait};
 
 use crate::model::{Context, Core, Family, Hertz, MIN_ALONE_WIDTH};
@@ -18,7 +18,7 @@ use crate::model::{Context, Core, Family, Hertz, MIN_ALONE_WIDTH};
 /// All observations of one timer.
 #[apply(recorded)]
 #[derive(Default)]
-pub struct Trace<R = Run> {
+pub struct Trace<R = Observations> {
     /// Nanoseconds in a tick of the timer, declared or measured; `None` for a counter that stands
     /// still.
     pub ns_per_tick: Option<f64>,
@@ -59,7 +59,7 @@ pub struct Trace<R = Run> {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub adds: Vec<Vec<InContext>>,
     /// Long observations of a timer whose steps are too long for `runs`.
-    pub slow: Vec<Intervals>,
+    pub slow: Vec<Differences>,
     /// Evidence for the verdicts on the timer.
     pub evidence: Evidence,
 }
@@ -154,10 +154,10 @@ impl Reference {
     }
 }
 
-/// Intervals between two reads of the timer with one amount of work between them.
+/// Differences between two reads of the timer with one amount of work between them.
 #[apply(recorded)]
 #[derive(Default)]
-pub struct Intervals {
+pub struct Differences {
     /// Units of work.
     pub work: u64,
     /// Second reading minus first, in ticks of the timer. Single values are stored inline, not on
@@ -165,7 +165,7 @@ pub struct Intervals {
     pub deltas: SmallVec<[i64; 2]>,
 }
 
-impl Intervals {
+impl Differences {
     /// Returns the intervals in units of several ticks, which they are multiples of.
     #[must_use]
     pub fn in_units(&self, ticks: i64) -> Self {
@@ -221,8 +221,8 @@ pub struct Readings {
 
 impl Trace {
     /// Returns whether a run had its core to itself; where no run tells, whether it was calm.
-    pub fn is_undisturbed(&self, run: &Run) -> bool {
-        let core = |run: &Run| run.core(self.full_width);
+    pub fn is_undisturbed(&self, run: &Observations) -> bool {
+        let core = |run: &Observations| run.core(self.full_width);
         match self.runs.iter().any(|run| core(run) != Core::Unknown) {
             true => core(run) == Core::Alone,
             false => run.is_calm(),
@@ -230,7 +230,7 @@ impl Trace {
     }
 }
 
-impl Run {
+impl Observations {
     /// Returns whether it had its core to itself, whose full width is `full_width`.
     pub fn core(&self, full_width: Option<f64>) -> Core {
         match self.width().zip(full_width) {
@@ -284,9 +284,9 @@ impl Run {
 /// The observations of one process.
 #[apply(recorded)]
 #[derive(Default)]
-pub struct Run {
-    /// Intervals between two reads with growing and with random amounts of work.
-    pub intervals: Vec<Intervals>,
+pub struct Observations {
+    /// Differences between two reads with growing and with random amounts of work.
+    pub intervals: Vec<Differences>,
     /// Successive readings.
     pub readings: Readings,
     /// The bracket: two reads of the reference with nothing between them, recorded as batches of 0
@@ -318,7 +318,7 @@ pub struct Run {
     pub place: Option<Place>,
 }
 
-/// The process that made the observations of a [`Run`], its CPU, and the width of its core.
+/// The process that made the observations of a [`Observations`], its CPU, and the width of its core.
 #[apply(recorded)]
 #[derive(Copy, Default)]
 pub struct Place {
@@ -335,7 +335,7 @@ pub struct Place {
 /// Observations of one fresh process of a sleep primitive.
 #[apply(recorded)]
 #[derive(Default)]
-pub struct WaitRun {
+pub struct WaitObservations {
     /// Executions of the loop that measures a wait, with no wait in it; empty if the host cannot
     /// execute that loop.
     pub empty: Vec<Wait>,
@@ -354,14 +354,14 @@ pub struct WaitTrace {
     /// The clock that measured the waits.
     pub reference: Reference,
     /// One entry for each fresh process.
-    pub runs: Vec<WaitRun>,
+    pub runs: Vec<WaitObservations>,
 }
 
 impl WaitTrace {
     /// Returns the number of waits during which the reference stepped back, as they ended before they
     /// began, and the longest step, in nanoseconds. `None` if it did not step back.
     pub fn backward_steps(&self) -> Option<(usize, f64)> {
-        let all = self.runs.iter().flat_map(WaitRun::waits);
+        let all = self.runs.iter().flat_map(WaitObservations::waits);
         let stepped = all.filter(|wait| self.reference.steps_back(wait.before, wait.after));
         let steps = stepped.map(|wait| -wait.late_ns(self.reference.ns_per_tick));
         let steps: Vec<f64> = steps.collect();
@@ -369,7 +369,7 @@ impl WaitTrace {
     }
 }
 
-impl WaitRun {
+impl WaitObservations {
     /// Returns all waits, including the empty loops.
     pub fn waits(&self) -> impl Iterator<Item = &Wait> {
         let lists = [&self.empty, &self.lengths, &self.long];
@@ -380,7 +380,7 @@ impl WaitRun {
 /// Observations of one fresh process of a periodic timer.
 #[apply(recorded)]
 #[derive(Default)]
-pub struct PeriodRun {
+pub struct PeriodObservations {
     /// For each wake-up, the reading of the reference, in its ticks, and the number of expirations
     /// that the timer reports.
     pub wakeups: Vec<(i64, u64)>,
@@ -408,5 +408,5 @@ pub struct PeriodTrace {
     /// The requested period, in nanoseconds.
     pub period_ns: u64,
     /// One entry for each fresh process.
-    pub runs: Vec<PeriodRun>,
+    pub runs: Vec<PeriodObservations>,
 }

@@ -10,5 +10,3 @@ pub mod choice;
 pub mod samples;
 pub mod trust;
 pub mod watching;
-
-use estimators::{findings, model, numbers, profile, rate, resolution, statistics, trace};

@@ -3,7 +3,7 @@
 
 use std::sync::atomic::AtomicBool;
 
-use estimators::model::{Hertz, Interval};
+use estimators::model::{Estimate, Hertz};
 use estimators::rate::{tick_over_processes, tightest};
 use estimators::statistics::median_with_percentiles;
 use estimators::trace::{Reference, Trace};
@@ -14,7 +14,7 @@ use timers::{
     Subject, Ticks, Timer, Unavailable, find, floor,
 };
 
-use crate::figures::Figures;
+use crate::characteristics::Characteristics;
 use crate::prober::{Bench, calibrate, search_step, time_calls_briefly, watch_steps};
 
 /// A clock that another crate defines.
@@ -33,7 +33,7 @@ pub trait TickClock: Sync {
 ///
 /// # Errors
 /// When no clock of the system can time the reads.
-pub fn characterise<C: TickClock>(clock: &C) -> Answer<Figures> {
+pub fn characterise<C: TickClock>(clock: &C) -> Answer<Characteristics> {
     let random = &mut SmallRng::seed_from_u64(0);
     let calibrated = |entry: Entry| {
         let (ns_per_tick, mut subject) = ((entry.ns_per_tick)()?, (entry.open)().ok()?);
@@ -54,7 +54,7 @@ pub fn characterise<C: TickClock>(clock: &C) -> Answer<Figures> {
     let meter = CoreFrequencyMeter::new().ok();
     let mut frequency = || Some(meter?.measure()?.hertz);
     let (trace, hertz) = observe(bench, subject, reference, &mut frequency, random)?;
-    Ok(Figures::from_trace(&trace, hertz))
+    Ok(Characteristics::from_trace(&trace, hertz))
 }
 
 /// How often the calls are timed. *Judgement*: as many processes as the program starts by default.
@@ -80,7 +80,7 @@ pub fn observe<R: Rng + SeedableRng>(
     reference: Reference,
     frequency: &mut dyn FnMut() -> Option<f64>,
     random: &mut R,
-) -> Answer<(Trace, Option<Interval>)> {
+) -> Answer<(Trace, Option<Estimate>)> {
     let mut trace = Trace {
         declared: bench.ns_per_tick.is_some(),
         ..Trace::default()

@@ -26,15 +26,15 @@
 //! ```
 //!
 //! [`characterise`] asks the clock the questions that the program timermeter asks, and computes the
-//! figures by the same estimators. What differs is that one process measures all: see [`Figures`].
+//! figures by the same estimators. What differs is that one process measures all: see [`Characteristics`].
 
 #![forbid(unsafe_code)]
 
 mod characterise;
-mod figures;
+mod characteristics;
 pub mod prober;
 
 pub use characterise::{TickClock, characterise, observe};
-pub use estimators::model::Interval;
-pub use figures::{Figures, PROCESS_VARIATION};
+pub use characteristics::{Characteristics, PROCESS_VARIATION};
+pub use estimators::model::Estimate;
 pub use timers::Fault;

@@ -27,8 +27,8 @@
 
 use serde::Serialize;
 
-use crate::model::Severity;
 use crate::table::Table;
+use estimators::model::Severity;
 
 /// The result of a command: data for programs and sections for people.
 #[derive(Debug)]
@@ -74,8 +74,8 @@ pub struct FindingText {
     pub advice: Option<String>,
 }
 
-impl From<&crate::model::Finding> for FindingText {
-    fn from(finding: &crate::model::Finding) -> Self {
+impl From<&estimators::model::Finding> for FindingText {
+    fn from(finding: &estimators::model::Finding) -> Self {
         Self {
             severity: finding.severity,
             code: finding.code.clone(),

@@ -23,6 +23,3 @@ pub mod scratch;
 pub mod table;
 pub mod tabulation;
 pub mod text;
-
-use estimators::{model, quality, statistics};
-use judgement::{assessment, choice};

@@ -32,15 +32,15 @@ pub use measure::{MeasureArgs, MeasureWorkerArgs};
 pub use output::{Colour, CommonArgs, OutputArgs, OutputFile};
 pub use pick::PickArgs;
 pub use run::{DetailArgs, RunArgs};
-pub use runtimes::{BrowserArgs, HostArgs};
+pub use runtimes::{AgentOptions, BrowserArgs};
 pub use samples::SamplesArgs;
 pub use table::TableArgs;
 pub use wait::WaitArgs;
 pub use watch::WatchArgs;
 
 use crate::campaign::sampling::CampaignPlan;
-use crate::model::Context;
 use crate::requests::ProbeRequest;
+use estimators::model::Context;
 
 /// Measures how good the clocks of this machine are
 ///
@@ -476,9 +476,9 @@ pub struct ListArgs {
     /// Ids or globs of timers [default: all]
     #[arg(value_name = "TIMER")]
     pub timers: Vec<String>,
-    /// The hosts of the timers.
+    /// The agents of the timers.
     #[command(flatten)]
-    pub hosts: HostArgs,
+    pub agents: AgentOptions,
     /// Also list the timers of other systems and processors; JSON always includes them
     #[arg(long)]
     pub all: bool,
@@ -515,7 +515,7 @@ pub struct AgentArgs {
     /// Ids of the timers to open [default: all]
     #[arg(value_name = "TIMER")]
     pub timers: Vec<String>,
-    /// Run on this CPU
+    /// Observations on this CPU
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = values::parse_cpu)]
     pub cpu: Option<u32>,
 }

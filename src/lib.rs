@@ -7,10 +7,10 @@
 
 #![forbid(unsafe_code)]
 
+pub mod agents;
 pub mod campaign;
 pub mod cli;
 pub mod commands;
-pub mod hosts;
 pub mod measure;
 pub mod messages;
 pub mod platform;
@@ -19,17 +19,6 @@ pub mod recording;
 pub mod requests;
 pub mod runs;
 pub mod selection;
-
-pub use estimators::{
-    cost, distribution, findings, model, profile, quality, rate, resolution, scoring, statistics,
-    trace, waits,
-};
-pub use judgement::{assessment, choice, samples, trust, watching};
-pub use probe::prober;
-pub use reporting::{
-    comparison, document, durations, fields, format, glob, input, limits, page, parallel, plot,
-    report, scratch, table, tabulation, text,
-};
 
 /// The examples of docs/library.md, which are compiled with the tests.
 #[cfg(doctest)]

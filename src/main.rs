@@ -3,16 +3,16 @@
 use std::io::{BufReader, BufWriter, Write};
 use std::process::ExitCode;
 
+use reporting::report::StandardOutput;
+use reporting::text::shortened;
+use reporting::{limits, scratch};
+use timermeter::agents::children::{self, guard};
 use timermeter::cli::{Cli, Verb};
 use timermeter::commands::{
     CommandError, agent, answer, browser, check, compare, completions, counter, explain, gate,
     list, measure, measure_worker, pick, probe, publish, samples, set_common, table, wait, watch,
 };
-use timermeter::hosts::children::{self, guard};
 use timermeter::messages::{in_locale, print_message};
-use timermeter::report::StandardOutput;
-use timermeter::text::shortened;
-use timermeter::{limits, scratch};
 use timers::os::Pid;
 use timers::os::files;
 use timers::os::process::{NEEDS_GUARD, has_exited, why_left};

@@ -1,7 +1,7 @@
 //! Parses quantities with their unit: `1000ns`, `15.625ms`, `2.8GHz`.
 
-use crate::model::{Hertz, Nanos};
-use crate::text::clipped;
+use estimators::model::{Hertz, Nanos};
+use reporting::text::clipped;
 
 /// The largest number of characters of an invalid text that an error message quotes.
 const MAX_QUOTED_CHARS: usize = 60;

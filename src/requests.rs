@@ -5,18 +5,18 @@ use std::time::Duration;
 
 use timers::agents::{RUNTIMES, Runtime};
 
+use crate::campaign::contender::Placement;
 use crate::campaign::sampling::CampaignPlan;
-use crate::campaign::subject::Placement;
-use crate::model::USUAL_WAIT_NS;
 use crate::platform::frequency::CyclesFrom;
+use estimators::model::USUAL_WAIT_NS;
 
 /// What all runs have.
 #[derive(Clone, Debug)]
 pub struct RunRequest {
     /// Ids or globs of the timers; all timers if there are none.
     pub timers: Vec<String>,
-    /// The hosts of the timers.
-    pub hosts: HostRequest,
+    /// The agents of the timers.
+    pub agents: AgentRequest,
     /// Seed of all random choices.
     pub seed: u64,
     /// Time limit of one process of a timer; `None` for one that suits the run.
@@ -29,7 +29,7 @@ impl Default for RunRequest {
     fn default() -> Self {
         Self {
             timers: Vec::new(),
-            hosts: HostRequest::default(),
+            agents: AgentRequest::default(),
             seed: 1,
             timeout: None,
             cycles: CyclesFrom::default(),
@@ -53,16 +53,16 @@ impl RunRequest {
     }
 }
 
-/// The hosts of timers besides this program.
+/// The agents of timers besides this program.
 #[derive(Clone, Debug, Default)]
-pub struct HostRequest {
+pub struct AgentRequest {
     /// The agents.
     pub agents: Vec<AgentSpec>,
     /// The runtimes.
     pub runtimes: Vec<RuntimeName>,
 }
 
-impl HostRequest {
+impl AgentRequest {
     /// The requested runtimes without repetitions, and whether the user named each explicitly
     /// rather than by `all`.
     pub fn wanted_runtimes(&self) -> Vec<(&'static Runtime, bool)> {

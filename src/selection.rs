@@ -1,16 +1,16 @@
-//! Selects timers by ids and globs (patterns such as `monotonic*`), also among those of the hosts of
+//! Selects timers by ids and globs (patterns such as `monotonic*`), also among those of the agents of
 //! a run.
 
-use crate::glob::Glob;
-use crate::hosts::process::TooFewFiles;
-use crate::text::summarise_names;
+use crate::agents::process::TooFewFiles;
+use reporting::glob::Glob;
+use reporting::text::summarise_names;
 
+mod agents;
 mod gather;
-mod hosted;
 mod names;
 mod offers;
 
-pub use hosted::{HostName, MissingTimer, Selection, is_available, is_for_other_systems};
+pub use agents::{AgentName, MissingTimer, Selection, is_available, is_for_other_systems};
 pub use names::{meanings, named_runtimes, native_clock};
 pub use offers::{Offers, agent_command};
 

@@ -1,4 +1,4 @@
-//! Tests the hosts of browsers: the timer precision settings of Firefox, cleanup at exit, and
+//! Tests the agents of browsers: the timer precision settings of Firefox, cleanup at exit, and
 //! programs that are not browsers.
 
 use std::ffi::OsString;
@@ -9,14 +9,14 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Stdio};
 use std::time::Duration;
 
-use timermeter::hosts::tool;
+use timermeter::agents::tool;
 use timers::Deadline;
 
 use crate::program::command;
 use crate::skipping::skipped;
 
 const PATIENCE: Duration = Duration::from_secs(120);
-/// The time in which a host has to exit and clean up.
+/// The time in which a agent has to exit and clean up.
 const SHUTDOWN_TIME: Duration = Duration::from_secs(5);
 const FIREFOX: &[&str] = &["firefox-esr", "firefox"];
 const CHROMIUM: &[&str] = &["chromium", "chromium-browser"];
@@ -32,9 +32,9 @@ fn found(names: &[&str]) -> Option<PathBuf> {
     found
 }
 
-/// Starts a browser host that answers each question after a minute.
+/// Starts a browser agent that answers each question after a minute.
 fn start(kind: &str, browser: &Path, folder: &Path) -> Child {
-    let sources = timers::agents::runtime(kind).unwrap().hosts[0].sources;
+    let sources = timers::agents::runtime(kind).unwrap().agents[0].sources;
     for source in sources {
         let name = Path::new(source.name).file_name().unwrap();
         fs::write(folder.join(name), source.text).unwrap();
@@ -83,8 +83,8 @@ fn profiles(folder: &Path) -> impl Iterator<Item = PathBuf> {
         .map(|entry| entry.path())
 }
 
-/// If its pipe is closed while an answer is pending, the host stops the browser and removes the
-/// profile within 5 s. If the host is killed, the browser ends, and the next host removes the
+/// If its pipe is closed while an answer is pending, the agent stops the browser and removes the
+/// profile within 5 s. If the agent is killed, the browser ends, and the next agent removes the
 /// profile.
 #[test]
 #[ignore = "run by .ci/runtimes"]
@@ -95,18 +95,18 @@ fn leaves_no_process_or_profile() {
         };
         for is_killed in [false, true] {
             let folder = tempfile::tempdir().unwrap();
-            let mut host = start(kind, &browser, folder.path());
-            let mut input = host.stdin.take().unwrap();
+            let mut agent = start(kind, &browser, folder.path());
+            let mut input = agent.stdin.take().unwrap();
             writeln!(input, r#"{{"op":"hello","protocol":1}}"#).unwrap();
             until("the browser does not start", PATIENCE, || {
                 has_begun(kind, folder.path())
             });
             if is_killed {
-                host.kill().unwrap();
+                agent.kill().unwrap();
             }
             drop(input);
             until("a process remains", SHUTDOWN_TIME, || {
-                host.try_wait().unwrap().is_some() && at_work(folder.path()) == 0
+                agent.try_wait().unwrap().is_some() && at_work(folder.path()) == 0
             });
             if is_killed {
                 let mut next = start(kind, Path::new("/bin/true"), folder.path());
@@ -118,7 +118,7 @@ fn leaves_no_process_or_profile() {
     }
 }
 
-/// If the browser is not a browser, or ends, the host exits with an error message that states the reason.
+/// If the browser is not a browser, or ends, the agent exits with an error message that states the reason.
 #[test]
 fn host_reports_failed_browser() {
     const FAILS_LATER: &str = r#"[ "$1" = --version ] && exec echo 'Browser 1.0'; "#;
@@ -140,11 +140,11 @@ fn host_reports_failed_browser() {
         let browser = folder.path().join("browser");
         fs::write(&browser, format!("#!/bin/sh\n{begin}{script}\n")).unwrap();
         fs::set_permissions(&browser, fs::Permissions::from_mode(0o755)).unwrap();
-        let mut host = start("chromium", &browser, folder.path());
-        // The input stays open, because the host exits at the end of its input.
-        let mut input = host.stdin.take().unwrap();
+        let mut agent = start("chromium", &browser, folder.path());
+        // The input stays open, because the agent exits at the end of its input.
+        let mut input = agent.stdin.take().unwrap();
         writeln!(input, "hello").unwrap();
-        let ended = host.wait_with_output().unwrap();
+        let ended = agent.wait_with_output().unwrap();
         let errors = String::from_utf8(ended.stderr).unwrap();
         assert!(
             !ended.status.success() && errors.contains(words) && !errors.contains('\u{1b}'),

@@ -7,12 +7,12 @@
 use std::fs;
 use std::time::Duration;
 
+use timermeter::agents::agent::Agent;
+use timermeter::agents::connection::Connection;
+use timermeter::agents::process::AgentCommand;
 use timermeter::campaign::clocks::{MeasuredClock, run};
+use timermeter::campaign::contender::{Contender, Placement};
 use timermeter::campaign::sampling::{CampaignPlan, CampaignSettings};
-use timermeter::campaign::subject::{CampaignSubject, Placement};
-use timermeter::hosts::connection::Connection;
-use timermeter::hosts::host::TimerHost;
-use timermeter::hosts::process::AgentCommand;
 
 use crate::program::program;
 
@@ -21,7 +21,7 @@ const TIMERS: [&str; 3] = ["monotonic", "realtime", "instant"];
 
 /// Returns the host of native timers. It records in the file `asked` of `folder` a line `started`
 /// for each of its processes, and each request.
-fn recording_host(folder: &std::path::Path) -> TimerHost {
+fn recording_host(folder: &std::path::Path) -> Agent {
     let script = format!(
         "echo started >> '{0}'; tee -a '{0}' | '{1}' agent \"$@\"",
         folder.join("asked").display(),
@@ -35,7 +35,7 @@ fn recording_host(folder: &std::path::Path) -> TimerHost {
     let timers = connection.hello().timers.clone();
     drop(connection);
     fs::remove_file(folder.join("asked")).unwrap();
-    TimerHost {
+    Agent {
         command,
         takes_ids: true,
         timers,
@@ -47,13 +47,13 @@ fn recording_host(folder: &std::path::Path) -> TimerHost {
 #[test]
 fn campaign_stays_within_plan() {
     let folder = tempfile::tempdir().unwrap();
-    let hosts = [recording_host(folder.path())];
-    let timers = hosts[0]
+    let agents = [recording_host(folder.path())];
+    let timers = agents[0]
         .timers
         .iter()
         .filter(|timer| TIMERS.contains(&&*timer.id));
-    let mut subjects: Vec<CampaignSubject<MeasuredClock>> = timers
-        .map(|timer| CampaignSubject::new(0, timer.clone(), Placement::default()))
+    let mut subjects: Vec<Contender<MeasuredClock>> = timers
+        .map(|timer| Contender::new(0, timer.clone(), Placement::default()))
         .collect();
     let plan = CampaignPlan {
         budget_s: 1e6,
@@ -65,7 +65,7 @@ fn campaign_stays_within_plan() {
         cpu: None,
         timeout: PATIENCE,
     };
-    run(&hosts, &mut subjects, &settings, &[], &|_| {}).unwrap();
+    run(&agents, &mut subjects, &settings, &[], &|_| {}).unwrap();
     assert!(subjects.len() == 3 && subjects.iter().all(|subject| subject.outcome.is_ok()));
     let asked = fs::read_to_string(folder.path().join("asked")).unwrap();
     let count = |what: &str| asked.lines().filter(|line| line.contains(what)).count() as u32;

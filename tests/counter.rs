@@ -1,16 +1,16 @@
 //! Tests the findings about the raw counter of the processor.
 
-use timermeter::findings::counter::{COUNTER, Counter};
-use timermeter::findings::{Facts, apply};
-use timermeter::model::{
-    Answer, CpuOffset, Defect, DefectKind, Interval, Outcome, Platform, Severity, Status, TimerRow,
+use estimators::findings::counter::{COUNTER, Counter};
+use estimators::findings::{Facts, apply};
+use estimators::model::{
+    Answer, CpuOffset, Defect, DefectKind, Estimate, Outcome, Platform, Severity, Status, TimerRow,
     Trust, Verdicts,
 };
-use timermeter::trace::Pair;
+use estimators::trace::Pair;
 
 /// The verdicts on a counter of a kept report, in which nothing is wrong.
 fn verdicts() -> Verdicts {
-    let report = timermeter::report::read(crate::stored::XEON.as_ref()).unwrap();
+    let report = reporting::report::read(crate::stored::XEON.as_ref()).unwrap();
     let mut rows = report.timers.into_iter();
     let row = rows
         .find(|row| row.id == "rdtsc-lfence")
@@ -35,7 +35,7 @@ fn trust(kind: Option<DefectKind>) -> Trust {
 fn row(cost_ns: f64) -> TimerRow {
     TimerRow {
         ns_per_tick: Some(0.5),
-        cost_ns: Some(Interval::exact(cost_ns)),
+        cost_ns: Some(Estimate::exact(cost_ns)),
         verdicts: Some(verdicts()),
         trust: Some(trust(None)),
         ..TimerRow::unmeasured("a", "a()", "native", Status::Ok)
@@ -139,7 +139,7 @@ fn findings_follow_from_evidence() {
         ("gain", ready, Ok, "saves 12 ns"),
         (
             "gain",
-            |_, row, _| row.cost_ns = Some(Interval::exact(900.0)),
+            |_, row, _| row.cost_ns = Some(Estimate::exact(900.0)),
             Note,
             "saves nothing",
         ),

@@ -8,7 +8,7 @@ use std::process::Command;
 
 use assert_cmd::assert::OutputAssertExt;
 use serde_json::Value;
-use timermeter::hosts::tool;
+use timermeter::agents::tool;
 
 use crate::program::{command, json, printed};
 use crate::skipping::skipped;

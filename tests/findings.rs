@@ -5,8 +5,8 @@ use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
 
-use timermeter::findings::{in_words, rules};
-use timermeter::model::Severity;
+use estimators::findings::{in_words, rules};
+use estimators::model::Severity;
 
 const HEAD: &str = "\
 # Findings

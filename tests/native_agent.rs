@@ -6,9 +6,9 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use assert_cmd::assert::OutputAssertExt;
-use timermeter::hosts::connection::Connection;
-use timermeter::hosts::hosted::subject;
-use timermeter::hosts::process::AgentCommand;
+use timermeter::agents::connection::Connection;
+use timermeter::agents::process::AgentCommand;
+use timermeter::agents::subject::subject;
 use timers::Fault;
 
 use crate::program::program;

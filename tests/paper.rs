@@ -2,8 +2,8 @@
 //! "Metric-based Selection of Timer Methods for Accurate Measurements", ICPE 2011, Tables 1 and 2
 //! and the examples of sections 4.3 and 4.4.
 
-use timermeter::model::{Cycles, Hertz, Nanos};
-use timermeter::quality::quality;
+use estimators::model::{Cycles, Hertz, Nanos};
+use estimators::quality::quality;
 
 const TABLES: &str = include_str!("data/paper-tables.csv");
 

@@ -5,9 +5,9 @@ use std::process::{Child, Command};
 
 use assert_cmd::assert::OutputAssertExt;
 use clap::ValueEnum as _;
-use timermeter::choice::snippet::{Wanted, snippet};
-use timermeter::choice::{Language, Requirement, choose};
-use timermeter::model::Nanos;
+use estimators::model::Nanos;
+use judgement::choice::snippet::{Wanted, snippet};
+use judgement::choice::{Language, Requirement, choose};
 
 use super::program::{self, command};
 use super::skipping::{is_installed, skipped};
@@ -493,7 +493,7 @@ fn language_gets_its_own_clocks() {
 
 /// The code for the clock that `pick` selects.
 fn printed(language: Language, requests: bool, whole: bool) -> String {
-    let report = timermeter::report::read(Path::new(REPORT)).unwrap();
+    let report = reporting::report::read(Path::new(REPORT)).unwrap();
     let duration = if requests { 3000.0 } else { 250.0 };
     let usual = Requirement::new(Nanos(duration), 0.01);
     let asked = Requirement {

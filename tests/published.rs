@@ -5,9 +5,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use assert_cmd::assert::OutputAssertExt;
-use timermeter::format::{Format, Render, Style};
-use timermeter::model::{ProvenanceKind, Report, value_of};
-use timermeter::report::Collection;
+use estimators::model::{ProvenanceKind, Report, value_of};
+use reporting::format::{Format, Render, Style};
+use reporting::report::Collection;
 
 use super::paper;
 use super::program::{command, json};

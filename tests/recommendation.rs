@@ -2,9 +2,9 @@
 
 use assert_cmd::assert::OutputAssertExt;
 use clap::ValueEnum;
-use timermeter::assessment::plan_alone;
-use timermeter::choice::{Language, PlanMethod, Requirement, choose};
-use timermeter::model::{Interval, Nanos};
+use estimators::model::{Estimate, Nanos};
+use judgement::assessment::plan_alone;
+use judgement::choice::{Language, RecipeMethod, Requirement, choose};
 
 use super::program::{command, json, printed};
 use super::published::kept;
@@ -32,7 +32,7 @@ fn two_reads_suffice_from_stated_duration() {
                 };
                 let choice = choose(&report, &requirement);
                 let plan = choice.ok().and_then(|choice| choice.picked?.figures.plan);
-                plan.is_some_and(|plan| plan.method == PlanMethod::Single)
+                plan.is_some_and(|plan| plan.method == RecipeMethod::Single)
             };
             let suffices = is_single(from_ns) && !is_single(0.8 * from_ns);
             assert!(suffices, "{}: {language:?} {from_ns}", file.display());
@@ -50,7 +50,7 @@ fn quantiles_of_kept_reports_ascend() {
         let periods = report.periods.iter().filter_map(|row| row.figures.as_ref());
         let waits = waits.flat_map(|figures| &figures.lateness);
         for late in waits.chain(periods.filter_map(|figures| figures.lateness.as_ref())) {
-            let row = [late.p50_ns, late.p99_ns, Some(Interval::exact(late.max_ns))];
+            let row = [late.p50_ns, late.p99_ns, Some(Estimate::exact(late.max_ns))];
             let ascends = row.iter().flatten().is_sorted_by_key(|found| found.value);
             assert!(ascends, "{}: {row:?}", file.display());
             count += 1;
@@ -61,7 +61,7 @@ fn quantiles_of_kept_reports_ascend() {
 
 #[test]
 fn summary_and_pick_agree_on_wait() {
-    use timermeter::choice::waits::{WaitRequirement, choose, summarize_waits};
+    use judgement::choice::waits::{WaitRequirement, choose, summarize_waits};
     let asked = WaitRequirement {
         every_ns: 1e6,
         once: true,

@@ -130,7 +130,7 @@ fn measure_process(row: &InContext, slowness: f64) -> Option<ProcessAdds> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::{AddedTime, Interval};
+    use crate::model::{AddedTime, Estimate};
     use crate::trace::Reference;
 
     fn trace(processes: &[&[[i64; 2]]]) -> Trace {
@@ -161,7 +161,7 @@ mod tests {
     fn a_read_adds_the_difference() {
         assert_eq!(adds(&trace(&[])), None);
         let pairs: [&[_]; 1] = [&[[100, 140], [100, 140], [100, 99_999], [7_000, 7_040]]];
-        assert_eq!(latency(&pairs).ns, Interval::unbounded(2.0));
+        assert_eq!(latency(&pairs).ns, Estimate::unbounded(2.0));
         assert_eq!(adds(&trace(&pairs)).unwrap().memory, None);
         let two = latency(&[&[[100, 140]], &[[100, 144]]]);
         assert_eq!((two.ns.value, two.work_ns), (2.1, 5.0));
@@ -182,6 +182,6 @@ mod tests {
         let at = |slowness: i64| [[slowness * 100, slowness * 100 + 400]];
         let rows = [9, 10, 10, 11].map(at);
         let added = latency(&rows.each_ref().map(|pairs| &pairs[..])).ns;
-        assert_eq!(added, Interval::exact(20.0));
+        assert_eq!(added, Estimate::exact(20.0));
     }
 }

@@ -34,7 +34,7 @@ const MIN_SOME_MOVED_SHARE: f64 = 0.1;
 const SUMMED_INTERVALS: usize = 4;
 
 /// Returns the intervals between edges that are one step apart, in runs of consecutive intervals. A
-/// step is the smallest positive difference of successive readings. Intervals that begin or end
+/// step is the smallest positive difference of successive readings. Differences that begin or end
 /// with a longer difference are left out and separate two runs.
 pub fn reads_between_edges(readings: &[i64]) -> Vec<Vec<u32>> {
     let edges: Vec<(usize, i64)> = readings

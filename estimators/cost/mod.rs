@@ -25,7 +25,7 @@ use crate::distribution::shape::CostShape;
 pub use crate::model::Following;
 use crate::model::{Hertz, MIN_PROCESSES};
 use crate::statistics::{mean, median, midmean, midmean_without_highest, quantile, sorted};
-use crate::trace::{Batches, Reference, Run};
+use crate::trace::{Batches, Observations, Reference};
 
 /// The costs found in one process, in nanoseconds.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -58,7 +58,7 @@ pub struct ProcessCost {
 /// The input for the cost of one process.
 pub struct ObservedCalls<'a> {
     /// The observations.
-    pub run: &'a Run,
+    pub run: &'a Observations,
     /// The timer that measured brackets, single calls and batches.
     pub reference: &'a Reference,
     /// The clock that measures single invocations for `shape`.
@@ -70,7 +70,7 @@ pub struct ObservedCalls<'a> {
 }
 
 /// Returns whether no batch took any time according to the reference; false without batches.
-pub fn never_moved(run: &Run) -> bool {
+pub fn never_moved(run: &Observations) -> bool {
     let took_no_time = |batches: &Batches| batches.deltas.iter().all(|&delta| delta <= 0);
     !run.batches.deltas.is_empty() && took_no_time(&run.batches)
 }
@@ -157,13 +157,13 @@ const MIDMEAN_SKEW: f64 = 0.143;
 
 /// The mean duration of two reads of the reference with nothing between them, in its ticks;
 /// quantisation does not bias the mean.
-fn bracket(run: &Run, reference: &Reference) -> Option<f64> {
+fn bracket(run: &Observations, reference: &Reference) -> Option<f64> {
     Some(mean(without_interruptions(&run.bracket.deltas, reference.step))? * reference.step)
 }
 
 /// The share of batches that contain a rare interruption, if each call is interrupted with the
 /// probability `interruption_share`.
-fn interrupted_batch_share(run: &Run, interruption_share: f64) -> f64 {
+fn interrupted_batch_share(run: &Observations, interruption_share: f64) -> f64 {
     1.0 - (1.0 - interruption_share).powf(run.batches.calls as f64)
 }
 
@@ -171,10 +171,10 @@ fn interrupted_batch_share(run: &Run, interruption_share: f64) -> f64 {
 /// cost, over all processes, of a loop around an empty timer. The least cost is used because the
 /// loop around a real timer only waits for the reads, so what delays the empty loop in one process
 /// does not affect it. Zero if the host has no empty timer.
-pub fn floor(runs: &[Run], reference: &Reference, core_frequency: CommonFrequency) -> f64 {
+pub fn floor(runs: &[Observations], reference: &Reference, core_frequency: CommonFrequency) -> f64 {
     let cost_of_batch =
         |batches: &Batches| Some(midmean(floats(batches))? * core_frequency.scale(batches.core_hz));
-    let loop_cost = |run: &Run| {
+    let loop_cost = |run: &Observations| {
         let bracket = bracket(run, reference)? * core_frequency.scale(run.bracket.core_hz);
         Some((cost_of_batch(&run.floor)? - bracket) / run.floor.calls.max(1) as f64)
     };
@@ -191,7 +191,7 @@ pub fn floor(runs: &[Run], reference: &Reference, core_frequency: CommonFrequenc
 
 /// Standard deviation of single invocations, in nanoseconds: from single calls, corrected for the
 /// step of the reference, or from batches, whichever is larger.
-pub fn deviation(run: &Run, reference: &Reference, by_reference: &CostShape) -> f64 {
+pub fn deviation(run: &Observations, reference: &Reference, by_reference: &CostShape) -> f64 {
     let step = reference.step;
     let singles = (by_reference.core_variance() - step * step / 4.0)
         .max(0.0)
@@ -213,12 +213,12 @@ pub fn approximate_cost(pilot: &Batches, bracket: &Batches) -> Option<f64> {
 }
 
 /// The approximate cost of a call in a process, in nanoseconds.
-pub fn approximate_cost_ns(run: &Run, reference: &Reference) -> f64 {
+pub fn approximate_cost_ns(run: &Observations, reference: &Reference) -> f64 {
     approximate_cost(&run.batches, &run.bracket).unwrap_or(0.0) * reference.ns_per_tick
 }
 
 /// The share of rare interruptions among single calls.
-pub fn interruption_share(run: &Run, reference: &Reference) -> f64 {
+pub fn interruption_share(run: &Observations, reference: &Reference) -> f64 {
     cells::interruption_share(&run.singles.deltas, reference.step).unwrap_or(0.0)
 }
 

@@ -5,7 +5,7 @@ use crate::distribution::moments::{self, Moments};
 use crate::distribution::shape::Fits;
 use crate::rate;
 use crate::statistics::median;
-use crate::trace::{Run, Trace};
+use crate::trace::{Observations, Trace};
 
 /// The least number of successive readings for a distribution. *Default*: moves no figure.
 const MIN_READINGS: usize = 100;
@@ -51,7 +51,7 @@ impl MeasuringClock {
         let reference = trace.calls_reference();
         let finer =
             step * ns_per_tick < MAX_OWN_STEP_RATIO * reference.step * reference.ns_per_tick;
-        let has_readings = |run: &Run| {
+        let has_readings = |run: &Observations| {
             let intervals = successive(&run.readings.values);
             let usual = median(intervals.iter().map(|&ticks| ticks as f64)).unwrap_or(0.0);
             // Readings of a device are stored where they take longer than the calls.
@@ -67,7 +67,7 @@ impl MeasuringClock {
 
     /// Single invocations of a process, in ticks of the measuring clock. If that is the reference,
     /// each includes the bracket.
-    pub fn samples(&self, run: &Run) -> Vec<i64> {
+    pub fn samples(&self, run: &Observations) -> Vec<i64> {
         if self.self_measured {
             successive(&run.readings.values)
         } else {
@@ -76,7 +76,7 @@ impl MeasuringClock {
     }
 
     /// Fits the distribution of the invocations of a process. `None` if nothing was observed.
-    pub fn fits(&self, run: &Run, trace: &Trace) -> Option<Fits> {
+    pub fn fits(&self, run: &Observations, trace: &Trace) -> Option<Fits> {
         let reference = trace.calls_reference();
         let moments = moments::estimate(run, reference);
         let reference_ns = reference.step * reference.ns_per_tick;
@@ -121,10 +121,10 @@ mod tests {
                 deltas: vec![delta; 9],
                 ..Batches::default()
             };
-            let mut run = Run {
+            let mut run = Observations {
                 bracket: batches(0, 32),
                 batches: batches(512, 1_568),
-                ..Run::default()
+                ..Observations::default()
             };
             run.readings.values = values.collect();
             let trace = Trace {

@@ -5,7 +5,7 @@ use std::f64::consts::{PI, TAU};
 
 use crate::distribution::cells::{Cluster, LevelCounts, without_interruptions};
 use crate::statistics::{SIGNIFICANT_DEVIATIONS, bisect, mean, variance};
-use crate::trace::{Batches, Reference, Run};
+use crate::trace::{Batches, Observations, Reference};
 
 /// Variance and skewness of a call, each with its standard error.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -54,7 +54,7 @@ const MIN_CLUSTER_SHARE: f64 = 0.4;
 ///
 /// Costs of single calls form clusters. The main cluster contains their median. If there is no main
 /// cluster, the core takes its place: all calls except rare interruptions.
-pub fn estimate(run: &Run, reference: &Reference) -> Moments {
+pub fn estimate(run: &Observations, reference: &Reference) -> Moments {
     if calls_take_turns(&without_interruptions(&run.singles.deltas, reference.step)) {
         return Moments::UNKNOWN;
     }

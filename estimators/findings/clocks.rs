@@ -3,8 +3,8 @@
 use super::machine::slowing_library;
 use super::{ns, number, values};
 use crate::cost::edges;
-use crate::model::{Interval, Outcome, Path, Question, Unit, Values, Verdicts};
-use crate::profile::MIN_PROCESSES;
+use crate::figures::MIN_PROCESSES;
+use crate::model::{Estimate, Outcome, Path, Question, Unit, Values, Verdicts};
 
 /// The largest half width of the interval of the cost that is not reported, as a share of the cost. A
 /// half width of up to 0.5 ns is not reported either.
@@ -22,8 +22,8 @@ rules! {
         Problem "its value grows with each call by <{growth}><{ticks} ticks> more than the call takes: what it measures includes \
                  the number of calls"
             => "take no durations with it",
-            |profile, trace| profile.growth_per_call.map(|ticks| {
-                let unit = profile.ns_per_tick.filter(|_| trace.declared);
+            |figures, trace| figures.growth_per_call.map(|ticks| {
+                let unit = figures.ns_per_tick.filter(|_| trace.declared);
                 values! {
                     growth: unit.map(|unit| ns(unit * ticks)),
                     ticks: unit.is_none().then(|| number(ticks, Unit::Count)),
@@ -41,16 +41,16 @@ rules! {
     "edges-moved" {
         Note "it changes at random times, each up to its step of {step} away from the regular one"
             => "a single duration may be wrong by two steps, and waiting for a change before and after it makes it no better",
-            |profile, trace| {
-                let step = profile.resolution_ns()?.value;
+            |figures, trace| {
+                let step = figures.resolution_ns()?.value;
                 edges::edges_are_moved(&trace.evidence.edges)?.then(|| values! { step: ns(step) })
             };
     }
     "unsteady-cost" {
         Note "its median cost lies between {low} and {high} (95 % confidence)"
             in short "{low} to {high}" => "keep the machine idle and repeat with --thorough",
-            |profile| {
-                let cost = profile.cost.filter(Interval::is_bounded)?;
+            |figures| {
+                let cost = figures.cost.filter(Estimate::is_bounded)?;
                 (cost.half_width() > (MAX_WIDTH_SHARE * cost.value).max(0.5))
                     .then(|| values! { low: ns(cost.low.max(0.0)), high: ns(cost.high) })
             };
@@ -87,8 +87,8 @@ rules! {
     "two-regimes" {
         Note "{cheap} of its {all} processes found a cost of {low}, the others one of {high}; its interval includes both"
             in short "{low} or {high}" => "expect either cost: the position of its code in memory, or another program on its processor, decides",
-            |profile| {
-                let regimes = profile.regimes?;
+            |figures| {
+                let regimes = figures.regimes?;
                 let [cheap, expensive] = regimes.processes;
                 let [low, high] = [regimes.low.max(0.0), regimes.high].map(ns);
                 Some(values! { cheap, all: cheap + expensive, low, high })
@@ -97,15 +97,15 @@ rules! {
     "single-process" {
         Note "its figures come from one process and have no interval"
             in short "no interval" => "repeat when the machine is quiet, or with --thorough",
-            |profile| (!profile.cost?.is_bounded()).then(Values::new);
+            |figures| (!figures.cost?.is_bounded()).then(Values::new);
     }
     "cost-contradiction" {
         Note "one method finds a cost of {cost}, another one of {other}"
             in short "{cost} or {other}" => "do not rely on its cost: check how its host times calls",
-            |profile| {
-                let cost = profile.cost?.value;
-                let other = profile.contradicting_interval_ns.or_else(|| {
-                    let (amortised, least) = (profile.amortised?, profile.single_median?.max(1.0));
+            |figures| {
+                let cost = figures.cost?.value;
+                let other = figures.contradicting_interval_ns.or_else(|| {
+                    let (amortised, least) = (figures.amortised?, figures.single_median?.max(1.0));
                     (cost.min(amortised) <= 0.0 && cost.max(amortised) >= least).then_some(amortised)
                 });
                 other.map(|other| values! { cost: ns(cost), other: ns(other) })
@@ -123,7 +123,7 @@ rules! {
         Note "its Quality is known to ±{half} points, not to ±{precision}<, although its processes agree to ±{scatter}>"
             => "repeat when the machine is quiet, with more processes (--budget, --thorough); where these agree, only a constant frequency of the core helps",
             |row, precision| {
-                let quality = row.quality.filter(Interval::is_bounded)?;
+                let quality = row.quality.filter(Estimate::is_bounded)?;
                 let half = (quality.value - quality.low).max(quality.high - quality.value);
                 let (precision, scatter) = precision;
                 let points = |share: f64| number(100.0 * share, Unit::Points);

@@ -3,7 +3,7 @@
 
 use super::machine::distrust;
 use super::{ns, number, values};
-use crate::model::{Interval, Outcome, Platform, Question, Status, TimerRow, Unit};
+use crate::model::{Estimate, Outcome, Platform, Question, Status, TimerRow, Unit};
 use crate::numbers::significant;
 use crate::trace::Pair;
 
@@ -91,7 +91,7 @@ rules! {
 impl Counter<'_> {
     /// The measured rate in hertz, and the clock that gives it: one that keeps its rate, which of two
     /// that disagree only a verdict shows.
-    pub fn rate(&self) -> Option<(Interval, &TimerRow)> {
+    pub fn rate(&self) -> Option<(Estimate, &TimerRow)> {
         let counted = 1e9 / self.bare.ns_per_tick?;
         self.clocks.iter().find_map(|clock| {
             let stable = &clock.verdicts.as_ref()?.stable;
@@ -100,7 +100,7 @@ impl Counter<'_> {
                 stable.outcome == Outcome::Pass && trust.defect.is_none() && trust.part.is_none();
             let hz = counted / (1.0 + 1e-6 * stable.offset_ppm.filter(|_| is_right)?);
             let half_width = 1e-6 * hz * stable.offset_uncertainty_ppm?;
-            Some((Interval::around(hz, half_width), *clock))
+            Some((Estimate::around(hz, half_width), *clock))
         })
     }
 
@@ -150,6 +150,6 @@ impl Counter<'_> {
 }
 
 /// Half the width of the interval of a rate, relative to the rate.
-fn uncertainty_ppm(hz: Interval) -> f64 {
+fn uncertainty_ppm(hz: Estimate) -> f64 {
     1e6 * hz.half_width() / hz.value
 }

@@ -47,12 +47,12 @@ pub use clocks::CLOCKS;
 pub use run::RUN;
 pub use waits::WAITS;
 
+use crate::figures::Figures;
 use crate::model::{
     Finding, Lateness, PeriodFigures, Platform, Report, Severity, TimerRow, Unit, Value, Values,
     WaitFigures,
 };
 use crate::numbers::{rate, short_time, significant, trimmed};
-use crate::profile::Profile;
 use crate::trace::{Trace, WaitTrace};
 
 /// The facts from which the rules decide; those that do not concern a table are absent.
@@ -69,7 +69,7 @@ pub struct Facts<'a> {
     /// The observations of a clock.
     pub trace: Option<&'a Trace>,
     /// The results for the clock.
-    pub profile: Option<&'a Profile>,
+    pub figures: Option<&'a Figures>,
     /// Its row, with its verdicts.
     pub row: Option<&'a TimerRow>,
     /// The requested half width of the interval of its Quality, and the half width that results from

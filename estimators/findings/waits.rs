@@ -116,7 +116,7 @@ mod tests {
     use super::*;
     use crate::findings::{Facts, apply};
     use crate::model::{Finding, PeriodFigures};
-    use crate::trace::{Reference, Wait, WaitRun, WaitTrace};
+    use crate::trace::{Reference, Wait, WaitObservations, WaitTrace};
 
     /// Five processes that each wait once for 10 ms; they start `interval_s` seconds apart.
     fn wait_trace(interval_s: i64) -> WaitTrace {
@@ -126,9 +126,9 @@ mod tests {
             after: before + 10_100_000,
             ..Wait::default()
         };
-        let run = |process: i64| WaitRun {
+        let run = |process: i64| WaitObservations {
             lengths: vec![wait(process * interval_s * 1_000_000_000)],
-            ..WaitRun::default()
+            ..WaitObservations::default()
         };
         let reference = Reference {
             ns_per_tick: 1.0,

@@ -3,7 +3,7 @@
 
 use timers::Context;
 
-use super::Interval;
+use super::Estimate;
 
 /// The quantity that stays the same when the core frequency changes: cycles or time.
 #[apply(wire)]
@@ -150,7 +150,7 @@ pub struct AddedTime {
     /// The duration of a piece of work with a read in its middle minus its duration without a read,
     /// in nanoseconds; may be slightly negative if the read overlaps with the work.
     #[serde(flatten)]
-    pub ns: Interval,
+    pub ns: Estimate,
     /// The duration of the piece of work without a read, in nanoseconds; for a cold read, the
     /// duration of the reads of the reference around it.
     pub work_ns: f64,
@@ -211,7 +211,7 @@ mod tests {
     fn each_kind_of_work_has_its_time() {
         let added = |ns: f64| {
             Some(AddedTime {
-                ns: Interval::with_ends(ns, Some((ns - 1.0, ns + 1.0))),
+                ns: Estimate::with_ends(ns, Some((ns - 1.0, ns + 1.0))),
                 work_ns: 9.0,
             })
         };

@@ -1,6 +1,6 @@
 //! A device whose processor reads timers in place of a CPU of the machine.
 
-use super::{Hertz, Interval};
+use super::{Estimate, Hertz};
 
 /// A device, such as a GPU, whose processor reads timers.
 #[apply(wire)]
@@ -22,7 +22,7 @@ pub struct Device {
     /// The frequency that converts time to cycles of the processor, in hertz: that of `cycles`, or else
     /// `hertz`; absent if neither is known.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub cycles_hz: Option<Interval>,
+    pub cycles_hz: Option<Estimate>,
 }
 
 impl Device {

@@ -9,7 +9,7 @@ use std::ops::RangeInclusive;
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(try_from = "json::Figure")]
 #[cfg_attr(feature = "schema", schemars(!try_from))]
-pub struct Interval {
+pub struct Estimate {
     /// The value.
     pub value: f64,
     /// Lower end of the 95 % interval; null if unknown, for example for a single process.
@@ -25,7 +25,7 @@ mod json {
     use serde::ser::SerializeStruct;
     use serde::{Deserialize, Serialize, Serializer};
 
-    use super::Interval;
+    use super::Estimate;
 
     /// A figure as it is written.
     #[derive(Deserialize)]
@@ -35,7 +35,7 @@ mod json {
         high: Option<f64>,
     }
 
-    impl TryFrom<Figure> for Interval {
+    impl TryFrom<Figure> for Estimate {
         type Error = String;
 
         /// An unknown end becomes −∞ or ∞, so that arithmetic needs no special cases.
@@ -54,7 +54,7 @@ mod json {
     }
 
     /// Serialised as null if the value is not finite, which JSON cannot represent.
-    impl Serialize for Interval {
+    impl Serialize for Estimate {
         fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
             if !self.value.is_finite() {
                 return serializer.serialize_none();
@@ -68,7 +68,7 @@ mod json {
     }
 }
 
-impl Interval {
+impl Estimate {
     /// A value without uncertainty: both ends equal the value.
     pub fn exact(value: f64) -> Self {
         Self {
@@ -152,7 +152,7 @@ impl Interval {
 }
 
 /// The value without its interval.
-pub fn value_of(figure: Option<Interval>) -> Option<f64> {
+pub fn value_of(figure: Option<Estimate>) -> Option<f64> {
     figure.map(|figure| figure.value)
 }
 

@@ -1,7 +1,7 @@
 //! Properties of a machine besides its platform: frequencies, and the counter that programs can
 //! read without the kernel.
 
-use super::Interval;
+use super::Estimate;
 
 /// A clock as the C library reads it, compared with its system call, which no library distorts.
 #[apply(wire)]
@@ -12,10 +12,10 @@ pub struct LibraryClock {
     /// By how much it is faster than its system call, in parts per million: above −1 000 000, which
     /// is a clock that stands still, unless it runs backwards. Null if unknown, as for `time` in a
     /// short run.
-    pub rate_ppm: Option<Interval>,
+    pub rate_ppm: Option<Estimate>,
     /// By how much it is ahead of its system call at the begin of the run, in nanoseconds. Null if
     /// nothing could be compared: if there is no failure, only the C library reads the clock here.
-    pub offset_ns: Option<Interval>,
+    pub offset_ns: Option<Estimate>,
     /// The reason why the C library cannot read it, or that a read ends the process.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub failure: Option<String>,
@@ -34,7 +34,7 @@ pub struct Frequency {
     /// The actual core frequency: dependent additions, one per cycle. The interval is from the
     /// lowest to the highest value: the 5 % and 95 % quantiles during the measurement, or the
     /// values before or after it.
-    pub effective_hz: Option<Interval>,
+    pub effective_hz: Option<Estimate>,
     /// The effective frequency before the measurement.
     pub effective_hz_before: Option<f64>,
     /// The effective frequency after the measurement.
@@ -42,16 +42,16 @@ pub struct Frequency {
     /// The frequency that converts time to cycles: `effective`, `nominal` or `given`.
     pub cycles_from: String,
     /// The value of this frequency; without an interval if it was given or declared.
-    pub cycles_hz: Option<Interval>,
+    pub cycles_hz: Option<Estimate>,
 }
 
 impl Frequency {
     /// Returns the frequency that converts time to cycles, in hertz; exact if it has no interval.
-    pub fn cycles(&self) -> Option<Interval> {
+    pub fn cycles(&self) -> Option<Estimate> {
         let hertz = self.cycles_hz?;
         Some(match hertz.is_bounded() {
             true => hertz,
-            false => Interval::exact(hertz.value),
+            false => Estimate::exact(hertz.value),
         })
     }
 }

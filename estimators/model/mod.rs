@@ -29,7 +29,7 @@ pub use cost::{
     Mode, ProcessFigures,
 };
 pub use device::Device;
-pub use figure::{Cycles, Hertz, Interval, Nanos, value_of};
+pub use figure::{Cycles, Estimate, Hertz, Nanos, value_of};
 pub use finding::{Finding, Severity, Unit, Value, Values};
 pub use machine::{Frequency, LibraryClock};
 pub use period::{PeriodFigures, PeriodRow};
@@ -40,7 +40,7 @@ pub use platform::{
 pub use plotted::{CostHistogram, PlotData, Staircase};
 pub use report::{Provenance, ProvenanceKind, Report, SCHEMA, Settings, Tool};
 pub use row::{RowHead, Status};
-pub use timer::{Observations, Resolution, ResolutionKind, Timer, TimerRow};
+pub use timer::{ObservationCounts, Resolution, ResolutionKind, Timer, TimerRow};
 pub use timers::waits::WaitActivity;
 pub use timers::{Context, Counted, Family, ReadsBy};
 pub use verdict::{

@@ -6,14 +6,14 @@
 use timers::waits::WaitActivity;
 
 use super::row::deref_to_head;
-use super::{Interval, Lateness, MAX_RATE_PPM, RowHead, WaitConditions};
+use super::{Estimate, Lateness, MAX_RATE_PPM, RowHead, WaitConditions};
 
 /// All results for a periodic timer.
 #[apply(wire)]
 #[derive(Default)]
 pub struct PeriodFigures {
     /// Relative difference of its period from the requested one, in ppm.
-    pub rate_error_ppm: Option<Interval>,
+    pub rate_error_ppm: Option<Estimate>,
     /// How late wake-ups are: from when they were due; without due times, from one period after the
     /// preceding wake-up. Null if it is unknown when the timer was started.
     pub lateness: Option<Lateness>,

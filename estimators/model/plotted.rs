@@ -4,7 +4,7 @@
 #[apply(wire)]
 #[derive(Default)]
 pub struct PlotData {
-    /// Intervals between two reads as a function of the work between them.
+    /// Differences between two reads as a function of the work between them.
     pub staircase: Option<Staircase>,
     /// Histogram of the cost of single invocations.
     pub singles: Option<CostHistogram>,

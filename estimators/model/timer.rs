@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use super::plotted::in_one_line;
 use super::row::deref_to_head;
 use super::{
-    AddedTimes, Context, Cost, Device, Distribution, Interval, PlotData, ProcessFigures,
+    AddedTimes, Context, Cost, Device, Distribution, Estimate, PlotData, ProcessFigures,
     Properties, RowHead, Status, Trust, Verdicts, value_of,
 };
 
@@ -70,17 +70,17 @@ pub struct TimerRow {
     /// Nanoseconds in a tick of this timer, declared or measured.
     pub ns_per_tick: Option<f64>,
     /// The step in which its readings move, in nanoseconds; null if only an upper limit is known.
-    pub resolution_ns: Option<Interval>,
+    pub resolution_ns: Option<Estimate>,
     /// The upper limit of the step, in nanoseconds; null if the step is known.
-    pub resolution_at_most_ns: Option<Interval>,
+    pub resolution_at_most_ns: Option<Estimate>,
     /// The step, or its upper limit, in ticks and cycles.
     pub resolution: Option<Resolution>,
     /// Cost of an isolated call: the median of single invocations, in nanoseconds. Used for
     /// Quality.
-    pub cost_ns: Option<Interval>,
+    pub cost_ns: Option<Estimate>,
     /// The same cost in cycles of the processor that reads it, at the frequency `cycles_hz` of its
     /// device, or of the report.
-    pub cost_cycles: Option<Interval>,
+    pub cost_cycles: Option<Estimate>,
     /// Amortised cost: the mean over batches of consecutive calls, which may overlap, in
     /// nanoseconds.
     pub amortised_ns: Option<f64>,
@@ -89,7 +89,7 @@ pub struct TimerRow {
     /// Percentiles of the cost, and how it was measured.
     pub cost: Option<Cost>,
     /// Share of single invocations within ±1 resolution of the median cost, in (0, 1].
-    pub spread: Option<Interval>,
+    pub spread: Option<Estimate>,
     /// The distribution of single invocations; null if they were not observed.
     pub distribution: Option<Distribution>,
     /// The figures of all processes that measured it, in the order of measurement. The figures of the
@@ -103,7 +103,7 @@ pub struct TimerRow {
     pub processes: Vec<ProcessFigures>,
     /// Formula (1), in [0, 1]; exactly 0 for timers that are not monotonic, not stable or not
     /// thread-safe.
-    pub quality: Option<Interval>,
+    pub quality: Option<Estimate>,
     /// Verdicts on whether it can be trusted, with the evidence.
     pub verdicts: Option<Verdicts>,
     /// Whether it can be trusted, as follows from the whole report; absent if nothing is known.
@@ -116,7 +116,7 @@ pub struct TimerRow {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub properties: Option<Properties>,
     /// The number of observations of each kind.
-    pub observations: Option<Observations>,
+    pub observations: Option<ObservationCounts>,
     /// Data for its plots; null if there are no observations.
     pub figures: Option<PlotData>,
 }
@@ -171,7 +171,7 @@ impl TimerRow {
     }
 
     /// The step, or its upper limit if the step is unknown, in nanoseconds.
-    pub fn step_or_limit_ns(&self) -> Option<Interval> {
+    pub fn step_or_limit_ns(&self) -> Option<Estimate> {
         self.resolution_ns.or(self.resolution_at_most_ns)
     }
 
@@ -183,7 +183,7 @@ impl TimerRow {
         let adds = self.adds_ns?;
         let usual = Context::USUAL.into_iter();
         let found = usual.filter_map(|context| Some(adds.get(context)?.ns));
-        let found: Vec<Interval> = found.filter(|ns| ns.value.is_finite()).collect();
+        let found: Vec<Estimate> = found.filter(|ns| ns.value.is_finite()).collect();
         let values = found.iter().map(|ns| ns.value);
         let least = values.min_by(f64::total_cmp)?;
         let upper_ends = found.iter().map(|ns| ns.high().unwrap_or(ns.value));
@@ -216,7 +216,7 @@ impl TimerRow {
 
 /// The number of observations of each kind, and what was left out.
 #[apply(wire)]
-pub struct Observations {
+pub struct ObservationCounts {
     /// The number of fresh processes that measured.
     pub processes: u32,
     /// Processes that were left out because their cost was clearly higher: they were disturbed
@@ -229,7 +229,7 @@ pub struct Observations {
     /// was found.
     #[serde(default)]
     pub dropped_windows: BTreeMap<String, u32>,
-    /// Intervals (two reads with work between them).
+    /// Differences (two reads with work between them).
     pub intervals: u64,
     /// Invocations in batches.
     pub batched_calls: u64,
@@ -280,7 +280,7 @@ mod tests {
             Context::Contended,
         ];
         for (context, ns) in contexts.into_iter().zip(found) {
-            let ns = Interval::with_ends(ns, Some((ns - 0.1, ns + 0.1)));
+            let ns = Estimate::with_ends(ns, Some((ns - 0.1, ns + 0.1)));
             adds.set(context, Some(AddedTime { ns, work_ns: 9.0 }));
         }
         TimerRow {

@@ -3,7 +3,7 @@
 use timers::waits::WaitActivity;
 
 use super::row::deref_to_head;
-use super::{Interval, RowHead};
+use super::{Estimate, RowHead};
 
 /// Conditions under which a sleep primitive was measured.
 #[apply(wire)]
@@ -40,7 +40,7 @@ fn is_loaded<'de, D: serde::Deserializer<'de>>(load: D) -> Result<bool, D::Error
 #[serde(rename_all = "kebab-case")]
 pub enum Granularity {
     /// The length of the step, in nanoseconds.
-    Step(Interval),
+    Step(Estimate),
     /// An upper limit of the step, in nanoseconds, because the variation of waits hides shorter
     /// steps.
     AtMost(f64),
@@ -48,7 +48,7 @@ pub enum Granularity {
 
 impl Granularity {
     /// The step, if it was determined.
-    pub fn step(self) -> Option<Interval> {
+    pub fn step(self) -> Option<Estimate> {
         match self {
             Self::Step(known) => Some(known),
             Self::AtMost(_) => None,
@@ -78,9 +78,9 @@ pub struct Lateness {
     /// The number of waits or wake-ups.
     pub waits: u64,
     /// Median.
-    pub p50_ns: Option<Interval>,
+    pub p50_ns: Option<Estimate>,
     /// 99th percentile; requires 500 waits.
-    pub p99_ns: Option<Interval>,
+    pub p99_ns: Option<Estimate>,
     /// The largest.
     pub max_ns: f64,
     /// The largest error of a single lateness, in nanoseconds, due to the step, the read cost and
@@ -94,7 +94,7 @@ pub struct Lateness {
     pub earliest_ns: f64,
     /// CPU time of the waiting thread per wait, in nanoseconds, minus the cost of the loop; null if
     /// unknown.
-    pub cpu_ns: Option<Interval>,
+    pub cpu_ns: Option<Estimate>,
 }
 
 /// The longest step of the clock that times waits, in nanoseconds, that counts as fine. *Judgement*:
@@ -134,7 +134,7 @@ pub struct WaitFigures {
     pub lateness: Vec<Lateness>,
     /// Increase of lateness with length, in ppm: an upper limit, because other interrupts may end a
     /// wait within the slack.
-    pub proportional_ppm: Option<Interval>,
+    pub proportional_ppm: Option<Estimate>,
     /// The number of fresh processes.
     pub processes: u32,
     /// The total number of waits.
@@ -145,7 +145,7 @@ impl WaitFigures {
     /// The share of its length, in ppm, by which every wait is shorter, or so much longer that no
     /// system delays it by as much: the primitive waits by another clock than the one that times it.
     /// `None` if some lengths deviate by another share, or if there are only two.
-    pub fn other_clock_ppm(&self) -> Option<Interval> {
+    pub fn other_clock_ppm(&self) -> Option<Estimate> {
         /// The largest delay of a wait by the system, in ppm of its length. *Definition*: poll and
         /// select of Linux, in a process with a low priority.
         const MAX_DELAY_PPM: f64 = 5_000.0;

@@ -1,6 +1,6 @@
 //! Compares a clock as the C library reads it with its system call.
 
-use crate::model::Interval;
+use crate::model::Estimate;
 
 /// A reading by the C library between two by the system call, in nanoseconds, which are in order.
 #[derive(Clone, Copy, Debug)]
@@ -33,7 +33,7 @@ impl Bracket {
 /// much it is ahead at the first brackets, in nanoseconds. `None` without brackets at both ends. The
 /// shortest of each end counts; it is widened to the others that contradict it, because the clock
 /// moves unevenly.
-pub fn compare(ends: [&[Bracket]; 2], unit_ns: u64) -> Option<[Interval; 2]> {
+pub fn compare(ends: [&[Bracket]; 2], unit_ns: u64) -> Option<[Estimate; 2]> {
     /// Longest step. *Judgement*: no clock in use has one of a minute.
     const MAX_STEP_NS: u64 = 60_000_000_000;
     let own = ends.into_iter().flatten().map(|it| it.readings[1]);
@@ -50,10 +50,10 @@ pub fn compare(ends: [&[Bracket]; 2], unit_ns: u64) -> Option<[Interval; 2]> {
         let [low, high] = (all.iter().map(allowed)).fold(allowed(best), |[low, high], other| {
             [low.min(other[1]), high.max(other[0])]
         });
-        Interval::with_ends(middle([low, high]), Some((low, high)))
+        Estimate::with_ends(middle([low, high]), Some((low, high)))
     });
     let ppm = |change: f64| 1e6 * change / elapsed;
-    let by = Interval {
+    let by = Estimate {
         value: ppm(after.value - before.value),
         low: ppm(after.low - before.high),
         high: ppm(after.high - before.low),

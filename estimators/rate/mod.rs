@@ -7,9 +7,9 @@ pub mod order;
 
 use line::{Reading, Slope};
 
-use crate::model::{Interval, MAX_SLEW};
+use crate::model::{Estimate, MAX_SLEW};
 use crate::statistics::{mean_over_processes, median, quantile, sorted};
-use crate::trace::{Intervals, Trace};
+use crate::trace::{Differences, Trace};
 
 /// The rate of a counter relative to a clock, from paired readings.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -126,7 +126,7 @@ pub fn tick<R>(trace: &Trace<R>) -> Option<(f64, f64)> {
 
 /// Returns the length of a unit of work in ticks: the slope between the groups with the least and
 /// the most work. `None` unless the intervals grow with the work.
-pub fn ticks_per_work(groups: &[Intervals]) -> Option<f64> {
+pub fn ticks_per_work(groups: &[Differences]) -> Option<f64> {
     let least = groups.iter().min_by_key(|group| group.work)?;
     let most = groups.iter().max_by_key(|group| group.work)?;
     let growth = lower_quartile(most)? - lower_quartile(least)?;
@@ -136,7 +136,7 @@ pub fn ticks_per_work(groups: &[Intervals]) -> Option<f64> {
 
 /// Returns the lower quartile of the intervals, because on a busy machine most long intervals are
 /// interrupted, and an interruption only lengthens them. `None` without intervals.
-fn lower_quartile(group: &Intervals) -> Option<f64> {
+fn lower_quartile(group: &Differences) -> Option<f64> {
     quantile(
         &sorted(group.deltas.iter().map(|&delta| delta as f64)),
         0.25,
@@ -158,7 +158,7 @@ pub fn ns_per_tick(timer: i64, clock: i64, clock_ns: f64) -> Option<f64> {
 /// single process. `None` without rates.
 pub fn tick_over_processes(rates: &[f64]) -> Option<(f64, f64)> {
     let ns = median(rates)?;
-    let interval = mean_over_processes(rates).filter(Interval::is_bounded);
+    let interval = mean_over_processes(rates).filter(Estimate::is_bounded);
     Some((
         ns,
         interval.map_or(0.0, |interval| {

@@ -10,12 +10,12 @@
 use std::collections::BTreeMap;
 
 use super::{
-    INTERRUPTED_SHARE, MIN_REPEATED_INTERVALS, Resolution, SIGNIFICANT_ERRORS, StepRule,
-    is_due_to_work, steps_differ, upper_limit,
+    INTERRUPTED_SHARE, MIN_REPEATED_INTERVALS, SIGNIFICANT_ERRORS, Step, StepRule, is_due_to_work,
+    steps_differ, upper_limit,
 };
 use crate::resolution::lattice;
 use crate::statistics::{median, sorted};
-use crate::trace::Intervals;
+use crate::trace::Differences;
 
 /// The number of positive intervals in a portion. *Chance*: all of them are even multiples of the
 /// step in only one of 2⁴⁷ portions, and a process has several portions.
@@ -36,11 +36,11 @@ const MIN_UNEXPLAINED_PORTIONS: usize = 4;
 
 /// The intervals of one process.
 #[derive(Clone, Copy, Debug)]
-pub struct Process<'a>(&'a [Intervals]);
+pub struct Process<'a>(&'a [Differences]);
 
 impl<'a> Process<'a> {
     /// The process of these intervals, in the order of measurement.
-    pub fn new(intervals: &'a [Intervals]) -> Self {
+    pub fn new(intervals: &'a [Differences]) -> Self {
         Self(intervals)
     }
 
@@ -58,12 +58,8 @@ impl<'a> Process<'a> {
 
 /// Returns the resolution from the pooled intervals, or an upper limit with the reason if a process
 /// has another step; `work_unit` is the length of a unit of work in ticks.
-pub fn confirm_by_processes(
-    pooled: Resolution,
-    processes: &[Process],
-    work_unit: f64,
-) -> Resolution {
-    let Resolution::Resolved { step, rule } = &pooled else {
+pub fn confirm_by_processes(pooled: Step, processes: &[Process], work_unit: f64) -> Step {
+    let Step::Resolved { step, rule } = &pooled else {
         return pooled;
     };
     let (value, has_lattice) = (
@@ -97,7 +93,7 @@ pub fn confirm_by_processes(
     if !has_lattice {
         drop_unconfirmed_steps(&mut process_steps);
     }
-    let at_most = |bound, reason: String| Resolution::AtMost {
+    let at_most = |bound, reason: String| Step::AtMost {
         bound,
         reason: reason.into(),
     };
@@ -108,7 +104,7 @@ pub fn confirm_by_processes(
         if unexplained < MIN_UNEXPLAINED_PORTIONS {
             return with_process_differences(pooled, processes, &similar);
         }
-        let all: Vec<Intervals> = processes
+        let all: Vec<Differences> = processes
             .iter()
             .flat_map(|process| process.0.to_vec())
             .collect();
@@ -304,12 +300,8 @@ fn classify_portion(portion: &[i64], step: f64) -> (Option<PortionKind>, f64) {
 
 /// Returns the pooled step with a wider interval: it includes the `similar` steps that were found
 /// in portions, and the steps of halves of processes that differ significantly from the median.
-fn with_process_differences(
-    pooled: Resolution,
-    processes: &[Process],
-    similar: &[f64],
-) -> Resolution {
-    let Resolution::Resolved { mut step, rule } = pooled else {
+fn with_process_differences(pooled: Step, processes: &[Process], similar: &[f64]) -> Step {
+    let Step::Resolved { mut step, rule } = pooled else {
         return pooled;
     };
     step.low = similar.iter().copied().fold(step.low, f64::min);
@@ -322,7 +314,7 @@ fn with_process_differences(
             .iter()
             .any(|&delta| delta > 0 && (delta as f64) <= lattice::tolerance(step.value))
         {
-            return Resolution::Resolved { step, rule };
+            return Step::Resolved { step, rule };
         }
         let (first, second) = random.split_at(random.len() / 2);
         steps.extend(
@@ -339,7 +331,7 @@ fn with_process_differences(
             step.high = step.high.max(step.value + difference);
         }
     }
-    Resolution::Resolved { step, rule }
+    Step::Resolved { step, rule }
 }
 
 /// Returns the step and its standard error, in ticks, by linear regression: the slope of the

@@ -4,13 +4,13 @@
 //! A counter whose step is *s* units returns ⌊*ns*⌋ after *n* steps, so that intervals of *m* steps
 //! vary by one unit unless *ms* is a whole number. If the intervals with most amounts of work never
 //! vary, all are whole multiples of a whole step, except for a unit that a clock of unique readings
-//! adds to all. Intervals that have no such step in common then prove steps of one unit.
+//! adds to all. Differences that have no such step in common then prove steps of one unit.
 
 use std::collections::BTreeSet;
 
 use super::INTERRUPTED_SHARE;
 use super::jump::group_by_work;
-use crate::trace::Intervals;
+use crate::trace::Differences;
 
 /// The least number of intervals with an amount of work. *Chance*: a step of 1.5 units varies none of
 /// them in one of a billion amounts.
@@ -18,7 +18,7 @@ const MIN_INTERVALS: usize = 30;
 
 /// Returns the longest step, in units, that such intervals do not exclude; `None` if they prove
 /// nothing.
-pub fn longest_step(groups: &[Intervals]) -> Option<f64> {
+pub fn longest_step(groups: &[Differences]) -> Option<f64> {
     /// The least number of distinct intervals. *Chance*: of a billion fractional steps, one leaves as
     /// many whole.
     const MIN_DISTINCT: usize = 16;
@@ -68,10 +68,10 @@ mod tests {
 
     use super::*;
 
-    /// Intervals of a processor on which the same work takes the same number of cycles each time, except
+    /// Differences of a processor on which the same work takes the same number of cycles each time, except
     /// for one in five that takes 260 more. `shown` returns the interval that a clock shows for so many
     /// cycles.
-    fn intervals(mut shown: impl FnMut(i64, &mut StdRng) -> i64) -> Vec<Intervals> {
+    fn intervals(mut shown: impl FnMut(i64, &mut StdRng) -> i64) -> Vec<Differences> {
         let mut random = StdRng::seed_from_u64(3);
         let cycles: Vec<i64> = (0..40)
             .map(|work| 59 + 11 * work + work * work % 7)
@@ -79,7 +79,7 @@ mod tests {
         let mut interval = |work: usize| {
             let more = if random.random_bool(0.2) { 260 } else { 0 };
             let delta = shown(cycles[work] + more, &mut random);
-            Intervals {
+            Differences {
                 work: work as u64,
                 deltas: vec![delta].into(),
             }
@@ -87,8 +87,8 @@ mod tests {
         (0..40 * 50).map(|at| interval(at * 7 % 40)).collect()
     }
 
-    /// Intervals of a clock whose step is so many cycles, at random times.
-    fn by_steps(step: f64) -> Vec<Intervals> {
+    /// Differences of a clock whose step is so many cycles, at random times.
+    fn by_steps(step: f64) -> Vec<Differences> {
         intervals(|cycles, random| {
             let begin = random.random_range(1e6..2e6_f64).floor();
             let shown = |time: f64| ((time / step).floor() * step).floor() as i64;

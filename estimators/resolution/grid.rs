@@ -4,11 +4,11 @@
 //! (distinct multiples) on it: with few levels, the step is only known to be no longer.
 
 use super::lattice::{self, FittedLine, MIN_STEP_TICKS, fit_all_levels};
-use super::{INTERRUPTED_SHARE, Resolution, StepRule, common_divisor};
-use crate::model::Interval;
+use super::{INTERRUPTED_SHARE, Step, StepRule, common_divisor};
+use crate::model::Estimate;
 use crate::statistics::phasors::Sweep;
 use crate::statistics::{quantile, sorted};
-use crate::trace::Intervals;
+use crate::trace::Differences;
 
 /// The largest distance of a duration from its multiple, in units of its rounding. *Computed*: both
 /// readings may be truncated (1 unit), and a margin for the error of the fitted line.
@@ -18,7 +18,7 @@ const TOLERANCE: f64 = 1.3;
 const MAX_CHANCE: f64 = 0.05;
 
 /// Finds the step of durations, which are multiples of `rounding`, in their unit.
-pub fn find(durations: &[f64], rounding: f64) -> Resolution {
+pub fn find(durations: &[f64], rounding: f64) -> Step {
     /// The longest durations that are examined, in 95th percentiles: programs round longer ones
     /// more. *Judgement*.
     const MAX_USUAL: f64 = 2.0;
@@ -26,11 +26,11 @@ pub fn find(durations: &[f64], rounding: f64) -> Resolution {
     let sizes = sorted(whole.clone().map(f64::abs));
     let usual = quantile(&sizes, 1.0 - INTERRUPTED_SHARE).unwrap_or(0.0);
     if usual == 0.0 {
-        return Resolution::Unmoved;
+        return Step::Unmoved;
     }
     let values = sorted(whole.filter(|value| value.abs() <= MAX_USUAL * usual));
     let deltas = values.iter().map(|value| *value as i64).collect();
-    let divisor = common_divisor(&[Intervals { work: 0, deltas }]) as f64;
+    let divisor = common_divisor(&[Differences { work: 0, deltas }]) as f64;
     let found = [divisor, 1.0].into_iter().find_map(|unit| {
         let values: Vec<f64> = values.iter().map(|value| value / unit).collect();
         Some(fit(&values)?.scaled(unit))
@@ -53,7 +53,7 @@ pub fn find(durations: &[f64], rounding: f64) -> Resolution {
     };
     let unknown = match is_dense {
         true => resolved(divisor, 1.0 / usual),
-        false => Resolution::AtMost {
+        false => Step::AtMost {
             bound,
             reason: reason.into(),
         },
@@ -61,15 +61,15 @@ pub fn find(durations: &[f64], rounding: f64) -> Resolution {
     found.unwrap_or(unknown).scaled(rounding)
 }
 
-fn resolved(step: f64, error: f64) -> Resolution {
-    Resolution::Resolved {
-        step: Interval::around(step, error),
+fn resolved(step: f64, error: f64) -> Step {
+    Step::Resolved {
+        step: Estimate::around(step, error),
         rule: StepRule::Lattice,
     }
 }
 
 /// Fits a grid to sorted values in units of their rounding.
-fn fit(values: &[f64]) -> Option<Resolution> {
+fn fit(values: &[f64]) -> Option<Step> {
     /// The largest number of angles that are computed. *Numerical*.
     const MAX_ANGLES: f64 = 1e8;
     /// The numbers of durations that may show a grid although no two are neighbours. *Judgement*:
@@ -108,7 +108,7 @@ fn fit(values: &[f64]) -> Option<Resolution> {
 }
 
 /// Judges the grid of a line.
-fn fit_line(values: &[f64], line: FittedLine) -> Option<Resolution> {
+fn fit_line(values: &[f64], line: FittedLine) -> Option<Step> {
     /// The largest uncertainty of the level of zero, in steps, at which it is known. *Judgement*.
     const MAX_UNCERTAINTY: f64 = 0.25;
     /// The least number of levels off zero with gaps between them, or with several if zero is
@@ -162,9 +162,9 @@ mod tests {
         durations.collect()
     }
 
-    fn step(durations: &[f64]) -> Option<Interval> {
+    fn step(durations: &[f64]) -> Option<Estimate> {
         match find(durations, 1.0) {
-            Resolution::Resolved { step, .. } => Some(step),
+            Step::Resolved { step, .. } => Some(step),
             _ => None,
         }
     }
@@ -194,6 +194,6 @@ mod tests {
         let durations: Vec<_> = (0..500).map(|at| f64::from(at * at % 997)).collect();
         assert_eq!(step(&durations), None);
         assert_eq!(step(&[5.0; 9]), None);
-        assert_eq!(find(&[0.0; 9], 1.0), Resolution::Unmoved);
+        assert_eq!(find(&[0.0; 9], 1.0), Step::Unmoved);
     }
 }

@@ -4,10 +4,10 @@
 use std::collections::BTreeMap;
 
 use super::{EQUAL_STEP_TOLERANCE, INTERRUPTED_SHARE, MIN_POOL_INTERVALS, MIN_STEPS};
-use crate::model::Interval;
+use crate::model::Estimate;
 use crate::resolution::lattice::{self, Lattice};
 use crate::statistics::{Z, mean, quantile, sorted, variance};
-use crate::trace::Intervals;
+use crate::trace::Differences;
 
 /// The steps that the jumps from zero show.
 pub enum Jump {
@@ -21,7 +21,7 @@ pub enum Jump {
     /// Steps of equal length.
     Step(
         /// The length of the step, in ticks.
-        Interval,
+        Estimate,
         /// The number of observed steps.
         usize,
     ),
@@ -38,7 +38,7 @@ impl Jump {
     /// lattice of all intervals, if there is one. `reading_differences` are the differences of
     /// successive readings of each process, which contain no work.
     pub fn from_groups(
-        groups: &[Intervals],
+        groups: &[Differences],
         zero: i64,
         found: Option<Lattice>,
         reading_differences: &[Vec<i64>],
@@ -101,7 +101,7 @@ impl Jump {
         // A counter with steps of one to two ticks jumps by one or two ticks; longer jumps are due
         // to interruptions.
         if 2.0 * ones >= count && twos <= INTERRUPTED_SHARE * (ones + twos) {
-            let share = Interval::exact(twos / (ones + twos)).with_counting_error(ones + twos);
+            let share = Estimate::exact(twos / (ones + twos)).with_counting_error(ones + twos);
             return Self::Unit {
                 longest: 1.0 + share.high,
             };
@@ -111,7 +111,7 @@ impl Jump {
         if 2.0 * ones >= count && ones + twos >= consistent && depend_on_work(steps) {
             let near = &steps[..steps.len() / 2];
             let twos = near.iter().filter(|&&step| step == 2.0).count() as f64;
-            let share = Interval::exact(twos / near.len() as f64);
+            let share = Estimate::exact(twos / near.len() as f64);
             return Self::Unit {
                 longest: 1.0 + share.with_counting_error(near.len() as f64).high,
             };
@@ -167,7 +167,7 @@ impl Jump {
             .map(|&step| (step - multiple(step) * value).powi(2))
             .sum::<f64>();
         let half = Z * residual.sqrt() / multiples;
-        Self::Step(Interval::around(value, half), kept.len())
+        Self::Step(Estimate::around(value, half), kept.len())
     }
 }
 
@@ -207,10 +207,10 @@ impl MeanJump {
     }
 
     /// Returns the step with its 95 % interval.
-    fn interval(&self) -> Interval {
+    fn interval(&self) -> Estimate {
         let fraction = self.mean.fract();
         let half = Z * (fraction * (1.0 - fraction) / self.count).sqrt();
-        Interval {
+        Estimate {
             value: self.mean,
             low: self.mean - half - self.interrupted,
             high: self.mean + half,
@@ -305,7 +305,7 @@ fn longest_typical_step(steps: &[f64]) -> f64 {
 }
 
 /// Groups the intervals by amount of work, the least work first.
-pub fn group_by_work(groups: &[Intervals]) -> BTreeMap<u64, Vec<i64>> {
+pub fn group_by_work(groups: &[Differences]) -> BTreeMap<u64, Vec<i64>> {
     let mut amounts = BTreeMap::<u64, Vec<i64>>::new();
     for group in groups {
         amounts.entry(group.work).or_default().extend(&group.deltas);

@@ -16,13 +16,13 @@ use super::sample::{
     MIN_EVIDENCE_SHARE, PARTS, VaryingIntervals, evidence, is_repeated, points_of,
 };
 use super::{
-    INTERRUPTED_SHARE, KnownDurations, Resolution, StepRule, WORK_UNIT_TOLERANCE,
+    INTERRUPTED_SHARE, KnownDurations, Step, StepRule, WORK_UNIT_TOLERANCE,
     cost_explains_variation, one_tick, upper_limit,
 };
-use crate::model::Interval;
+use crate::model::Estimate;
 use crate::statistics::hypotheses::critical_value;
 use crate::statistics::{mean, quantile, sorted, variance};
-use crate::trace::Intervals;
+use crate::trace::Differences;
 
 /// The longest step that the interval of a step of one unit may include. *Judgement*: the step is
 /// unknown if its interval is wider.
@@ -45,11 +45,11 @@ const AMBIGUOUS_STEP: &str = "its intervals fit steps of one tick as well as ste
 
 /// Determines a step of up to a few units.
 pub fn resolve(
-    groups: &[Intervals],
+    groups: &[Differences],
     reading_differences: &[Vec<i64>],
     context: &KnownDurations,
-) -> Resolution {
-    let at_most = |bound: f64, reason: &'static str| Resolution::AtMost {
+) -> Step {
+    let at_most = |bound: f64, reason: &'static str| Step::AtMost {
         bound,
         reason: reason.into(),
     };
@@ -100,12 +100,12 @@ pub fn resolve(
 
 /// Returns a step, whose interval includes the steps that have the same frequencies, if they are near:
 /// whole numbers do not distinguish a frequency from one minus this frequency.
-fn resolved(step: Interval) -> Resolution {
+fn resolved(step: Estimate) -> Step {
     let mirrored = |step: f64| step / (step - 1.0);
     let ratio = mirrored(step.value) / step.value;
     let is_near = ratio.max(1.0 / ratio) < MAX_JOINED_RATIO;
     let also = [step.low, step.value, step.high].map(mirrored);
-    Resolution::Resolved {
+    Step::Resolved {
         step: step.widened(also.into_iter().filter(|_| is_near)),
         rule: StepRule::Spectrum,
     }
@@ -114,7 +114,7 @@ fn resolved(step: Interval) -> Resolution {
 /// Returns the longest step, in units, at which intervals with the same work vary as little as they
 /// do: those of a counter vary by *s*²/6 on average over its phases. `None` if the work is too short
 /// for all phases.
-fn longest_by_variance(groups: &[Intervals]) -> Option<f64> {
+fn longest_by_variance(groups: &[Differences]) -> Option<f64> {
     /// The largest ratio of the variance to that of the intervals that are left when the longest
     /// deviations are left out. *Judgement*: interruptions are seldom so frequent.
     const MAX_TRIMMED_RATIO: f64 = 1.3;
@@ -224,7 +224,7 @@ impl<'a> Scan<'a> {
 
     /// Returns the step with the most evidence, if there is enough of it, or the two steps that have
     /// about equal evidence.
-    fn find(&self, is_possible: impl Fn(f64) -> bool) -> Option<Resolution> {
+    fn find(&self, is_possible: impl Fn(f64) -> bool) -> Option<Step> {
         let highest = self.found.iter().max_by(|a, b| a.1.total_cmp(&b.1))?;
         let best = self.sample.interval_near(highest.0).value;
         let mut step = self.sample.step_near(best);
@@ -251,7 +251,7 @@ impl<'a> Scan<'a> {
             if long > MAX_JOINED_RATIO * short {
                 let reason =
                     format!("its step is either {short:.3} or {long:.3} units of its readings");
-                return Some(Resolution::AtMost {
+                return Some(Step::AtMost {
                     bound: long,
                     reason: reason.into(),
                 });

@@ -22,10 +22,10 @@ use std::borrow::Cow;
 use std::f64::consts::SQRT_2;
 
 use crate::distribution::cells::core_variance;
-use crate::model::Interval;
+use crate::model::Estimate;
 use crate::resolution::jump::{Jump, group_by_work};
 use crate::statistics::{Z, quantile, sorted};
-use crate::trace::Intervals;
+use crate::trace::Differences;
 
 /// The cost of a read and the length of the work, which explain a part of the intervals.
 #[derive(Clone, Copy, Debug, Default)]
@@ -66,11 +66,11 @@ impl KnownDurations {
 
 /// The resolution of a timer, in its ticks.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Resolution {
+pub enum Step {
     /// The step is determined.
     Resolved {
         /// The length of the step.
-        step: Interval,
+        step: Estimate,
         /// The rule that found it.
         rule: StepRule,
     },
@@ -85,7 +85,7 @@ pub enum Resolution {
     Unmoved,
 }
 
-impl Resolution {
+impl Step {
     /// Returns the resolution in ticks, given in units of so many ticks.
     #[must_use]
     pub fn scaled(self, ticks: f64) -> Self {
@@ -117,7 +117,7 @@ impl Resolution {
 pub enum StepRule {
     /// With little work, intervals are zero or one step.
     Jump,
-    /// Intervals lie on multiples of the step.
+    /// Differences lie on multiples of the step.
     Lattice,
     /// The step is a few units long, and the probabilities of the intervals show it, or the spectrum
     /// of differences of readings.
@@ -176,14 +176,15 @@ const MIN_STEPS: usize = 8;
 /// count in the largest unit that all intervals are multiples of: a counter of 24 MHz in multiples
 /// of 10 ns has steps of 4.17 units.
 pub fn resolve(
-    groups: &[Intervals],
+    groups: &[Differences],
     reading_differences: &[Vec<i64>],
     context: &KnownDurations,
-) -> Resolution {
+) -> Step {
     match common_divisor(groups) {
         1 => resolve_in_units(groups, reading_differences, context),
         unit => {
-            let groups: Vec<Intervals> = groups.iter().map(|group| group.in_units(unit)).collect();
+            let groups: Vec<Differences> =
+                groups.iter().map(|group| group.in_units(unit)).collect();
             let in_units = |deltas: &Vec<i64>| deltas.iter().map(|delta| delta / unit).collect();
             let differences: Vec<Vec<i64>> = reading_differences.iter().map(in_units).collect();
             let context = context.in_units(unit as f64);
@@ -193,7 +194,7 @@ pub fn resolve(
 }
 
 /// The greatest common divisor of all intervals, in ticks; 1 if none moved.
-pub fn common_divisor<'a>(groups: impl IntoIterator<Item = &'a Intervals>) -> i64 {
+pub fn common_divisor<'a>(groups: impl IntoIterator<Item = &'a Differences>) -> i64 {
     let common = groups
         .into_iter()
         .flat_map(|group| &group.deltas)
@@ -209,13 +210,13 @@ pub fn common_divisor<'a>(groups: impl IntoIterator<Item = &'a Intervals>) -> i6
 
 /// Determines the step in units that all intervals are multiples of.
 fn resolve_in_units(
-    groups: &[Intervals],
+    groups: &[Differences],
     reading_differences: &[Vec<i64>],
     context: &KnownDurations,
-) -> Resolution {
-    let non_negative: Vec<Intervals> = groups
+) -> Step {
+    let non_negative: Vec<Differences> = groups
         .iter()
-        .map(|group| Intervals {
+        .map(|group| Differences {
             work: group.work,
             deltas: group
                 .deltas
@@ -232,9 +233,9 @@ fn resolve_in_units(
         .collect();
     all.sort_unstable();
     if all.iter().all(|&delta| delta == 0) {
-        return Resolution::Unmoved;
+        return Step::Unmoved;
     }
-    let at_most = |reason: &'static str| Resolution::AtMost {
+    let at_most = |reason: &'static str| Step::AtMost {
         bound: upper_limit(&non_negative),
         reason: reason.into(),
     };
@@ -265,7 +266,7 @@ fn resolve_in_units(
         lattice,
     ) {
         (Jump::Unit { longest }, _) => one_tick(longest),
-        (Jump::Uneven { longest }, _) => Resolution::AtMost {
+        (Jump::Uneven { longest }, _) => Step::AtMost {
             bound: longest,
             reason: UNEVEN_STEPS.into(),
         },
@@ -274,8 +275,8 @@ fn resolve_in_units(
         {
             at_most("two ways to find the step disagree")
         }
-        (_, Some(found)) => Resolution::Resolved {
-            step: Interval::around(found.step, Z * found.error),
+        (_, Some(found)) => Step::Resolved {
+            step: Estimate::around(found.step, Z * found.error),
             rule: StepRule::Lattice,
         },
         (Jump::Step(..), None)
@@ -288,7 +289,7 @@ fn resolve_in_units(
             if count < MIN_STEPS {
                 at_most("too few steps were seen")
             } else {
-                Resolution::Resolved {
+                Step::Resolved {
                     step,
                     rule: StepRule::Jump,
                 }
@@ -312,13 +313,13 @@ fn steps_differ(step: f64, other: f64) -> bool {
 
 /// Returns a step of one tick. Its interval ends at `longest`, the longest step, in ticks, that the
 /// measured intervals do not exclude.
-fn one_tick(longest: f64) -> Resolution {
-    let step = Interval {
+fn one_tick(longest: f64) -> Step {
+    let step = Estimate {
         value: 1.0,
         low: 1.0,
         high: longest.max(1.0),
     };
-    Resolution::Resolved {
+    Step::Resolved {
         step,
         rule: StepRule::Unit,
     }
@@ -340,9 +341,9 @@ pub fn densest_window(intervals: &[i64], width: i64) -> &[i64] {
     &intervals[best]
 }
 
-/// Returns the intervals with random work, sorted. Intervals with repeated work are left out,
+/// Returns the intervals with random work, sorted. Differences with repeated work are left out,
 /// because they show only one or two multiples of a step.
-fn intervals_with_random_work(groups: &[Intervals]) -> Vec<i64> {
+fn intervals_with_random_work(groups: &[Differences]) -> Vec<i64> {
     let groups = groups
         .iter()
         .filter(|group| group.deltas.len() < MIN_REPEATED_INTERVALS);
@@ -353,7 +354,7 @@ fn intervals_with_random_work(groups: &[Intervals]) -> Vec<i64> {
 
 /// Returns an upper limit of the step, in ticks: a positive interval is at least one step long, and
 /// the intervals with the least work are the shortest.
-fn upper_limit(groups: &[Intervals]) -> f64 {
+fn upper_limit(groups: &[Differences]) -> f64 {
     let mut moved: Vec<f64> = Vec::new();
     for deltas in group_by_work(groups).into_values() {
         moved.extend(
@@ -372,7 +373,7 @@ fn upper_limit(groups: &[Intervals]) -> f64 {
 /// Returns whether the lattice with this step is due to the work and not to the counter: its step
 /// is the length of one or two units of work, and intervals with a fixed amount of work do not jump
 /// by this step.
-fn is_due_to_work(groups: &[Intervals], step: f64, work_unit: f64) -> bool {
+fn is_due_to_work(groups: &[Differences], step: f64, work_unit: f64) -> bool {
     /// The largest number of units of work in the step. *Default*: moves no figure.
     const MAX_WORK_UNITS: f64 = 2.0;
     if work_unit <= 0.0 {
@@ -396,7 +397,7 @@ fn is_due_to_work(groups: &[Intervals], step: f64, work_unit: f64) -> bool {
 /// Returns whether the timer moves in nearly every tick: almost no interval is zero if a read takes
 /// several ticks, and the intervals grow with the work. The intervals of a clock that merely makes
 /// its readings unique do not grow with the work.
-fn moves_every_tick(groups: &[Intervals], context: &KnownDurations) -> bool {
+fn moves_every_tick(groups: &[Differences], context: &KnownDurations) -> bool {
     /// The least cost of a read, in ticks, at which a timer that moves every tick or two cannot
     /// show zero. *Default*: moves no figure.
     const MIN_COST_TICKS: f64 = 6.0;

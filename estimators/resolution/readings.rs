@@ -7,7 +7,7 @@
 use std::f64::consts::PI;
 use std::ops::RangeInclusive;
 
-use crate::model::Interval;
+use crate::model::Estimate;
 use crate::statistics::phasors::{Complex, Sweep};
 use crate::statistics::{DEVIATION_PER_MEDIAN, median};
 
@@ -123,7 +123,7 @@ impl ReadingSpectrum {
     }
 
     /// Returns the longest step that `is_possible` and whose line is much higher than all others.
-    pub fn find(&self, is_possible: impl Fn(f64) -> bool) -> Option<Interval> {
+    pub fn find(&self, is_possible: impl Fn(f64) -> bool) -> Option<Estimate> {
         /// The least ratio of its height to that of the next line. *Judgement*.
         const MIN_RATIO: f64 = 2.0;
         /// The least part of a turn that a read takes. *Judgement*.
@@ -142,9 +142,9 @@ impl ReadingSpectrum {
         }
         let steps = [frequency, 1.0 - frequency].map(|frequency| {
             let ends = [frequency - 2.0 * stride, frequency + 2.0 * stride];
-            Interval::exact(1.0 / frequency).widened(ends.map(|end| 1.0 / end))
+            Estimate::exact(1.0 / frequency).widened(ends.map(|end| 1.0 / end))
         });
-        let fits = |step: &Interval| {
+        let fits = |step: &Estimate| {
             height > self.least_height(step.value)
                 && step.value <= MAX_STEP
                 && is_possible(step.value)

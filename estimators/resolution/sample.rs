@@ -1,11 +1,11 @@
-//! Intervals that show steps of a few units, and the evidence that they hold for each.
+//! Differences that show steps of a few units, and the evidence that they hold for each.
 
 use std::collections::BTreeMap;
 
 use super::{INTERRUPTED_SHARE, MIN_REPEATED_INTERVALS, densest_window};
-use crate::model::Interval;
+use crate::model::Estimate;
 use crate::statistics::{Z, sorted, variance};
-use crate::trace::Intervals;
+use crate::trace::Differences;
 
 /// The number of parts that a set of intervals is divided into. *Judgement*.
 pub const PARTS: usize = 32;
@@ -14,7 +14,7 @@ pub const PARTS: usize = 32;
 /// durations that do not vary evenly reduce it to about half.
 pub const MIN_EVIDENCE_SHARE: f64 = 0.3;
 
-/// Intervals whose durations vary by several steps.
+/// Differences whose durations vary by several steps.
 pub struct VaryingIntervals {
     /// The distinct intervals with their weights, in ascending order.
     pub counted: Vec<(f64, f64)>,
@@ -27,7 +27,7 @@ pub struct VaryingIntervals {
 impl VaryingIntervals {
     /// Takes intervals with random work, and the differences of successive readings of processes in
     /// which these vary enough. `None` if all together vary too little, or are too long.
-    pub fn of(groups: &[Intervals], reading_differences: &[Vec<i64>]) -> Option<Self> {
+    pub fn of(groups: &[Differences], reading_differences: &[Vec<i64>]) -> Option<Self> {
         /// The longest intervals, in units. *Numerical*.
         const MAX_INTERVAL: f64 = 30_000.0;
         let mut points: Vec<(f64, f64)> = groups
@@ -89,7 +89,7 @@ impl VaryingIntervals {
     }
 
     /// Returns the evidence for a step against another step, or one unit, in standard errors of its
-    /// sum over the parts. Intervals with equal work are not independent.
+    /// sum over the parts. Differences with equal work are not independent.
     pub fn significance(&self, step: f64, other: Option<f64>) -> f64 {
         let (table, other) = (
             EvidenceTable::of(step),
@@ -141,7 +141,7 @@ impl VaryingIntervals {
     /// Returns the most probable step near this one with its 95 % interval: that of a regression
     /// through zero over the number of steps in each interval, because the durations of reads and
     /// work do not bias it.
-    pub fn step_near(&self, step: f64) -> Interval {
+    pub fn step_near(&self, step: f64) -> Estimate {
         let probable = self.interval_near(step);
         let (mut product, mut square, mut squares, mut count) = (0.0, 0.0, 0.0, 0.0);
         for &(value, weight) in &self.counted {
@@ -156,7 +156,7 @@ impl VaryingIntervals {
         let residual = ((squares - slope * product) / count).max(1.0 / 6.0);
         let half = Z * (residual / square).sqrt();
         let ends = [slope - half, slope + half];
-        let fitted = Interval::exact(slope).widened(ends);
+        let fitted = Estimate::exact(slope).widened(ends);
         // Of shorter steps, intervals may be counted as one step too many or too few.
         match probable.value < 2.0 || !fitted.value.is_finite() {
             true => probable.widened(ends.into_iter().filter(|end| end.is_finite())),
@@ -166,7 +166,7 @@ impl VaryingIntervals {
 
     /// Returns the most probable step near this one. The interval holds the steps that are nearly as
     /// probable.
-    pub fn interval_near(&self, step: f64) -> Interval {
+    pub fn interval_near(&self, step: f64) -> Estimate {
         /// The difference of evidence at the ends of an interval, in nats. *Judgement*: 2 for
         /// independent intervals.
         const REACH: f64 = 3.0;
@@ -187,7 +187,7 @@ impl VaryingIntervals {
             },
         );
         let probable = tested.iter().filter(|found| found.1 >= best.1 - REACH);
-        Interval::exact(best.0).widened(probable.map(|found| found.0))
+        Estimate::exact(best.0).widened(probable.map(|found| found.0))
     }
 }
 
@@ -239,12 +239,12 @@ fn effective_number(counts: impl Iterator<Item = f64>) -> f64 {
     sum * sum / f64::max(squares, f64::MIN_POSITIVE)
 }
 
-pub fn is_repeated(group: &Intervals) -> bool {
+pub fn is_repeated(group: &Differences) -> bool {
     group.deltas.len() >= MIN_REPEATED_INTERVALS
 }
 
 /// Returns the intervals of a group with their amount of work.
-pub fn points_of(group: &Intervals) -> impl Iterator<Item = (f64, f64)> {
+pub fn points_of(group: &Differences) -> impl Iterator<Item = (f64, f64)> {
     let work = group.work as f64;
     group.deltas.iter().map(move |&delta| (work, delta as f64))
 }

@@ -6,17 +6,17 @@ use rand::{RngExt, SeedableRng};
 use super::*;
 
 /// An interval that was measured once.
-fn once(work: u64, delta: i64) -> Intervals {
-    Intervals {
+fn once(work: u64, delta: i64) -> Differences {
+    Differences {
         work,
         deltas: vec![delta].into(),
     }
 }
 
-/// Intervals of a counter, such as that of AMD's CPUs, that moves in steps of 26 ticks and returns
+/// Differences of a counter, such as that of AMD's CPUs, that moves in steps of 26 ticks and returns
 /// one tick more if it did not move since the last read. A read takes 23 ticks; the next interval
 /// starts 3 ticks later.
-fn intervals_of_unique_readings(seed: u64) -> Vec<Intervals> {
+fn intervals_of_unique_readings(seed: u64) -> Vec<Differences> {
     let mut random = StdRng::seed_from_u64(seed);
     let (mut now, mut last) = (random.random_range(0..26_i64), 0);
     let mut read = |passed: i64| {
@@ -24,7 +24,7 @@ fn intervals_of_unique_readings(seed: u64) -> Vec<Intervals> {
         last = (last + 1).max(now / 26 * 26);
         last
     };
-    let mut groups: Vec<Intervals> = (0..2_000)
+    let mut groups: Vec<Differences> = (0..2_000)
         .map(|at| {
             let work = at * 7 % 12;
             let first = read(40);
@@ -35,7 +35,7 @@ fn intervals_of_unique_readings(seed: u64) -> Vec<Intervals> {
         let first = read(4);
         read(23) - first
     });
-    groups.push(Intervals {
+    groups.push(Differences {
         work: 0,
         deltas: without_work.collect::<Vec<_>>().into(),
     });
@@ -47,7 +47,7 @@ fn unique_readings_keep_the_step() {
     for seed in 0..20 {
         let intervals = intervals_of_unique_readings(seed);
         match resolve(&intervals, &[], &KnownDurations::default()) {
-            Resolution::Resolved { step, .. } => {
+            Step::Resolved { step, .. } => {
                 assert!((step.value / 26.0 - 1.0).abs() < 1e-3, "{seed}: {step:?}");
                 assert!(step.low <= 26.0 && 26.0 <= step.high, "{seed}: {step:?}");
             }
@@ -109,17 +109,17 @@ fn longest_step_bounds_irregular_clock() {
     // A clock that the kernel updates every 4000 ticks and sometimes in between; one interval is
     // interrupted.
     let lengths = [4_000, 60, 3_900, 250, 1_100, 90, 4_000, 630, 2_200, 3_000];
-    let mut groups: Vec<Intervals> = (0..4_000)
+    let mut groups: Vec<Differences> = (0..4_000)
         .map(|at| {
             let length = lengths[at as usize / 40 % 10];
             once(at % 50, if at % 40 == 0 { length } else { 0 })
         })
         .collect();
     groups[77].deltas[0] = 250_000;
-    // Intervals with much work cross many steps.
+    // Differences with much work cross many steps.
     groups.extend((0..900).map(|at| once(9_000 + at, 20_000 + 60 * at as i64)));
     match resolve(&groups, &[], &KnownDurations::default()) {
-        Resolution::AtMost { bound, .. } => assert_eq!(bound, 4_000.0),
+        Step::AtMost { bound, .. } => assert_eq!(bound, 4_000.0),
         other => panic!("{other:?}"),
     }
 }
@@ -130,7 +130,7 @@ fn longest_step_bounds_irregular_clock() {
 fn common_divisor_within_the_bound() {
     let mut random = StdRng::seed_from_u64(1);
     let deltas = |work: u64| if work == 0 { 16 } else { 20 + 8 * work as i64 };
-    let groups: Vec<Intervals> = (0..3_000)
+    let groups: Vec<Differences> = (0..3_000)
         .map(|_| random.random_range(0..60))
         .map(|work| once(work, deltas(work)))
         .collect();
@@ -142,21 +142,21 @@ fn common_divisor_within_the_bound() {
         ..KnownDurations::default()
     };
     match resolve(&groups, &reading_differences, &context) {
-        Resolution::AtMost { bound, .. } => assert!(bound >= 4.0, "{bound}"),
-        Resolution::Resolved { step, .. } => assert!(step.high >= 4.0, "{step:?}"),
-        Resolution::Unmoved => panic!("the counter moves"),
+        Step::AtMost { bound, .. } => assert!(bound >= 4.0, "{bound}"),
+        Step::Resolved { step, .. } => assert!(step.high >= 4.0, "{step:?}"),
+        Step::Unmoved => panic!("the counter moves"),
     }
 }
 
 #[test]
 fn one_jump_of_a_tick_is_sufficient() {
     let resolve_with_jump = |step: i64| {
-        let mut groups: Vec<Intervals> = (0..400).map(|at| once(at % 40, 0)).collect();
+        let mut groups: Vec<Differences> = (0..400).map(|at| once(at % 40, 0)).collect();
         groups[123].deltas = vec![step].into();
         resolve(&groups, &[], &KnownDurations::default())
     };
     let found = resolve_with_jump(1);
-    let Resolution::Resolved {
+    let Step::Resolved {
         step,
         rule: StepRule::Unit,
     } = found
@@ -167,7 +167,7 @@ fn one_jump_of_a_tick_is_sufficient() {
     // A step of 1.5 ticks shows one tick half of the time.
     assert!(step.high > 1.5 && step.high < 2.0, "{step:?}");
     let found = resolve_with_jump(2);
-    assert!(matches!(found, Resolution::AtMost { .. }), "{found:?}");
+    assert!(matches!(found, Step::AtMost { .. }), "{found:?}");
 }
 
 /// A clock of 32 units of a finer counter, which a read takes almost: intervals without work are never
@@ -175,7 +175,7 @@ fn one_jump_of_a_tick_is_sufficient() {
 #[test]
 fn readings_show_steps_of_one_unit() {
     let resolve_with = |jumps: [i64; 3]| {
-        let groups: Vec<Intervals> = (0..600)
+        let groups: Vec<Differences> = (0..600)
             .map(|at| once(at % 40, 32 * (1 + at as i64 % 40 / 8 + at as i64 % 2)))
             .collect();
         let differences = jumps.into_iter().cycle().map(|jump| 32 * jump);
@@ -184,12 +184,12 @@ fn readings_show_steps_of_one_unit() {
     };
     let found = resolve_with([0, 0, 1]);
     assert!(
-        matches!(&found, Resolution::Resolved { step, rule: StepRule::Unit } if step.value == 32.0 && step.high < 33.0),
+        matches!(&found, Step::Resolved { step, rule: StepRule::Unit } if step.value == 32.0 && step.high < 33.0),
         "{found:?}"
     );
     for jumps in [[0, 1, 2], [0, 0, 2], [1, 1, 1]] {
         let other = resolve_with(jumps);
-        let is_unit = matches!(&other, Resolution::Resolved { step, .. } if step.high < 33.0);
+        let is_unit = matches!(&other, Step::Resolved { step, .. } if step.high < 33.0);
         assert!(!is_unit, "{jumps:?}: {other:?}");
     }
 }

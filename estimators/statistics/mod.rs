@@ -9,7 +9,7 @@ use std::borrow::Borrow;
 
 use statrs::distribution::{ContinuousCDF, Normal, StudentsT};
 
-use crate::model::Interval;
+use crate::model::Estimate;
 use hypotheses::MIN_NORMAL_DEGREES;
 
 /// Numbers, or references to them.
@@ -45,10 +45,10 @@ pub fn median(values: impl Numbers) -> Option<f64> {
 }
 
 /// The median with the 5th and the 95th percentile; `None` without values.
-pub fn median_with_percentiles(values: &[f64]) -> Option<Interval> {
+pub fn median_with_percentiles(values: &[f64]) -> Option<Estimate> {
     let sorted = sorted(values);
     let at = |share| quantile(&sorted, share);
-    Some(Interval {
+    Some(Estimate {
         value: at(0.5)?,
         low: at(0.05)?,
         high: at(0.95)?,
@@ -186,17 +186,17 @@ pub const DEVIATION_PER_MEDIAN: f64 = 1.4826;
 /// their code, and a median jumps between groups. If a few processes are outliers, midmean and mean
 /// differ, and the interval includes the interval around each of the two. The interval of a single
 /// process is unbounded. `None` without values.
-pub fn mean_over_processes(values: impl Numbers) -> Option<Interval> {
+pub fn mean_over_processes(values: impl Numbers) -> Option<Estimate> {
     let values: Vec<f64> = floats(values).collect();
     let (value, centre, count) = (midmean(&values)?, mean(&values)?, values.len());
     let ends = standard_deviation(&values).map(|deviation| {
         let half = student_quantile(CONFIDENCE, count - 1) * deviation / (count as f64).sqrt();
         (centre.min(value) - half, centre.max(value) + half)
     });
-    Some(Interval::with_ends(value, ends))
+    Some(Estimate::with_ends(value, ends))
 }
 
-impl Interval {
+impl Estimate {
     /// Widens the interval by systematic errors common to all processes, in quadrature. Each of
     /// `alternatives` is the value that the result has with one of these errors.
     pub fn widened(self, alternatives: impl Numbers) -> Self {
@@ -364,15 +364,15 @@ mod tests {
 
     #[test]
     fn uncertainties_widen_in_quadrature() {
-        let known = Interval {
+        let known = Estimate {
             value: 10.0,
             low: 7.0,
             high: 13.0,
         };
-        assert_eq!(known.widened([6.0]), Interval { low: 5.0, ..known });
+        assert_eq!(known.widened([6.0]), Estimate { low: 5.0, ..known });
         assert_eq!(
             known.widened([10.0, 14.0]),
-            Interval {
+            Estimate {
                 high: 15.0,
                 ..known
             }
@@ -381,14 +381,14 @@ mod tests {
 
     #[test]
     fn other_explanations_are_as_uncertain() {
-        let known = Interval {
+        let known = Estimate {
             value: 10.0,
             low: 9.0,
             high: 12.0,
         };
         assert_eq!(
             known.covering_alternatives([6.0, 10.5, f64::NAN]),
-            Interval {
+            Estimate {
                 low: 5.0,
                 high: 12.5,
                 ..known
@@ -399,7 +399,7 @@ mod tests {
 
     #[test]
     fn unobserved_share_stays_possible() {
-        let all = Interval::exact(1.0)
+        let all = Estimate::exact(1.0)
             .with_counting_error(10_000.0)
             .within(0.0, 1.0);
         assert!(

@@ -1,6 +1,6 @@
 //! Estimates quantiles of values that several processes measured.
 
-use crate::model::Interval;
+use crate::model::Estimate;
 use crate::statistics::{Z, mean_over_processes, median, quantile, sorted};
 
 /// The least number of values for the interval of a median. *Chance*: all of five values lie on one
@@ -11,16 +11,16 @@ pub const MIN_MEDIAN_VALUES: usize = 6;
 /// counting values, of which each is below the true quantile with that probability, and the scatter
 /// of the processes, by their medians. It is unbounded for a single process or too few values. `None`
 /// without values.
-pub fn quantile_over_processes(processes: &[Vec<f64>], probability: f64) -> Option<Interval> {
+pub fn quantile_over_processes(processes: &[Vec<f64>], probability: f64) -> Option<Estimate> {
     let all = sorted(processes.iter().flatten());
     let value = quantile(&all, probability)?;
     let scatter = mean_over_processes(processes.iter().filter_map(median))?;
     if all.len() < MIN_MEDIAN_VALUES || !scatter.is_bounded() {
-        return Some(Interval::unbounded(value));
+        return Some(Estimate::unbounded(value));
     }
     let error = Z * (probability * (1.0 - probability) / all.len() as f64).sqrt();
     let end = |share: f64| quantile(&all, share.clamp(0.0, 1.0)).unwrap_or(value);
-    let counted = Interval {
+    let counted = Estimate {
         value,
         low: end(probability - error),
         high: end(probability + error),

@@ -3,21 +3,21 @@
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use super::{Run, Trace};
+use super::{Observations, Trace};
 
 /// A trace with packed runs. It is serialised like the trace that it contains.
-pub type StoredTrace = Trace<PackedRun>;
+pub type StoredTrace = Trace<PackedObservations>;
 
 impl StoredTrace {
     /// Adds a run.
-    pub fn add(&mut self, run: Run) {
-        self.runs.push(PackedRun::from_run(run));
+    pub fn add(&mut self, run: Observations) {
+        self.runs.push(PackedObservations::from_run(run));
     }
 
     /// Adds a run that was disturbed throughout, from which no result is computed.
-    pub fn set_aside(&mut self, run: Run) {
+    pub fn set_aside(&mut self, run: Observations) {
         self.discarded += 1;
-        self.set_aside.push(PackedRun::from_run(run));
+        self.set_aside.push(PackedObservations::from_run(run));
     }
 
     /// Moves the runs that were set aside to the runs that results are computed from, and marks
@@ -43,13 +43,14 @@ impl StoredTrace {
     /// Returns the trace with the last run only, unpacked, and without the runs that were set
     /// aside.
     pub fn unpack_last(&self) -> Trace {
-        let last = self.runs.last().map(PackedRun::open);
+        let last = self.runs.last().map(PackedObservations::open);
         self.with_runs(last.into_iter().collect(), Vec::new())
     }
 
     /// Returns the trace with all runs unpacked.
     pub fn open(&self) -> Trace {
-        let open = |runs: &[PackedRun]| runs.iter().map(PackedRun::open).collect();
+        let open =
+            |runs: &[PackedObservations]| runs.iter().map(PackedObservations::open).collect();
         self.with_runs(open(&self.runs), open(&self.set_aside))
     }
 }
@@ -80,31 +81,31 @@ impl<R> Trace<R> {
 /// A run as bytes. Successive readings are stored as differences, which are small and take few
 /// bytes.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct PackedRun(Box<[u8]>);
+pub struct PackedObservations(Box<[u8]>);
 
-impl PackedRun {
-    fn from_run(run: Run) -> Self {
+impl PackedObservations {
+    fn from_run(run: Observations) -> Self {
         Self(run.into_bytes().into())
     }
 
-    fn open(&self) -> Run {
-        Run::from_bytes(&self.0).expect("it was packed by this program")
+    fn open(&self) -> Observations {
+        Observations::from_bytes(&self.0).expect("it was packed by this program")
     }
 }
 
-impl Serialize for PackedRun {
+impl Serialize for PackedObservations {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         self.open().serialize(serializer)
     }
 }
 
-impl<'de> Deserialize<'de> for PackedRun {
+impl<'de> Deserialize<'de> for PackedObservations {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        Run::deserialize(deserializer).map(Self::from_run)
+        Observations::deserialize(deserializer).map(Self::from_run)
     }
 }
 
-impl Run {
+impl Observations {
     /// Returns the run as bytes, which only this version of the program can read. They take a third
     /// of the space of the same numbers in decimal.
     pub fn into_bytes(mut self) -> Vec<u8> {
@@ -131,7 +132,7 @@ impl Run {
 mod tests {
     use super::*;
     use crate::model::Hertz;
-    use crate::trace::{Batches, Intervals, Readings};
+    use crate::trace::{Batches, Differences, Readings};
     use proptest::prelude::*;
 
     proptest! {
@@ -140,16 +141,16 @@ mod tests {
             numbers in prop::collection::vec(prop_oneof![any::<i64>(), -9..9_i64], 0..40),
             core_hz in prop::option::of(Hertz::RANGE.prop_map(Hertz)),
         ) {
-            let run = Run {
-                intervals: vec![Intervals { work: u64::MAX, deltas: numbers.clone().into() }],
+            let run = Observations {
+                intervals: vec![Differences { work: u64::MAX, deltas: numbers.clone().into() }],
                 readings: Readings { values: numbers.clone(), core_hz, unstable: true },
                 singles: Batches { calls: 1, deltas: numbers, core_hz, unstable: false },
                 disturbed: 3,
-                ..Run::default()
+                ..Observations::default()
             };
             let aside = vec![run.clone()];
             let trace = Trace { runs: vec![run.clone()], discarded: 2, set_aside: aside, ..Trace::default() };
-            let packed = |runs: &[Run]| runs.iter().cloned().map(PackedRun::from_run).collect();
+            let packed = |runs: &[Observations]| runs.iter().cloned().map(PackedObservations::from_run).collect();
             let mut stored = trace.with_runs(packed(&trace.runs), packed(&trace.set_aside));
             prop_assert_eq!(&stored.open(), &trace);
             let text = serde_json::to_string(&stored).unwrap();

@@ -7,12 +7,12 @@
 use std::collections::BTreeMap;
 
 use super::{late_ns, observed_ns};
-use crate::model::{Granularity, Interval, Steps};
+use crate::model::{Estimate, Granularity, Steps};
 use crate::statistics::phasors::{Complex, Sweep};
 use crate::statistics::{
     CONFIDENCE, SIGNIFICANT_DEVIATIONS, mean, median, quantile, sorted, student_quantile,
 };
-use crate::trace::{Reference, Wait, WaitRun};
+use crate::trace::{Reference, Wait, WaitObservations};
 
 /// The ratio of the longest requests of scans that are analysed separately, because a timer may
 /// round longer waits more coarsely. *Definition*: that of successive scans.
@@ -52,7 +52,7 @@ const MAX_STRETCH: f64 = 0.01;
 const MAX_DISTANCE: f64 = 2.0;
 
 /// Returns the granularity of scans of similar lengths, from short to long ones.
-pub fn granularity(runs: &[WaitRun], reference: &Reference) -> Vec<Steps> {
+pub fn granularity(runs: &[WaitObservations], reference: &Reference) -> Vec<Steps> {
     let mut scales = BTreeMap::<i64, Vec<&Vec<Wait>>>::new();
     for scan in runs.iter().flat_map(|run| &run.scans) {
         if let Some(longest) = scan.iter().map(|wait| wait.request_ns).max() {
@@ -146,7 +146,7 @@ impl<'a> Scale<'a> {
             };
             let half = half_width.hypot(self.reference.rate_uncertainty * step);
             let ends = (step * (1.0 - stretch) - half, step + half);
-            let step = Interval::with_ends(step, several_processes.then_some(ends));
+            let step = Estimate::with_ends(step, several_processes.then_some(ends));
             Some(Granularity::Step(step))
         };
         Steps {

@@ -1,6 +1,6 @@
 //! Computes how late the waits of one length are, or the wake-ups of a periodic timer.
 
-use crate::model::{Interval, Lateness};
+use crate::model::{Estimate, Lateness};
 use crate::statistics::quantiles::quantile_over_processes;
 use crate::statistics::sorted;
 
@@ -21,7 +21,7 @@ pub(super) fn lateness(
     let early = all.partition_point(|late| *late < -uncertainty_ns);
     // A negative lateness within the uncertainty is no evidence that a wait was early.
     let least = if early == 0 { 0.0 } else { f64::NEG_INFINITY };
-    let evident = |late: Interval| {
+    let evident = |late: Estimate| {
         let late = late.unless_chance(uncertainty_ns);
         late.within(least, f64::INFINITY)
     };
@@ -34,7 +34,7 @@ pub(super) fn lateness(
         waits: all.len() as u64,
         p50_ns: quantile(0.5),
         p99_ns: quantile(0.99).filter(|_| all.len() >= MIN_P99_WAITS),
-        max_ns: evident(Interval::exact(last)).value,
+        max_ns: evident(Estimate::exact(last)).value,
         uncertainty_ns,
         early: early as f64 / all.len() as f64,
         earliest_ns: if early == 0 { 0.0 } else { -first },
@@ -44,7 +44,7 @@ pub(super) fn lateness(
 
 impl Lateness {
     /// Returns the lateness with this CPU time of a wait. A negative one is an error of the difference.
-    pub(super) fn with_cpu_time(self, cpu_ns: Option<Interval>) -> Self {
+    pub(super) fn with_cpu_time(self, cpu_ns: Option<Estimate>) -> Self {
         let cpu_ns = cpu_ns.map(|cpu| cpu.within(0.0, f64::INFINITY));
         Self { cpu_ns, ..self }
     }

@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 use crate::model::WaitFigures;
 use crate::statistics::quantiles::median_slope;
 use crate::statistics::{mean_over_processes, median};
-use crate::trace::{Reference, Wait, WaitRun, WaitTrace};
+use crate::trace::{Reference, Wait, WaitObservations, WaitTrace};
 
 /// The shortest waits that show how lateness grows with the length, in nanoseconds. In shorter ones
 /// its constant part dominates. *Judgement*.
@@ -53,7 +53,7 @@ pub fn figures(trace: &WaitTrace) -> WaitFigures {
         );
         // The CPU time of a wait is that of the loop less that of the empty loop.
         let cpu_ns = |wait: &&Wait| Some(wait.cpu_ns? as f64);
-        let cpu = |(waits, run): (&Vec<&Wait>, &WaitRun)| {
+        let cpu = |(waits, run): (&Vec<&Wait>, &WaitObservations)| {
             let empty = median(run.empty.iter().filter_map(|wait| cpu_ns(&wait)));
             Some(median(waits.iter().filter_map(cpu_ns))? - empty.unwrap_or(0.0))
         };
@@ -72,8 +72,9 @@ pub fn figures(trace: &WaitTrace) -> WaitFigures {
     let longest_ns = lengths.keys().next_back().copied().unwrap_or(1) as f64;
     let rate_error = reference.rate_uncertainty + error_ns / longest_ns;
     let slope = mean_over_processes((0..runs.len()).filter_map(slope));
-    let wait_count =
-        |run: &WaitRun| run.lengths.len() + run.long.len() + run.scans.iter().flatten().count();
+    let wait_count = |run: &WaitObservations| {
+        run.lengths.len() + run.long.len() + run.scans.iter().flatten().count()
+    };
     WaitFigures {
         steps: granularity::granularity(runs, reference),
         lateness: rows,

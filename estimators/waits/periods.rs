@@ -7,7 +7,7 @@ use super::lateness::lateness;
 use crate::model::PeriodFigures;
 use crate::statistics::quantiles::median_slope;
 use crate::statistics::{mean_over_processes, median};
-use crate::trace::{PeriodRun, PeriodTrace, Start};
+use crate::trace::{PeriodObservations, PeriodTrace, Start};
 
 /// The number of wake-ups at the end of a process that show no missed expirations, because later
 /// wake-ups may make up for a late one. *Judgement*: a delay of 3.5 periods is made up for by three
@@ -59,7 +59,7 @@ struct Series {
 
 impl Series {
     /// Analyses the wake-ups of a process; `None` if no time passed between them.
-    fn new(run: &PeriodRun, trace: &PeriodTrace) -> Option<Self> {
+    fn new(run: &PeriodObservations, trace: &PeriodTrace) -> Option<Self> {
         let reference = &trace.reference;
         let period_ns = trace.period_ns.max(1) as f64;
         // Earlier versions then made the program late on purpose.

@@ -4,7 +4,7 @@ use timers::Subject;
 use timers::waits::WaitList;
 
 use super::*;
-use crate::model::{Granularity, Interval, Lateness, Steps};
+use crate::model::{Estimate, Granularity, Lateness, Steps};
 
 fn reference() -> Reference {
     Reference {
@@ -30,7 +30,7 @@ fn spread_requests(count: u64, to: u64) -> Vec<u64> {
         .collect()
 }
 
-fn trace(runs: Vec<WaitRun>) -> WaitTrace {
+fn trace(runs: Vec<WaitObservations>) -> WaitTrace {
     let reference = reference();
     WaitTrace { reference, runs }
 }
@@ -39,9 +39,9 @@ fn trace(runs: Vec<WaitRun>) -> WaitTrace {
 fn measure_steps(model: &WaitModel, to: u64, first_seed: u64) -> Steps {
     let run = |seed| {
         let mut subject = VirtualWaits::new(model, seed);
-        WaitRun {
+        WaitObservations {
             scans: vec![make_waits(&mut subject, &spread_requests(60, to), to / 2)],
-            ..WaitRun::default()
+            ..WaitObservations::default()
         }
     };
     figures(&trace((first_seed..first_seed + 3).map(run).collect())).steps[0]
@@ -76,9 +76,9 @@ fn coarse_reference_gives_no_early_waits() {
         };
         let run = |seed| {
             let mut subject = VirtualWaits::new(&model, seed);
-            WaitRun {
+            WaitObservations {
                 lengths: make_waits(&mut subject, &[1_000_000; 400], 2 * clock_step as u64),
-                ..WaitRun::default()
+                ..WaitObservations::default()
             }
         };
         let trace = WaitTrace {
@@ -180,10 +180,10 @@ fn waits_can_be_early() {
     };
     let lengths = make_waits(&mut VirtualWaits::new(&model, 1), &[1_400_000; 100], 1_000);
     let empty = make_waits(&mut VirtualWaits::empty_loop(1.0, 1), &[0; 20], 0);
-    let run = WaitRun {
+    let run = WaitObservations {
         lengths,
         empty,
-        ..WaitRun::default()
+        ..WaitObservations::default()
     };
     let row = figures(&trace(vec![run])).lateness.remove(0);
     assert!(
@@ -197,7 +197,7 @@ fn waits_can_be_early() {
 
 /// Whether the quantiles of a row ascend to its largest lateness.
 pub(super) fn ascends(late: &Lateness) -> bool {
-    let largest = Some(Interval::exact(late.max_ns));
+    let largest = Some(Estimate::exact(late.max_ns));
     let quantiles = [late.p50_ns, late.p99_ns, largest];
     quantiles
         .iter()
@@ -233,9 +233,9 @@ proptest! {
         let [empty, lengths, long, scan, other] = <[Vec<Wait>; 5]>::try_from(lists).unwrap();
         let reference = Reference { ns_per_tick, ..reference() };
         let runs = vec![
-            WaitRun { empty, lengths, scans: vec![scan, other.clone(), Vec::new()], long },
-            WaitRun { lengths: other, ..WaitRun::default() },
-            WaitRun::default(),
+            WaitObservations { empty, lengths, scans: vec![scan, other.clone(), Vec::new()], long },
+            WaitObservations { lengths: other, ..WaitObservations::default() },
+            WaitObservations::default(),
         ];
         for late in figures(&WaitTrace { reference, runs }).lateness {
             prop_assert!(ascends(&late), "{late:?}");
@@ -253,9 +253,9 @@ proptest! {
             after: 1_000_000 + late * if factor < 100 { factor } else { 1 },
             ..Wait::default()
         };
-        let run = |waits: &Vec<(i64, i64)>| WaitRun {
+        let run = |waits: &Vec<(i64, i64)>| WaitObservations {
             lengths: waits.iter().map(wait).collect(),
-            ..WaitRun::default()
+            ..WaitObservations::default()
         };
         let runs = processes.iter().map(run).collect();
         let reference = Reference { step, ..reference() };
@@ -279,7 +279,7 @@ fn growing_lateness_does_not_lengthen_steps() {
                     ..noisy_model(true_step)
                 };
                 let found = measure_steps(&model, (3.0 * true_step) as u64, 10 * first).rounding;
-                let Some(Granularity::Step(Interval { value, low, high })) = found else {
+                let Some(Granularity::Step(Estimate { value, low, high })) = found else {
                     panic!("{true_step} {ppm}: {found:?}")
                 };
                 assert!(

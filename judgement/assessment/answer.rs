@@ -6,10 +6,12 @@ use serde::Serialize;
 use super::recommendation::{faster_in_words, figures_in_words, usual};
 use super::{USUAL_DURATION, USUAL_ERROR};
 use crate::choice::clock_figures::{DRIFT, PORTABLE};
-use crate::choice::plan::{PlanMethod, plan_batch, plan_single};
+use crate::choice::recipe::{RecipeMethod, plan_batch, plan_single};
 use crate::choice::{ClockFigures, Language, RankedClock, Requirement, choose, clock_row};
-use crate::model::{Assessment, Finding, Fit, MAX_FINE_STEP_NS, Path, Report, TimerRow, WaitRow};
-use crate::numbers::{short_time, time};
+use estimators::model::{
+    Assessment, Finding, Fit, MAX_FINE_STEP_NS, Path, Report, TimerRow, WaitRow,
+};
+use estimators::numbers::{short_time, time};
 
 /// Length of the measured waits in nanoseconds.
 pub const WAIT_NS: u64 = 1_000_000;
@@ -249,7 +251,7 @@ fn min_single_ns(clock: &ClockFigures) -> f64 {
 fn calls_of_10_ns(clock: &ClockFigures) -> Option<u64> {
     let plan = plan_batch(clock, &usual(10.0));
     match plan.method {
-        PlanMethod::Batch { calls } if plan.suffices => Some(calls),
+        RecipeMethod::Batch { calls } if plan.suffices => Some(calls),
         _ => None,
     }
 }

@@ -10,8 +10,8 @@ use timers::parts::{Part, made_of};
 
 use super::own_defect;
 use crate::choice::clock_row;
-use crate::findings::machine::library_defect;
-use crate::model::{Counted, Defect, DefectKind, Outcome, Question, Report, TimerRow, Wrong};
+use estimators::findings::machine::library_defect;
+use estimators::model::{Counted, Defect, DefectKind, Outcome, Question, Report, TimerRow, Wrong};
 
 /// The largest number of witnesses that are named.
 const MOST_WITNESSES: usize = 3;

@@ -14,10 +14,10 @@ pub use crate::choice::waits::{RankedWait, leading as leading_waits};
 use blame::Blamed;
 
 use crate::choice::clock_row;
-use crate::findings::Facts;
-use crate::findings::machine::{PortableRead, judge};
-use crate::model::{
-    Answer, Caution, Counted, Defect, DefectKind, Family, Finding, Fit, Interval, MAX_SLEW,
+use estimators::findings::Facts;
+use estimators::findings::machine::{PortableRead, judge};
+use estimators::model::{
+    Answer, Caution, Counted, Defect, DefectKind, Estimate, Family, Finding, Fit, MAX_SLEW,
     Outcome, Question, Report, Severity, Status, TimerRow, Trust, Wrong,
 };
 
@@ -32,7 +32,7 @@ pub fn assess(report: &mut Report) {
         let defect = trust.as_ref().and_then(|trust| trust.defect);
         let is_wrong = defect.is_some_and(|defect| defect.kind != DefectKind::Counts);
         if is_wrong && row.quality.is_some() {
-            row.quality = Some(Interval::exact(0.0));
+            row.quality = Some(Estimate::exact(0.0));
         }
         row.trust = trust;
     }

@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 use crate::choice::clock_figures::ClockFigures;
 use crate::choice::waits::summarize_waits;
 use crate::choice::{Requirement, choose, clock_row};
-use crate::model::{Nanos, Report, TimerRow, value_of};
-use crate::numbers::{range_ns, time};
+use estimators::model::{Nanos, Report, TimerRow, value_of};
+use estimators::numbers::{range_ns, time};
 
 /// Duration of the operation for which a clock is picked by default. It is so short that the cost
 /// of a read matters.

@@ -4,10 +4,10 @@ use serde::{Deserialize, Serialize};
 
 use super::ChoiceError;
 use super::language::CODES;
-use crate::model::{
+use estimators::model::{
     Counted, Family, Path, Platform, Properties, ReadsBy, Status, TimerRow, value_of,
 };
-use crate::statistics::CONFIDENCE;
+use estimators::statistics::CONFIDENCE;
 
 /// What a plan is computed from. All lengths are in nanoseconds.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

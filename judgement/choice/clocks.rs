@@ -5,11 +5,11 @@ use serde::Serialize;
 
 use super::ChoiceError;
 use super::clock_figures::{ClockFigures, PORTABLE};
-use super::plan::{MeasuringPlan, plan_fastest};
+use super::recipe::{Recipe, plan_fastest};
 use super::requirement::Requirement;
 use super::runtime::{missing_runtime, rows_of_runtime, why_unavailable};
-use crate::model::{Answer, Assessment, Report, TimerRow, Trust};
-use crate::numbers::time;
+use estimators::model::{Answer, Assessment, Report, TimerRow, Trust};
+use estimators::numbers::time;
 
 /// The result of comparing the timers of a report by a requirement.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -80,20 +80,20 @@ impl<R, F> Choice<R, F> {
 }
 
 /// A clock compared by the plan for measuring with it.
-pub type RankedClock = RankedTimer<ClockPlan>;
+pub type RankedClock = RankedTimer<ClockRecipe>;
 
 /// The result of comparing clocks by a requirement.
-pub type ClockChoice = Choice<Requirement, ClockPlan>;
+pub type ClockChoice = Choice<Requirement, ClockRecipe>;
 
 /// The plan for measuring with a clock.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct ClockPlan {
+pub struct ClockRecipe {
     /// The plan; for an insufficient clock the nearest possible one.
-    pub plan: Option<MeasuringPlan>,
+    pub plan: Option<Recipe>,
 }
 
 /// A clock while it is compared with the rest.
-struct Contestant {
+struct Candidate {
     /// The clock with its plan, for an insufficient one the nearest possible one. Its reason is that why
     /// it does not suffice.
     ranked: RankedClock,
@@ -154,8 +154,8 @@ pub fn choose(report: &Report, requirement: &Requirement) -> Result<ClockChoice,
     }
     let contestants = rows
         .iter()
-        .map(|row| Contestant::new(report, row, requirement));
-    let mut all: Vec<Contestant> = contestants.collect();
+        .map(|row| Candidate::new(report, row, requirement));
+    let mut all: Vec<Candidate> = contestants.collect();
     for at in 0..all.len() {
         let better = all
             .iter()
@@ -163,7 +163,7 @@ pub fn choose(report: &Report, requirement: &Requirement) -> Result<ClockChoice,
         all[at].clearly_better = better.count();
     }
     // Of those that are nearly sufficient, the errors that count as equal to the least.
-    let error = |one: &Contestant| {
+    let error = |one: &Candidate| {
         let plan = one.ranked.figures.plan.filter(|_| !one.ranked.suffices)?;
         Some(plan.error.max(requirement.error))
     };
@@ -196,7 +196,7 @@ pub fn choose(report: &Report, requirement: &Requirement) -> Result<ClockChoice,
     ))
 }
 
-impl Contestant {
+impl Candidate {
     fn new(report: &Report, row: &TimerRow, requirement: &Requirement) -> Self {
         let clock = ClockFigures::from_row(row, &report.platform);
         let plan_with = |clock: &ClockFigures| plan_fastest(clock, requirement);
@@ -222,7 +222,7 @@ impl Contestant {
                 suffices: shortfall.is_none(),
                 reason: shortfall.unwrap_or_default(),
                 notes: notes.collect(),
-                figures: ClockPlan { plan },
+                figures: ClockRecipe { plan },
             },
             class: (
                 !requirement.may_use(&row.id),
@@ -237,7 +237,7 @@ impl Contestant {
     }
 
     /// The plan and the figures of the clock, if the clock meets the requirement.
-    fn sufficient(&self) -> Option<(&MeasuringPlan, &ClockFigures)> {
+    fn sufficient(&self) -> Option<(&Recipe, &ClockFigures)> {
         let plan = self.ranked.figures.plan.as_ref();
         plan.zip(self.clock.as_ref())
             .filter(|_| self.ranked.suffices)
@@ -246,7 +246,7 @@ impl Contestant {
     /// Whether the clock meets the requirement by a simpler method, or with fewer calls, than the
     /// other clock could at best, if the cost of its reads did not vary.
     fn is_clearly_better_than(&self, other: &Self) -> bool {
-        let is_better = |(plan, _): (&MeasuringPlan, _)| plan.method.calls() < other.calls_at_best;
+        let is_better = |(plan, _): (&Recipe, _)| plan.method.calls() < other.calls_at_best;
         self.class == other.class
             && other.ranked.suffices
             && self.sufficient().is_some_and(is_better)

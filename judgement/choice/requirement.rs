@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use super::ChoiceError;
-use crate::model::Nanos;
+use estimators::model::Nanos;
 
 /// The requirements of a measurement.
 #[derive(Clone, Debug, PartialEq, Serialize)]

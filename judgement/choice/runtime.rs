@@ -3,7 +3,7 @@
 use timers::agents::{Runtime, runtime};
 
 use super::ChoiceError;
-use crate::model::{ProvenanceKind, Report, RowHead, TimerRow};
+use estimators::model::{ProvenanceKind, Report, RowHead, TimerRow};
 
 /// The runtime with this name, if this program provides a host for it.
 pub fn find_host(name: &str) -> Option<&'static Runtime> {
@@ -83,7 +83,7 @@ pub(super) fn why_unavailable<'a>(mut rows: impl Iterator<Item = &'a RowHead>) -
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::Status;
+    use estimators::model::Status;
 
     fn report(rows: &[(&str, &str)]) -> Report {
         let text = include_str!("../../reports/icpe2011-samsb/2011-03-14/report.json");

@@ -3,8 +3,8 @@
 
 use super::clocks::RankedClock;
 use super::language::{CODES, COMMON, Language};
-use super::plan::PlanMethod;
-use crate::numbers::short_time;
+use super::recipe::RecipeMethod;
+use estimators::numbers::short_time;
 
 /// Total duration of the counted runs with calls in nanoseconds; as many runs before them are not
 /// counted: Java compiles a method after some ten thousand calls, Python specialises code after some
@@ -33,9 +33,9 @@ pub struct Wanted {
 pub fn snippet(picked: &RankedClock, wanted: Wanted) -> Option<String> {
     let plan = picked.figures.plan?;
     let (calls, requests) = match plan.method {
-        PlanMethod::Single => (1, 0),
-        PlanMethod::Mean { requests } => (1, requests),
-        PlanMethod::Batch { calls } => (calls, 0),
+        RecipeMethod::Single => (1, 0),
+        RecipeMethod::Mean { requests } => (1, requests),
+        RecipeMethod::Batch { calls } => (calls, 0),
     };
     let reads = |(language, clocks, _): &&(Language, &str, &str)| {
         let id = match language.runtime() {

@@ -7,14 +7,14 @@ use serde::Serialize;
 use super::ChoiceError;
 use super::clocks::{Choice, RankedTimer};
 use super::language::Language;
-use super::plan::percent;
+use super::recipe::percent;
 use super::runtime::why_unavailable;
 use super::wait_snippet::coded;
-use crate::model::{
-    Finding, Interval, Lateness, MAX_RATE_PPM, Report, RowHead, USUAL_WAIT_NS, WaitActivity,
+use estimators::model::{
+    Estimate, Finding, Lateness, MAX_RATE_PPM, Report, RowHead, USUAL_WAIT_NS, WaitActivity,
     WaitConditions, value_of,
 };
-use crate::numbers::{short_time, time};
+use estimators::numbers::{short_time, time};
 
 /// Largest ratio between the requested length of waits and the nearest measured length, whichever
 /// is longer, for which the measured length is used.
@@ -138,7 +138,7 @@ fn rank(
             distance(one) <= distance(best) && has_short_tail(late, &best.figures.lateness)
         };
         let serves = !blocks(one) && first.as_ref().is_none_or(is_better);
-        let all_ns = Interval::exact(late.request_ns as f64);
+        let all_ns = Estimate::exact(late.request_ns as f64);
         serves.then(|| late.cpu_ns.unwrap_or(all_ns))
     });
     if let Some(one) = &mut second {
@@ -166,12 +166,12 @@ fn has_short_tail(late: &Lateness, other: &Lateness) -> bool {
 /// as good, as far as their intervals and [`MAX_EQUAL_RATIO`] show.
 fn take_best(
     all: &mut Vec<RankedWait>,
-    figure: impl Fn(&RankedWait) -> Option<Interval>,
+    figure: impl Fn(&RankedWait) -> Option<Estimate>,
 ) -> Option<RankedWait> {
     let figure = |one: &RankedWait| figure(one).filter(|_| one.suffices);
     let values = all.iter().filter_map(|one| value_of(figure(one)));
     let most = MAX_EQUAL_RATIO * values.min_by(f64::total_cmp)?;
-    let is_best = |found: Interval| found.low().unwrap_or(found.value) <= most;
+    let is_best = |found: Estimate| found.low().unwrap_or(found.value) <= most;
     let at = all
         .iter()
         .position(|one| figure(one).is_some_and(is_best))?;
@@ -243,9 +243,9 @@ fn candidates(
 
 impl WaitRecord {
     /// How far the median is from the time that was due, early or late, in nanoseconds.
-    fn distance(&self) -> Option<Interval> {
+    fn distance(&self) -> Option<Estimate> {
         let late = self.lateness.p50_ns?;
-        Some(Interval::around(late.value.abs(), late.half_width()))
+        Some(Estimate::around(late.value.abs(), late.half_width()))
     }
 
     /// Median, 99th percentile and maximum of the lateness, and the CPU time of a wait, for people.

@@ -5,11 +5,11 @@ use std::borrow::Cow;
 
 use serde::Serialize;
 
-use crate::model::Interval;
-use crate::numbers::short_time;
-use crate::resolution::Resolution;
-use crate::resolution::grid::find;
-use crate::statistics::{quantile, sorted, variance};
+use estimators::model::Estimate;
+use estimators::numbers::short_time;
+use estimators::resolution::Step;
+use estimators::resolution::grid::find;
+use estimators::statistics::{quantile, sorted, variance};
 
 /// The rounding of seconds since 1970 as floating-point numbers, in nanoseconds. *Computed*: 2⁻²² s.
 const EPOCH_ROUNDING_NS: f64 = 238.418_579_101_562_5;
@@ -22,7 +22,7 @@ pub struct JudgedDurations {
     /// Their median.
     pub median_ns: f64,
     /// The step; null if it is not known.
-    pub step_ns: Option<Interval>,
+    pub step_ns: Option<Estimate>,
     /// The limit of the step, if it is not known.
     pub step_at_most_ns: Option<f64>,
     /// The reason why it is not known.
@@ -48,14 +48,13 @@ pub fn judge(durations: &[f64], rounding: f64, is_floating: bool) -> JudgedDurat
         rounding_ns = rounding.max(1.0);
     }
     let mut found = find(durations, rounding_ns);
-    if matches!(found, Resolution::AtMost { bound, .. } if is_floating && bound > EPOCH_ROUNDING_NS)
-    {
+    if matches!(found, Step::AtMost { bound, .. } if is_floating && bound > EPOCH_ROUNDING_NS) {
         rounding_ns = rounding_ns.max(EPOCH_ROUNDING_NS);
         found = find(durations, rounding_ns);
     }
     let (step_ns, step_at_most_ns, reason) = match found {
-        Resolution::Resolved { step, .. } => (Some(step), None, None),
-        Resolution::AtMost { bound, reason } => {
+        Step::Resolved { step, .. } => (Some(step), None, None),
+        Step::AtMost { bound, reason } => {
             let ordered = sorted(durations);
             let is_next = |two: &[f64]| (0.5..1.5).contains(&((two[1] - two[0]) / rounding_ns));
             let are_close = ordered.windows(2).any(is_next);
@@ -71,11 +70,11 @@ pub fn judge(durations: &[f64], rounding: f64, is_floating: bool) -> JudgedDurat
                 Some(if are_close { close().into() } else { reason }),
             )
         }
-        Resolution::Unmoved => (None, None, Some("all durations are zero".into())),
+        Step::Unmoved => (None, None, Some("all durations are zero".into())),
     };
     let variance = variance(durations).unwrap_or(0.0);
     // Work that varies by a step or more; the step adds more to the variance of other work.
-    let by_step = |step: Interval| (step.value.powi(2) / 6.0 / variance).min(1.0);
+    let by_step = |step: Estimate| (step.value.powi(2) / 6.0 / variance).min(1.0);
     JudgedDurations {
         count: durations.len(),
         median_ns: quantile(&sorted(durations), 0.5).unwrap_or(0.0),

@@ -2,8 +2,8 @@
 //! the corrected or the uncorrected clocks are wrong.
 
 use super::Case;
-use crate::model::{Family, MAX_SLEW, Outcome, Stable};
-use crate::rate::correction::{LargeCorrection, WrongClocks};
+use estimators::model::{Family, MAX_SLEW, Outcome, Stable};
+use estimators::rate::correction::{LargeCorrection, WrongClocks};
 
 /// Takes the correction into account in the verdict on the stability of a clock. Jumps and freezes
 /// remain a fault.

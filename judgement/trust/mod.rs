@@ -10,13 +10,13 @@ mod threads;
 
 pub use path::ReadPathBaselines;
 
-use crate::model::{Counted, Device, Outcome, Properties, Verdicts};
-use crate::numbers::time;
-use crate::profile::Profile;
-use crate::rate::correction::LargeCorrection;
-use crate::rate::order::Backward;
-use crate::resolution::Resolution;
-use crate::trace::{Evidence, Trace};
+use estimators::figures::Figures;
+use estimators::model::{Counted, Device, Outcome, Properties, Verdicts};
+use estimators::numbers::time;
+use estimators::rate::correction::LargeCorrection;
+use estimators::rate::order::Backward;
+use estimators::resolution::Step;
+use estimators::trace::{Evidence, Trace};
 
 /// The input of the verdicts on one timer.
 #[derive(Clone, Copy, Debug)]
@@ -28,7 +28,7 @@ pub struct Case<'a> {
     /// The observations.
     pub trace: &'a Trace,
     /// The results computed from the observations.
-    pub profile: &'a Profile,
+    pub figures: &'a Figures,
     /// What is known about the machine.
     pub machine: MachineCase<'a>,
     /// The cost in nanoseconds of reading the timer through the system call, if it was measured.
@@ -77,13 +77,13 @@ impl Case<'_> {
 
     /// Returns the step, or its upper bound, in nanoseconds.
     fn step_ns(&self) -> Option<f64> {
-        self.profile.step_at_most_ns()
+        self.figures.step_at_most_ns()
     }
 
     /// Returns whether the step of the timer is known, and not only an upper bound of it. Steps of
     /// unknown length look like jumps and freezes.
     fn knows_step(&self) -> bool {
-        matches!(self.profile.resolution, Resolution::Resolved { .. })
+        matches!(self.figures.resolution, Step::Resolved { .. })
     }
 
     /// Returns all comparisons: close to each other, in some processes, and in all rounds.
@@ -108,7 +108,7 @@ impl Case<'_> {
 
     /// Converts ticks of the timer to nanoseconds; `None` if its tick is unknown.
     fn ticks_to_ns(&self, ticks: f64) -> Option<f64> {
-        Some(ticks * self.profile.ns_per_tick?)
+        Some(ticks * self.figures.ns_per_tick?)
     }
 
     /// Returns the reason why the host did not answer a question: it refused the question, or the

@@ -2,9 +2,9 @@
 //! the measured ones.
 
 use super::Case;
-use crate::model::{Counted, Declared, MAX_SLEW, Nature, Outcome, Stable};
-use crate::numbers::time;
-use crate::trace::ThreadActivity;
+use estimators::model::{Counted, Declared, MAX_SLEW, Nature, Outcome, Stable};
+use estimators::numbers::time;
+use estimators::trace::ThreadActivity;
 
 /// Determines what the timer counts, and compares that with what it declares.
 pub(super) fn judge_counted(case: &Case) -> Nature {
@@ -121,7 +121,7 @@ pub(super) fn compare_with_declared(case: &Case, stable: &Stable) -> Declared {
     /// Largest ratio of the measured resolution to the declared one that passes: units are rounded.
     /// *Judgement*.
     const MAX_STEP_RATIO: f64 = 1.5;
-    let unit = case.profile.ns_per_tick.filter(|_| case.trace.declared);
+    let unit = case.figures.ns_per_tick.filter(|_| case.trace.declared);
     let by_system = case.evidence().claims.resolution_ns;
     let declared = by_system.or(unit);
     let found = case.step_ns().filter(|_| case.knows_step());

@@ -7,8 +7,8 @@ use serde::{Deserialize, Serialize};
 use timers::clock_sources::{self, TIME_STAMP_COUNTER};
 
 use super::Case;
-use crate::model::{Counted, Outcome, Path, ReadPath, ReadsBy};
-use crate::numbers::time;
+use estimators::model::{Counted, Outcome, Path, ReadPath, ReadsBy};
+use estimators::numbers::time;
 
 /// The cost of leaving user mode on this machine.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -65,7 +65,7 @@ pub(super) fn judge(case: &Case) -> ReadPath {
 fn classify(case: &Case) -> Option<(Outcome, Option<Path>, String)> {
     use Outcome::{Fail, NotTested, Pass};
     let baselines = case.machine.baselines;
-    let (cost, call) = (case.profile.cost?.value, baselines.system_call_ns?);
+    let (cost, call) = (case.figures.cost?.value, baselines.system_call_ns?);
     let costs = format!("a read takes {}", time(cost.max(0.0)));
     let by_vdso = case.properties.reads_by == Some(ReadsBy::Vdso);
     let has_no_vdso = baselines.vdso == Some(false);

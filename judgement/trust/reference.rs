@@ -3,9 +3,9 @@
 //! time as the kernel's clock. A reference that wraps violates at least one of these conditions.
 
 use super::{Case, Judged, how_often};
-use crate::model::{MAX_SLEW, Outcome};
-use crate::numbers::time;
-use crate::rate::order::Backward;
+use estimators::model::{MAX_SLEW, Outcome};
+use estimators::numbers::time;
+use estimators::rate::order::Backward;
 
 /// Of a comparison: the first reading of the reference, the timer, and the last of the reference.
 const BEGIN: usize = 0;
@@ -34,8 +34,8 @@ pub(super) fn unfit(case: &Case, rate_matters: bool) -> Option<Judged> {
     if let Some(why) = fault(case, back, Some(ns), counted, precision) {
         let wall = case.is_wall() && case.trace.declared;
         let counted = [ends(case, TIMER, TIMER).filter(|_| wall); 2];
-        let precision = [case.step_ns().unwrap_or(0.0), case.profile.rate_uncertainty];
-        let (back, ns) = (timer_backward_steps(case), case.profile.ns_per_tick);
+        let precision = [case.step_ns().unwrap_or(0.0), case.figures.rate_uncertainty];
+        let (back, ns) = (timer_backward_steps(case), case.figures.ns_per_tick);
         return Some(match fault(case, back, ns, counted, precision) {
             Some(fault) => (Outcome::Fail, format!("it {fault}")),
             None => compared_only_with(&why),

@@ -13,9 +13,9 @@ mod windows;
 use self::rates::{LONGEST_TICK_NS, Rates, rates};
 use self::windows::{Expected, usual_rate};
 use super::{Case, Judged, correction, reference, times};
-use crate::model::{Counted, Family, Outcome, Stable};
-use crate::numbers::{time, with_half_width};
-use crate::rate::line::{Reading, Slope};
+use estimators::model::{Counted, Family, Outcome, Stable};
+use estimators::numbers::{time, with_half_width};
+use estimators::rate::line::{Reading, Slope};
 use timers::clock_sources;
 
 /// Uncertainty of a rate above which it counts as unknown.
@@ -49,7 +49,7 @@ fn max_rate(case: &Case) -> Option<f64> {
                 .map_or(1.0, |order| order.cpus.max(1).into()),
         ),
         Counted::ThreadCpu => Some(1.0),
-        Counted::ThreadCycles => Some(MAX_CYCLES_PER_NS * case.profile.ns_per_tick.unwrap_or(1.0)),
+        Counted::ThreadCycles => Some(MAX_CYCLES_PER_NS * case.figures.ns_per_tick.unwrap_or(1.0)),
         Counted::Wall | Counted::SomethingElse => None,
     }
 }
@@ -174,7 +174,7 @@ fn conclude_from_rates(case: &Case, stable: &Stable, rates: &Rates) -> Judged {
 /// Converts raw comparisons to nanoseconds. Empty if the tick of the timer is unknown.
 fn to_readings(case: &Case, raw: &[[i64; 3]]) -> Vec<Reading> {
     let to_ns = |ns| Reading::from_ticks(raw, case.trace.reference.ns_per_tick, ns);
-    case.profile.ns_per_tick.map_or(Vec::new(), to_ns)
+    case.figures.ns_per_tick.map_or(Vec::new(), to_ns)
 }
 
 /// Returns `Some(true)` if timer and reference share an oscillator: the kernel builds its clocks on

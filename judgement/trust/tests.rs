@@ -8,24 +8,26 @@ use std::sync::LazyLock;
 use proptest::prelude::*;
 
 use super::*;
-use crate::model::{Interval, Outcome, Question};
-use crate::profile::profile;
-use crate::resolution::{Resolution, StepRule};
-use crate::trace::{Advance, Claims, Intervals, Order, Pair, Reference, ThreadActivity, Threads};
+use estimators::figures::figures;
+use estimators::model::{Estimate, Outcome, Question};
+use estimators::resolution::{Step, StepRule};
+use estimators::trace::{
+    Advance, Claims, Differences, Order, Pair, Reference, ThreadActivity, Threads,
+};
 
 /// A clock of 1 ns that is compared with a reference of 1 ns. It claims to count wall time unless the
 /// evidence has another claim.
 fn trace(mut evidence: Evidence) -> Trace {
     evidence.claims.counts.get_or_insert(Counted::Wall);
     let intervals = (0..400)
-        .map(|work| Intervals {
+        .map(|work| Differences {
             work,
             deltas: vec![20 + 3 * work as i64].into(),
         })
         .collect();
-    let run = crate::trace::Run {
+    let run = estimators::trace::Observations {
         intervals,
-        ..crate::trace::Run::default()
+        ..estimators::trace::Observations::default()
     };
     Trace {
         ns_per_tick: Some(1.0),
@@ -44,9 +46,9 @@ fn trace(mut evidence: Evidence) -> Trace {
     }
 }
 
-/// The profile of a trace without evidence, which does not change it. The clock costs 30 ns.
-static PROFILE: LazyLock<Profile> = LazyLock::new(|| Profile {
-    cost: Some(Interval::exact(30.0)),
+/// The figures of a trace without evidence, which does not change it. The clock costs 30 ns.
+static PROFILE: LazyLock<Figures> = LazyLock::new(|| Figures {
+    cost: Some(Estimate::exact(30.0)),
     ..resolved_profile(&trace(Evidence::default()), 1.0, StepRule::Unit)
 });
 
@@ -54,31 +56,31 @@ fn verdicts(evidence: Evidence) -> Verdicts {
     verdicts_on(&trace(evidence), &PROFILE)
 }
 
-/// Returns the profile of a trace, with a given step in nanoseconds.
-fn resolved_profile(trace: &Trace, step_ns: f64, rule: StepRule) -> Profile {
-    let step = Interval::exact(step_ns);
-    Profile {
-        resolution: Resolution::Resolved { step, rule },
-        ..profile(trace)
+/// Returns the figures of a trace, with a given step in nanoseconds.
+fn resolved_profile(trace: &Trace, step_ns: f64, rule: StepRule) -> Figures {
+    let step = Estimate::exact(step_ns);
+    Figures {
+        resolution: Step::Resolved { step, rule },
+        ..figures(trace)
     }
 }
 
 static UNDECLARED: LazyLock<Properties> = LazyLock::new(Properties::default);
 
 /// The case of a timer that declares no properties.
-fn case<'a>(trace: &'a Trace, profile: &'a Profile, baselines: &'a ReadPathBaselines) -> Case<'a> {
+fn case<'a>(trace: &'a Trace, figures: &'a Figures, baselines: &'a ReadPathBaselines) -> Case<'a> {
     Case {
         properties: &UNDECLARED,
         device: None,
         trace,
-        profile,
+        figures,
         machine: MachineCase::of_baselines(baselines),
         syscall_ns: None,
     }
 }
 
-fn verdicts_on(trace: &Trace, profile: &Profile) -> Verdicts {
-    judge(&case(trace, profile, &ReadPathBaselines::default()))
+fn verdicts_on(trace: &Trace, figures: &Figures) -> Verdicts {
+    judge(&case(trace, figures, &ReadPathBaselines::default()))
 }
 
 /// Checks the outcome of a verdict, and that its evidence contains these words.
@@ -223,8 +225,8 @@ fn changes_limit_detectable_steps_back() {
             order: Some(order),
             ..Evidence::default()
         });
-        let profile = resolved_profile(&trace, step, StepRule::Unit);
-        verdicts_on(&trace, &profile)
+        let figures = resolved_profile(&trace, step, StepRule::Unit);
+        verdicts_on(&trace, &figures)
     };
     let often =
         |words: &str| format!("backwards; steps back at {words} changes of its value would");
@@ -308,7 +310,7 @@ fn path(
     baselines: &ReadPathBaselines,
     syscall_ns: Option<f64>,
     declared: bool,
-) -> crate::model::ReadPath {
+) -> estimators::model::ReadPath {
     let mut trace = trace(Evidence::default());
     trace.declared = declared;
     let properties = match declared {
@@ -326,8 +328,8 @@ fn path(
 
 #[test]
 fn cost_decides_read_path() {
-    use crate::model::Path::{SystemCall, Trapped, UserMode};
     use Outcome::{Fail, NotTested, Pass};
+    use estimators::model::Path::{SystemCall, Trapped, UserMode};
     let baselines = |source: &str, [call, clock_call, trap]: [f64; 3]| ReadPathBaselines {
         system_call_ns: Some(call),
         clock_call_ns: Some(clock_call),

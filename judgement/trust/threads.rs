@@ -2,10 +2,10 @@
 //! (thread-safe).
 
 use super::{Case, Judged, how_often, reference, times};
-use crate::model::{Counted, Monotonic, Outcome, ThreadSafe};
-use crate::numbers::significant;
-use crate::rate::order::{Backward, EXPECTED_FOR_DETECTION, MIN_CHANGES, offsets};
-use crate::trace::Threads;
+use estimators::model::{Counted, Monotonic, Outcome, ThreadSafe};
+use estimators::numbers::significant;
+use estimators::rate::order::{Backward, EXPECTED_FOR_DETECTION, MIN_CHANGES, offsets};
+use estimators::trace::Threads;
 
 /// Pairs of readings, the second after the first.
 struct Ordered<'a> {
@@ -34,7 +34,7 @@ impl Ordered<'_> {
             }
         });
         if self.backward.steps > 0 {
-            let often = how_often(self.backward, case.profile.ns_per_tick);
+            let often = how_often(self.backward, case.figures.ns_per_tick);
             let evidence = format!("it stepped backwards {often}, in {count} {pairs}{place}");
             return (Outcome::Fail, evidence);
         }
@@ -98,7 +98,7 @@ pub(super) fn judge_between_threads(case: &Case) -> ThreadSafe {
         }
         _ => ordered.judge(case),
     };
-    let step = case.step_ns().zip(case.profile.ns_per_tick);
+    let step = case.step_ns().zip(case.figures.ns_per_tick);
     ThreadSafe {
         outcome,
         evidence,
@@ -125,7 +125,7 @@ pub(super) fn judge_one_thread(case: &Case) -> Monotonic {
     let runs = case.trace.runs.iter();
     let own = || runs.clone().map(|run| &run.readings.values);
     let readings = order.readings + own().map(|values| values.len() as u64).sum::<u64>();
-    let step = case.profile.resolution.step_or_limit().unwrap_or(1.0);
+    let step = case.figures.resolution.step_or_limit().unwrap_or(1.0);
     let in_order = (order.readings == 0)
         .then_some(0)
         .or_else(|| order.changes(step));
@@ -137,7 +137,7 @@ pub(super) fn judge_one_thread(case: &Case) -> Monotonic {
         count: readings,
         // A clock that wraps may do so only between two answers.
         backward: of_order
-            .and(case.profile.backward)
+            .and(case.figures.backward)
             .and(reference::timer_backward_steps(case)),
         changes: in_order.map(|changes| changes + changed),
         min_changes: 1,

@@ -2,7 +2,7 @@
 
 use super::slews::Slews;
 use super::{Cause, ClockEvent, ClockSample, EventKind};
-use crate::model::Interval;
+use estimators::model::Estimate;
 
 /// Tolerated change of the offset between two clocks from sample to sample, in nanoseconds, in
 /// addition to the duration of both samples.
@@ -47,7 +47,7 @@ impl Judge {
         let mut events = Vec::new();
         let mut add = |kind, cause, ns: i64, [low, high]: [i64; 2]| {
             let [value, low, high] = [ns, low, high].map(|ns| ns as f64 / 1e9);
-            let size = Interval { value, low, high };
+            let size = Estimate { value, low, high };
             events.push(event(&sample, kind, cause, Some(size)));
         };
         let error_ns = sample.duration_ns + last.duration_ns + OFFSET_TOLERANCE_NS;
@@ -123,7 +123,7 @@ fn event(
     sample: &ClockSample,
     kind: EventKind,
     cause: Cause,
-    size: Option<Interval>,
+    size: Option<Estimate>,
 ) -> ClockEvent {
     ClockEvent {
         kind,

@@ -16,7 +16,7 @@ mod wording;
 
 use serde::{Deserialize, Serialize};
 
-use crate::model::{ClockSource, Interval};
+use estimators::model::{ClockSource, Estimate};
 
 pub use judge::Judge;
 pub use wording::describe;
@@ -105,7 +105,7 @@ pub struct ClockEvent {
     /// The time of day after the event, in seconds since 1970.
     pub at_s: f64,
     /// The size of the event: seconds of time, or for slews parts per million of rate.
-    pub size: Option<Interval>,
+    pub size: Option<Estimate>,
     /// The old and new clock source, such as `tsc → hpet`; otherwise empty.
     pub note: String,
 }

@@ -2,7 +2,7 @@
 //! offsets lie on a line, within their errors; the first reading off it begins a new line.
 
 use super::Cause;
-use crate::model::Interval;
+use estimators::model::Estimate;
 
 /// The span of a line, in nanoseconds, that is long enough for its rate, whose error does not shrink
 /// beyond it: a time service adjusts rates slightly.
@@ -42,20 +42,20 @@ struct Line {
 #[derive(Clone, Debug, Default)]
 pub struct Slews {
     /// The last known rate in ppm, and the correction that the kernel reported.
-    known: Option<(Interval, Option<f64>)>,
+    known: Option<(Estimate, Option<f64>)>,
     line: Option<Line>,
 }
 
 impl Slews {
     /// Adds a reading: the offset of MONOTONIC from RAW, with its error, at a time in nanoseconds.
     /// Returns the change of rate in ppm that it shows, with its cause.
-    pub fn add(&mut self, reading: [f64; 3], trim_ppm: Option<f64>) -> Option<(Cause, Interval)> {
+    pub fn add(&mut self, reading: [f64; 3], trim_ppm: Option<f64>) -> Option<(Cause, Estimate)> {
         if reading[2] > MAX_READING_ERROR_NS {
             return None;
         }
         if let Some(line) = &mut self.line {
             let [span_ns, risen] = [0, 1].map(|at| reading[at] - line.first[at]);
-            let slope = Interval::around(risen, reading[2] + line.first[2]).scaled(1e6 / span_ns);
+            let slope = Estimate::around(risen, reading[2] + line.first[2]).scaled(1e6 / span_ns);
             let ppm = [line.ppm[0].max(slope.low), line.ppm[1].min(slope.high)];
             if ppm[0] <= ppm[1] {
                 line.readings += 1;
@@ -77,12 +77,12 @@ impl Slews {
 
     /// Returns the change of rate to that of the last readings; `is_over` says that no later reading
     /// is on their line.
-    pub fn judge(&mut self, is_over: bool) -> Option<(Cause, Interval)> {
+    pub fn judge(&mut self, is_over: bool) -> Option<(Cause, Estimate)> {
         let is_known = |line: &&mut Line| line.span_ns >= LEAST.0 && line.readings >= LEAST.1;
         let line = self.line.as_mut().filter(is_known)?;
         let [low, high] = line.ppm;
         let least = 2e6 * line.first[2] / line.span_ns.min(LONG_NS);
-        let now = Interval::around(f64::midpoint(low, high), least.max((high - low) / 2.0));
+        let now = Estimate::around(f64::midpoint(low, high), least.max((high - low) / 2.0));
         let is_long = line.span_ns >= LONG_NS;
         let (before, trim_before) = self.known.unwrap_or((now, line.trim_ppm));
         let change = now.value - before.value;
@@ -102,6 +102,6 @@ impl Slews {
             }
             Some(_) => Cause::Kernel,
         };
-        is_change.then(|| (cause, Interval::around(change, error)))
+        is_change.then(|| (cause, Estimate::around(change, error)))
     }
 }

@@ -5,7 +5,7 @@ use rand::{RngExt, SeedableRng};
 
 use super::log::{Begin, LogLine, parse, serialise};
 use super::{Cause, ClockEvent, ClockSample, EventKind, Judge, describe};
-use crate::model::ClockSource;
+use estimators::model::ClockSource;
 
 /// An event of the simulated machine. Numbers are seconds unless stated otherwise.
 #[derive(Clone, Copy, Debug)]

@@ -1,7 +1,7 @@
 //! Describes the events of `watch` in words.
 
 use super::{Cause, ClockEvent, EventKind};
-use crate::numbers::short_time;
+use estimators::numbers::short_time;
 
 /// Describes an event.
 pub fn describe(event: &ClockEvent) -> String {

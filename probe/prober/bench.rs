@@ -5,7 +5,7 @@ use timers::{Answer, Subject};
 
 use super::steps::StepQuestion;
 use estimators::model::Hertz;
-use estimators::trace::{Intervals, Place, Reference, Run};
+use estimators::trace::{Differences, Observations, Place, Reference};
 
 /// A timer in a process, with everything that is needed to measure it.
 pub struct Bench<'a> {
@@ -28,14 +28,14 @@ pub trait Prober {
     ///
     /// # Errors
     /// When the timer refuses or its host is lost.
-    fn calls(&mut self, reference: &Reference, floor: bool) -> Answer<Run>;
+    fn calls(&mut self, reference: &Reference, floor: bool) -> Answer<Observations>;
 
     /// Adds the intervals of a search for the step to `groups`. Returns whether the timer steps too
     /// rarely for the search.
     ///
     /// # Errors
     /// When the timer refuses or its host is lost.
-    fn steps(&mut self, question: &StepQuestion, groups: &mut Vec<Intervals>) -> Answer<bool>;
+    fn steps(&mut self, question: &StepQuestion, groups: &mut Vec<Differences>) -> Answer<bool>;
 }
 
 /// The state of the core during a window: the time of one question to a process.
@@ -71,8 +71,8 @@ pub trait Watcher {
     /// When the question is refused or the host is lost.
     fn ask_whole(
         &mut self,
-        question: &mut dyn FnMut() -> Answer<Run>,
-    ) -> Answer<Option<(Run, CoreState)>> {
+        question: &mut dyn FnMut() -> Answer<Observations>,
+    ) -> Answer<Option<(Observations, CoreState)>> {
         Ok(Some((question()?, CoreState::default())))
     }
 

@@ -7,8 +7,8 @@ use timers::{Answer, Fault, Subject};
 use super::steps::{equal_intervals, random_intervals};
 use estimators::cost::singles::successive;
 use estimators::rate;
-use estimators::resolution::{KnownDurations, Resolution, resolve};
-use estimators::trace::{Intervals, Reference};
+use estimators::resolution::{KnownDurations, Step, resolve};
+use estimators::trace::{Differences, Reference};
 
 /// Time for which a reference is compared with another clock to find its rate, in milliseconds. All
 /// measured times depend on this rate until the campaign has found it more accurately.
@@ -49,11 +49,11 @@ pub fn calibrate(
     let mut lowest_bound = None;
     for _ in 0..MAX_STEP_SEARCHES {
         match search_step(subject, ns_per_tick, work_ticks, random)? {
-            Resolution::Resolved { step, .. } => return Ok(calibrated(step.value, None)),
-            Resolution::AtMost { bound, .. } => {
+            Step::Resolved { step, .. } => return Ok(calibrated(step.value, None)),
+            Step::AtMost { bound, .. } => {
                 lowest_bound = Some(lowest_bound.map_or(bound, |lowest| bound.min(lowest)));
             }
-            Resolution::Unmoved => return Err(useless("it does not move")),
+            Step::Unmoved => return Err(useless("it does not move")),
         }
     }
     // No search found the step. One tick is a lower bound of it.
@@ -84,12 +84,12 @@ const MAX_ATTEMPTS: u32 = 6;
 /// too few.
 fn find_common_step(
     subject: &mut dyn Subject,
-    groups: &[Intervals],
+    groups: &[Differences],
     long_step: i64,
     work_ticks: f64,
     random: &mut dyn Rng,
 ) -> Answer<Option<f64>> {
-    let nonzero_deltas = |groups: &[Intervals]| -> Vec<i64> {
+    let nonzero_deltas = |groups: &[Differences]| -> Vec<i64> {
         groups
             .iter()
             .flat_map(|group| group.deltas.to_vec())
@@ -118,7 +118,7 @@ fn find_common_step(
 /// Returns the smallest positive movement of a reference, in ticks, if it is longer than
 /// `LONGEST_ORDINARY_STEP_NS`, as in browsers. `None` if it is shorter, or if the reference moved
 /// in every interval: the smallest movement then shows the cost of a read, not a step.
-fn find_long_step(groups: &[Intervals], ns_per_tick: f64) -> Option<i64> {
+fn find_long_step(groups: &[Differences], ns_per_tick: f64) -> Option<i64> {
     let all = || groups.iter().flat_map(|group| &group.deltas).copied();
     let shortest = all()
         .filter(|&delta| delta > 0)
@@ -134,7 +134,7 @@ fn search_step(
     ns_per_tick: f64,
     work_ticks: f64,
     random: &mut dyn Rng,
-) -> Answer<Resolution> {
+) -> Answer<Step> {
     // Short steps show best in short work, long steps only in long work.
     let mut all = vec![equal_intervals(subject, 0, 400)?];
     for max_work_ns in [120.0, 400.0, 4_000.0] {
@@ -163,7 +163,7 @@ fn search_step(
 /// Measures intervals around increasing work until the reference clearly advances (by at least 20
 /// µs and 64 ticks, and by `STEPS_IN_LONGEST_WORK` steps if steps are long), or the work is too
 /// long.
-fn increase_work(subject: &mut dyn Subject, ns_per_tick: f64) -> Answer<Vec<Intervals>> {
+fn increase_work(subject: &mut dyn Subject, ns_per_tick: f64) -> Answer<Vec<Differences>> {
     let min_advance = (20_000.0 / ns_per_tick).max(64.0) as i64;
     let mut groups = vec![equal_intervals(subject, 0, 9)?];
     let mut work = 64_u64;

@@ -4,7 +4,7 @@ use timers::{Answer, Subject};
 
 use super::bench::{Bench, CoreState, Unwatched, Watcher};
 use estimators::cost;
-use estimators::trace::{Batches, Readings, Reference, Run};
+use estimators::trace::{Batches, Observations, Readings, Reference};
 
 /// Numbers of calls of a timer that a process times.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -74,7 +74,7 @@ pub fn time_calls(
     reference: &Reference,
     plan: &CallsPlan,
     floor: &mut Option<Batches>,
-) -> Answer<Run> {
+) -> Answer<Observations> {
     let in_process = match &mut bench.prober {
         Some(prober) if *plan == CallsPlan::BRIEF => {
             watch.ask_whole(&mut || prober.calls(reference, floor.is_none()))?
@@ -102,7 +102,7 @@ pub fn time_calls_briefly(
     timer: &mut dyn Subject,
     floor: Option<&mut Box<dyn Subject>>,
     reference: &Reference,
-) -> Answer<Run> {
+) -> Answer<Observations> {
     ask_one_by_one(timer, floor, &mut Unwatched, reference, &CallsPlan::BRIEF)
 }
 
@@ -112,14 +112,14 @@ fn ask_one_by_one(
     watch: &mut dyn Watcher,
     reference: &Reference,
     plan: &CallsPlan,
-) -> Answer<Run> {
+) -> Answer<Observations> {
     // The first calls are discarded, because their code and data are not in a cache yet.
     timer.batches(&reference.id, 8, 3)?;
     let mut questions = Questions {
         timer,
         reference_id: &reference.id,
         watch,
-        run: Run::default(),
+        run: Observations::default(),
     };
     if is_coarse(reference) {
         questions.time_coarsely(reference, plan)?;
@@ -140,7 +140,7 @@ struct Questions<'a> {
     reference_id: &'a str,
     watch: &'a mut dyn Watcher,
     /// The answers so far.
-    run: Run,
+    run: Observations,
 }
 
 impl Questions<'_> {
@@ -253,7 +253,7 @@ mod tests {
     use super::super::bench::{Prober, Unwatched};
     use super::super::steps::StepQuestion;
     use super::*;
-    use estimators::trace::Intervals;
+    use estimators::trace::Differences;
 
     /// A timer whose calls take ten ticks each, and the prober of a process with it.
     struct Tens;
@@ -273,14 +273,14 @@ mod tests {
     }
 
     impl Prober for Tens {
-        fn calls(&mut self, _: &Reference, floor: bool) -> Answer<Run> {
-            let mut run = Run::default();
+        fn calls(&mut self, _: &Reference, floor: bool) -> Answer<Observations> {
+            let mut run = Observations::default();
             run.singles.deltas = vec![3];
             run.floor.deltas = vec![4; usize::from(floor)];
             Ok(run)
         }
 
-        fn steps(&mut self, _: &StepQuestion, _: &mut Vec<Intervals>) -> Answer<bool> {
+        fn steps(&mut self, _: &StepQuestion, _: &mut Vec<Differences>) -> Answer<bool> {
             Ok(false)
         }
     }
@@ -309,8 +309,8 @@ mod tests {
     impl Watcher for Busy {
         fn ask_whole(
             &mut self,
-            _: &mut dyn FnMut() -> Answer<Run>,
-        ) -> Answer<Option<(Run, CoreState)>> {
+            _: &mut dyn FnMut() -> Answer<Observations>,
+        ) -> Answer<Option<(Observations, CoreState)>> {
             Ok(None)
         }
     }

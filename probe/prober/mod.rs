@@ -16,7 +16,7 @@ use timers::Answer;
 use estimators::cost;
 use estimators::cost::singles::successive;
 use estimators::statistics::median;
-use estimators::trace::{Reference, Run};
+use estimators::trace::{Observations, Reference};
 
 pub use bench::{Bench, CoreState, Prober, Watcher};
 pub use calibrate::{REFERENCE_WATCH_MS, calibrate};
@@ -46,7 +46,7 @@ pub fn search_step<R: Rng + SeedableRng>(
     [interval_ns, growth_ns]: [f64; 2],
     random: &mut R,
     slow: bool,
-    run: &mut Run,
+    run: &mut Observations,
 ) -> Answer<Search> {
     let ns_per_tick = match bench.ns_per_tick {
         Some(ns) => Some(ns),
@@ -79,7 +79,7 @@ pub fn search_step<R: Rng + SeedableRng>(
 /// of its readings, which shows whether the calls move it.
 fn call_between(
     bench: &mut Bench,
-    run: &Run,
+    run: &Observations,
     cost_ns: f64,
     ns_per_tick: Option<f64>,
 ) -> Answer<Vec<(u64, [[i64; 2]; 2])>> {

@@ -7,12 +7,12 @@ use std::time::Duration;
 use rand::{Rng, RngExt};
 use timers::{Answer, Fault, Subject};
 
-use estimators::trace::{Advance, Intervals, Reference, ThreadActivity};
+use estimators::trace::{Advance, Differences, Reference, ThreadActivity};
 
 /// Mean length of the intervals of a process that computes, in nanoseconds: far below the steps of
 /// any slow timer. An interval lies between two readings; its actual length varies by ±50 %.
 const INTERVAL_NS: f64 = 60_000.0;
-/// Intervals in one question.
+/// Differences in one question.
 const INTERVALS_PER_QUESTION: u32 = 25;
 /// Mean sleep between two readings, in nanoseconds; the actual sleep varies by ±50 %.
 const NAP_NS: f64 = 2e6;
@@ -30,7 +30,7 @@ pub fn watch_steps(
     sleeps: bool,
     random: &mut dyn Rng,
     stop: &AtomicBool,
-) -> Answer<(Vec<Intervals>, Advance)> {
+) -> Answer<(Vec<Differences>, Advance)> {
     let (mut groups, mut steps) = (Vec::new(), StepCounts::default());
     // The timer is read between two reads of the reference, because the process may wait for its CPU
     // between two reads.
@@ -54,7 +54,7 @@ pub fn watch_steps(
         let mut add = |work, deltas: Vec<i64>| {
             steps.count(&deltas);
             let deltas = deltas.into();
-            groups.push(Intervals { work, deltas });
+            groups.push(Differences { work, deltas });
         };
         let mut within_intervals = 0;
         if sleeps {

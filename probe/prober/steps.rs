@@ -7,7 +7,7 @@ use timers::{Activity, Answer, Fault, Subject};
 use estimators::rate;
 use estimators::resolution::common_divisor;
 use estimators::statistics::median;
-use estimators::trace::Intervals;
+use estimators::trace::Differences;
 
 /// Number of intervals before the maximum amount of work is doubled. *Judgement*.
 const STAGE_INTERVALS: usize = 24;
@@ -77,7 +77,7 @@ pub fn find_step(
     timer: &mut dyn Subject,
     question: &StepQuestion,
     random: &mut dyn Rng,
-    groups: &mut Vec<Intervals>,
+    groups: &mut Vec<Differences>,
 ) -> Answer<bool> {
     let &StepQuestion {
         ns_per_work,
@@ -137,7 +137,7 @@ pub fn find_step(
             random,
         )?);
     }
-    // Intervals with a constant amount of work vary only because of the timer.
+    // Differences with a constant amount of work vary only because of the timer.
     for scale in [0.3, 0.7] {
         let work = (scale * max_work_ns / ns_per_work) as u64 + random.random_range(0..4_u64);
         let repeat =
@@ -151,9 +151,9 @@ pub fn find_step(
 ///
 /// # Errors
 /// When the timer refuses or its host is lost.
-pub fn equal_intervals(timer: &mut dyn Subject, work: u64, repeat: u32) -> Answer<Intervals> {
+pub fn equal_intervals(timer: &mut dyn Subject, work: u64, repeat: u32) -> Answer<Differences> {
     let deltas = timer.intervals(&[work], repeat)?.pop();
-    Ok(Intervals {
+    Ok(Differences {
         work,
         deltas: deltas.unwrap_or_default().into(),
     })
@@ -168,7 +168,7 @@ pub fn random_intervals(
     max_work: f64,
     count: usize,
     random: &mut dyn Rng,
-) -> Answer<Vec<Intervals>> {
+) -> Answer<Vec<Differences>> {
     let work: Vec<u64> = (0..count)
         .map(|_| random.random_range(0..=max_work as u64))
         .collect();
@@ -176,7 +176,7 @@ pub fn random_intervals(
     Ok(work
         .into_iter()
         .zip(rows)
-        .map(|(work, row)| Intervals {
+        .map(|(work, row)| Differences {
             work,
             deltas: row.into_iter().collect(),
         })

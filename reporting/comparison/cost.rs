@@ -12,8 +12,8 @@ use std::collections::BTreeMap;
 use indexmap::IndexMap;
 
 use super::{COST, Change, ChangeVerdict, Comparison, FamilyChange, SidesOf};
-use crate::model::{Family, Interval, ProcessFigures, ReadsBy, TimerRow};
-use crate::statistics::{mean, median, sorted, variance};
+use estimators::model::{Estimate, Family, ProcessFigures, ReadsBy, TimerRow};
+use estimators::statistics::{mean, median, sorted, variance};
 
 /// The family that the others are compared with.
 pub const INSTRUCTIONS: &str = "instructions";
@@ -276,7 +276,7 @@ impl Difference {
     fn change(&self, is_changed: bool, within: f64) -> Change {
         let half = WITHIN_ERRORS * self.error;
         Change {
-            percent: Interval::around(self.by, half).map(in_percent),
+            percent: Estimate::around(self.by, half).map(in_percent),
             limit_percent: in_percent(within),
             verdict: ChangeVerdict::of(is_changed, self.by > 0.0),
         }

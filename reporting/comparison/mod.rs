@@ -13,8 +13,8 @@ use indexmap::IndexMap;
 use serde::Serialize;
 
 use crate::fields::{FieldUnit, Row, all_rows, fields_of};
-use crate::model::{Interval, Report};
-use crate::statistics::{mean, sorted};
+use estimators::model::{Estimate, Report};
+use estimators::statistics::{mean, sorted};
 
 pub use condition::{BadCondition, ChangeCondition, Decision};
 use cost::Clock;
@@ -45,7 +45,7 @@ pub enum ChangeVerdict {
 #[derive(Clone, Copy, Debug, Serialize)]
 pub struct Change {
     /// The change in percent with its 95 % interval; of costs that of the machine is subtracted.
-    pub percent: Interval,
+    pub percent: Estimate,
     /// The largest change in percent that is possible if it is unchanged.
     pub limit_percent: f64,
     /// Whether it changed, and in which direction.
@@ -234,7 +234,7 @@ fn change_of_step(old: &[f64], new: &[f64]) -> Change {
     let ratios = [new[0] / old[old.len() - 1], new[new.len() - 1] / old[0]];
     let [low, high] = ratios.map(|ratio| 100.0 * (ratio - 1.0));
     Change {
-        percent: Interval::unbounded(high),
+        percent: Estimate::unbounded(high),
         limit_percent: high,
         verdict: ChangeVerdict::of(low > SAME_STEP || high < -SAME_STEP, low > 0.0),
     }

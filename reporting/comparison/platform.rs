@@ -7,8 +7,8 @@ use serde::Serialize;
 use timers::clock_sources;
 
 use crate::fields::field;
-use crate::model::Report;
 use crate::text::numbers::NOTHING;
+use estimators::model::Report;
 
 /// A difference between two platforms or their settings.
 #[derive(Debug, Serialize)]

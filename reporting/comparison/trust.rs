@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use super::{ChangeVerdict, SidesOf};
 use crate::fields::Row;
-use crate::model::Answer;
+use estimators::model::Answer;
 
 /// What a side says about a timer, the best first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]

@@ -9,8 +9,8 @@ use clap::ValueEnum;
 use serde::Serialize;
 
 use crate::input::{self, MAX_REPORT_BYTES};
-use crate::statistics::{quantile, sorted};
 use crate::text::clipped;
+use estimators::statistics::{quantile, sorted};
 
 /// Durations of one operation, which one clock measured.
 #[derive(Debug, Serialize)]

@@ -1,12 +1,12 @@
 //! Defines the fields of clocks, and the fields that rows of all kinds have.
 
 use super::{Field, Kind, LabelOf, Range, Read, Row, Visibility, field_table};
-use crate::model::{
-    Context, Core, Finding, Interval, Mode, ProcessFigures, ResolutionKind, TimerRow, Verdicts,
-};
-use crate::statistics::median;
 use crate::table::CellValue;
 use crate::text::numbers::{range_ns, significant, time};
+use estimators::model::{
+    Context, Core, Estimate, Finding, Mode, ProcessFigures, ResolutionKind, TimerRow, Verdicts,
+};
+use estimators::statistics::median;
 
 /// The kind of the rows that have the fields in this file, except identity and findings, which rows
 /// of all kinds have.
@@ -184,13 +184,13 @@ fn step_or_limit(row: &TimerRow, step: f64) -> CellValue {
 }
 
 /// The rate error of a clock in ppm, with its uncertainty as interval.
-fn rate_offset(verdicts: &Verdicts) -> Option<Interval> {
+fn rate_offset(verdicts: &Verdicts) -> Option<Estimate> {
     let (offset, half) = (
         verdicts.stable.offset_ppm?,
         verdicts.stable.offset_uncertainty_ppm,
     );
-    Some(half.map_or(Interval::unbounded(offset), |half| {
-        Interval::around(offset, half)
+    Some(half.map_or(Estimate::unbounded(offset), |half| {
+        Estimate::around(offset, half)
     }))
 }
 

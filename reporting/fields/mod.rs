@@ -20,9 +20,9 @@ mod waits;
 use std::path::Path;
 use std::sync::LazyLock;
 
-use crate::model::{Interval, Report};
 use crate::table::{CellValue, TableColumn, Type};
 use crate::text::without_unit;
+use estimators::model::{Estimate, Report};
 
 pub use report::{cpu_name, series, short_path};
 pub use row::{Kind, Row, all_rows, conditions_in_words, rows};
@@ -357,7 +357,7 @@ impl Field {
     }
 
     /// The number of a report or of a row with its interval; `None` if only an upper bound is known.
-    pub fn figure<'a>(&self, source: impl Into<FieldSource<'a>>) -> Option<Interval> {
+    pub fn figure<'a>(&self, source: impl Into<FieldSource<'a>>) -> Option<Estimate> {
         figure_of(self.read(source)?)
     }
 
@@ -425,12 +425,12 @@ impl Field {
 }
 
 /// A value as a number with its interval; `None` for text and for upper bounds.
-fn figure_of(value: CellValue) -> Option<Interval> {
+fn figure_of(value: CellValue) -> Option<Estimate> {
     match value {
         CellValue::Figure(figure) => Some(figure),
-        CellValue::Truth(holds) => Some(Interval::unbounded(u8::from(holds).into())),
+        CellValue::Truth(holds) => Some(Estimate::unbounded(u8::from(holds).into())),
         CellValue::AtMost(_) | CellValue::Amortised(_) => None,
-        value => value.number().map(Interval::unbounded),
+        value => value.number().map(Estimate::unbounded),
     }
 }
 

@@ -8,9 +8,9 @@ use super::Visibility::{Always, Data, InDocuments, InFull, Wide};
 use super::clocks::{codes, joined};
 use super::{Field, FieldUnit, Kind, LabelOf, Range, Read, field_table};
 use crate::fields::slug;
-use crate::model::{CoreKind, Cpu, Interval, Platform, Report, USUAL_WAIT_NS};
 use crate::table::CellValue;
 use crate::text::date_time;
+use estimators::model::{CoreKind, Cpu, Estimate, Platform, Report, USUAL_WAIT_NS};
 
 /// The fields of a report belong to no kind of row.
 const REPORT: &[Kind] = &[];
@@ -106,7 +106,7 @@ pub(super) fn platform_fields() -> Vec<Field> {
     all.into_iter().map(derived).collect()
 }
 
-fn by_system_call(report: &Report) -> Option<Interval> {
+fn by_system_call(report: &Report) -> Option<Estimate> {
     let row = |id: &String| report.timers.iter().find(|row| row.id == *id);
     let recommended = row(report.assessment.to_time.as_ref()?)?;
     let properties = recommended.properties.as_ref()?;
@@ -116,7 +116,7 @@ fn by_system_call(report: &Report) -> Option<Interval> {
 /// The ids of the ordinary sleep, of which the first that was measured counts.
 const SLEEPS: [&str; 2] = ["nanosleep", "std-sleep"];
 
-fn sleep_ns(report: &Report) -> Option<Interval> {
+fn sleep_ns(report: &Report) -> Option<Estimate> {
     let find = |id: &&str| report.waits.iter().find(|row| row.id == *id);
     let figures = SLEEPS.iter().find_map(find)?.figures.as_ref()?;
     let mut lengths = figures.lateness.iter();

@@ -2,11 +2,11 @@
 
 use clap::ValueEnum;
 
-use crate::model::{
+use crate::text::numbers::short_time;
+use estimators::model::{
     Finding, Lateness, PeriodFigures, PeriodRow, Report, RowHead, Status, TimerRow, WaitConditions,
     WaitRow,
 };
-use crate::text::numbers::short_time;
 
 /// The kind of a row. A table holds one kind only, because costs of clocks and of waits cannot be
 /// compared.

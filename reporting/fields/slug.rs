@@ -1,7 +1,7 @@
 //! Builds a readable name for a machine that is valid in file systems, from its CPU and CPU
 //! generation, its hypervisor and its OS.
 
-use crate::model::Platform;
+use estimators::model::Platform;
 
 /// The largest length of the name, in characters.
 const MAX_SLUG_CHARS: usize = 80;
@@ -90,7 +90,7 @@ fn without_remarks(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::slug;
-    use crate::model::Platform;
+    use estimators::model::Platform;
     use proptest::prelude::*;
 
     fn slug_of(cpu: Option<&str>, hypervisor: Option<&str>, os: Option<&str>) -> String {

@@ -1,7 +1,7 @@
 //! Defines the units of fields, which determine names, notation, types, base units and ranges.
 
-use crate::model::Hertz;
 use crate::table::{Notation, Type};
+use estimators::model::Hertz;
 
 /// The unit of the values of a field.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -2,8 +2,8 @@
 //! empty what it lacks.
 
 use super::{Field, Kind, LabelOf, Range, Read, Visibility, field_table};
-use crate::model::Granularity;
 use crate::table::CellValue;
+use estimators::model::Granularity;
 
 pub(super) fn fields() -> Vec<Field> {
     use Visibility::{Always, InFull};

@@ -4,8 +4,8 @@ use std::io;
 
 use askama::Template;
 
-use crate::model::Tool;
 use crate::table::Table;
+use estimators::model::Tool;
 
 #[derive(Template)]
 #[template(path = "table.html")]

@@ -4,8 +4,8 @@ use std::io::{self, Write};
 
 use serde::{Serialize, Serializer};
 
-use crate::model::{Distribution, Granularity, Lateness, Report};
 use crate::table::{CellValue, Table};
+use estimators::model::{Distribution, Granularity, Lateness, Report};
 
 /// The document, indented, with a final newline. Numbers that are not finite become null.
 #[must_use]

@@ -11,8 +11,8 @@ use std::time::UNIX_EPOCH;
 use indexmap::IndexMap;
 
 use crate::fields::{Field, FieldSource, Kind, LabelOf, Row, fields, fields_of, rows};
-use crate::model::{Outcome, Report, Verdicts};
 use crate::text::{clipped, plain};
+use estimators::model::{Outcome, Report, Verdicts};
 
 /// The largest length of a label in characters; only labels from a hostile agent are longer.
 const MAX_LABEL_CHARS: usize = 100;

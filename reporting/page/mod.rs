@@ -6,15 +6,15 @@ pub mod site;
 use askama::Template;
 use clap::ValueEnum;
 
-use crate::assessment::plan_alone;
-use crate::choice::Language;
-use crate::choice::snippet::{Wanted, snippet};
 use crate::fields::{Field, Kind, Row, Visibility, field, known_columns};
-use crate::model::{Report, Status};
 use crate::report::Detail;
 use crate::table::CellValue;
 use crate::tabulation::Platforms;
 use crate::text::numbers::short_time;
+use estimators::model::{Report, Status};
+use judgement::assessment::plan_alone;
+use judgement::choice::Language;
+use judgement::choice::snippet::{Wanted, snippet};
 
 /// A page.
 #[derive(Default, Template)]

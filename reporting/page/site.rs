@@ -12,11 +12,11 @@ use askama::filters::urlencode;
 use timers::os::files::find;
 
 use super::WebPage;
-use crate::model::Report;
 use crate::report::{Collection, ReadError, parent};
 use crate::scratch::ScratchFolder;
 use crate::tabulation::Platforms;
 use crate::text::plain;
+use estimators::model::Report;
 
 /// The name of the index.
 const INDEX: &str = "index.html";

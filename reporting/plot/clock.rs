@@ -3,8 +3,8 @@
 
 use super::{Axis, Plot, number};
 use crate::fields::Row;
-use crate::model::{ResolutionKind, TimerRow};
 use crate::text::numbers::{short_time, time};
+use estimators::model::{ResolutionKind, TimerRow};
 
 /// The size of the plots in pixels.
 const SIZE: (u32, u32) = (400, 280);

@@ -1,9 +1,9 @@
 //! Plots all clocks of a report: the cost of a read over the step, with lines of equal Quality.
 
 use super::{Axis, Plot, Point};
-use crate::model::{Report, value_of};
-use crate::quality::{COST_EXPONENT, RESOLUTION_EXPONENT};
 use crate::text::numbers::short_time;
+use estimators::model::{Report, value_of};
+use estimators::quality::{COST_EXPONENT, RESOLUTION_EXPONENT};
 
 /// How far the axes extend beyond the points, as a factor.
 const MARGIN: f64 = 1.6;
@@ -103,8 +103,8 @@ fn line(percent: f64, cycle: f64, axes: &[Axis; 2]) -> Option<[Point; 2]> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::Cycles;
-    use crate::quality::quality;
+    use estimators::model::Cycles;
+    use estimators::quality::quality;
 
     #[test]
     fn lines_join_equal_quality() {

@@ -14,8 +14,8 @@ use super::machine::name;
 use super::output::{OutputError, WholeFile};
 use crate::fields::slug;
 use crate::format::{Format, Render, Style, json};
-use crate::model::Report;
 use crate::scratch::ScratchFolder;
+use estimators::model::Report;
 
 /// A folder for a run. Dropping it without [`commit`](Self::commit) leaves no files.
 #[derive(Debug)]

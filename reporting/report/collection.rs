@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 use walkdir::WalkDir;
 
 use super::read::{ReadError, read};
-use crate::model::Report;
 use crate::parallel;
+use estimators::model::Report;
 
 /// The reports that were read, and the errors of the other files.
 #[derive(Debug, Default)]
@@ -90,9 +90,9 @@ pub fn files(path: &Path) -> Vec<Result<PathBuf, ReadError>> {
 #[cfg(test)]
 mod tests {
     use super::Collection;
-    use crate::model::Report;
     use crate::report::ReadError;
     use crate::report::read::tests::SMALL;
+    use estimators::model::Report;
     use std::fs;
     use std::path::Path;
 

@@ -1,7 +1,7 @@
 //! Lists the facts about one row.
 
 use crate::fields::{self, Detail, Fact, Row};
-use crate::model::{Outcome, Question};
+use estimators::model::{Outcome, Question};
 
 /// The facts about a row: its figures, and in full also the evidence of its verdicts. Each length of a
 /// sleep primitive is one fact.

@@ -1,7 +1,7 @@
 //! Describes a machine: by its facts, in a line and for a heading.
 
 use crate::fields::{self, Detail, Fact, field};
-use crate::model::Report;
+use estimators::model::Report;
 
 /// The facts about the machine and the run; in one line unless all are wanted.
 #[must_use]

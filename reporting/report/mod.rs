@@ -1,4 +1,4 @@
-//! Reads and checks reports, and writes them in all formats. [`model`](crate::model) defines the
+//! Reads and checks reports, and writes them in all formats. [`model`](estimators::model) defines the
 //! report.
 
 mod archive;
@@ -33,7 +33,7 @@ mod schema {
     use schemars::generate::SchemaSettings;
     use serde_json::Value;
 
-    use crate::model::{Report, SCHEMA};
+    use estimators::model::{Report, SCHEMA};
 
     /// The schema (JSON Schema draft 2020-12). Every key is required: a value that was not
     /// determined is null, not absent.

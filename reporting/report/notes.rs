@@ -4,8 +4,8 @@ use indexmap::{IndexMap, IndexSet};
 
 use crate::document::FindingText;
 use crate::fields::{Detail, Row, all_rows};
-use crate::model::{Report, Severity, Status};
 use crate::text::summarise_names;
+use estimators::model::{Report, Severity, Status};
 
 /// The largest number of measured clocks for which a short document gives the reason of every timer
 /// that is not `ok`.

@@ -5,8 +5,8 @@ use std::io;
 
 use crate::fields::{InvalidNumber, Kind, fields, fields_of, rows};
 use crate::limits::MAX_TIMERS;
-use crate::model::{Report, SCHEMA};
 use crate::text::json_error;
+use estimators::model::{Report, SCHEMA};
 
 /// The reason why a text is not a report, with the remedy.
 #[derive(Debug, thiserror::Error)]

@@ -7,10 +7,10 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use super::range::{InvalidReport, check, check_size};
-use crate::assessment::assess;
 use crate::input::{self, MAX_REPORT_BYTES};
-use crate::model::{Report, SCHEMA, TimerRow};
 use crate::text::{clean_strings, clipped};
+use estimators::model::{Report, SCHEMA, TimerRow};
+use judgement::assessment::assess;
 
 /// The reason why a report could not be read.
 #[derive(Debug, thiserror::Error)]

@@ -8,8 +8,8 @@ use super::machine::name;
 use super::{Detail, document, sections};
 use crate::fields::{Kind, cells, columns, slug};
 use crate::format::{Format, Render, Style, json, openmetrics};
-use crate::model::Report;
 use crate::table::{Caption, Table};
+use estimators::model::Report;
 
 /// Writes a report in every format but HTML; only the table uses `style`.
 impl Render for Report {

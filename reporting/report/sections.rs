@@ -2,12 +2,12 @@
 
 use super::machine;
 use super::notes::notes;
-use crate::assessment::{leading_waits, sentences};
 use crate::document::Document;
 use crate::fields::{Detail, Kind, Row, Visibility, conditions_in_words, known_columns, rows};
-use crate::model::Report;
 use crate::table::{Table, TableColumn};
 use crate::text::numbers::short_time;
+use estimators::model::Report;
+use judgement::assessment::{leading_waits, sentences};
 
 /// Builds the document of a report.
 #[must_use]

@@ -4,10 +4,10 @@ mod value;
 
 use std::borrow::Cow;
 
-use crate::model::Tool;
 use crate::text::numbers::{
     NOTHING, count, ends_like, fixed, rate, significant, time, with_half_width,
 };
+use estimators::model::Tool;
 
 pub use value::{CellValue, Type};
 

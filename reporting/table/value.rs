@@ -3,8 +3,8 @@
 use std::fmt;
 use std::sync::Arc;
 
-use crate::model::Interval;
 use crate::text::plain;
+use estimators::model::Estimate;
 
 /// The type of a column of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,7 +25,7 @@ pub enum CellValue {
     /// The value was not determined.
     Nothing,
     /// A number with its interval, in the unit of the column.
-    Figure(Interval),
+    Figure(Estimate),
     /// An upper bound in the unit of the column.
     AtMost(f64),
     /// The mean cost of consecutive reads, where that of isolated reads is unknown: for people only.
@@ -96,7 +96,7 @@ impl CellValue {
         /// The largest number up to which all integers are exact (2^53).
         const MAX_EXACT: f64 = 9_007_199_254_740_992.0;
         match self {
-            Self::Figure(Interval { value, .. }) if target == Type::Count => {
+            Self::Figure(Estimate { value, .. }) if target == Type::Count => {
                 let count = Some(value.round() as i64);
                 count.filter(|_| value.abs() <= MAX_EXACT).into()
             }
@@ -133,8 +133,8 @@ macro_rules! cells_from {
 
 cells_from! {
     /// A number that is not finite becomes [`CellValue::Nothing`].
-    f64: number => Some(number).filter(|it| it.is_finite()).map(Interval::unbounded).into();
-    Interval: figure => Self::Figure(figure);
+    f64: number => Some(number).filter(|it| it.is_finite()).map(Estimate::unbounded).into();
+    Estimate: figure => Self::Figure(figure);
     u32: count => Self::Count(count.into());
     i64: count => Self::Count(count);
     /// A number that does not fit into `i64` becomes [`CellValue::Nothing`].

@@ -7,8 +7,8 @@ use std::path::PathBuf;
 
 use crate::fields::{Kind, cells, columns};
 use crate::format::{CsvWriter, Format, Render, Style};
-use crate::model::Report;
 use crate::report::{Collection, ReadError, files};
+use estimators::model::Report;
 
 /// The number of reports in a part.
 const REPORTS_PER_PART: usize = 128;

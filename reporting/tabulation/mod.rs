@@ -11,10 +11,10 @@ use std::path::{Path, PathBuf};
 
 use crate::fields::{Field, Kind, Row, Visibility, cell_reader, fields_of, rows, short_path, slug};
 use crate::format::{Format, Render, Style};
-use crate::model::Report;
 use crate::report::{Collection, ReadError, ReportFile};
 use crate::table::{Caption, CellValue, Table, TableColumn};
 use crate::text::counted;
+use estimators::model::Report;
 
 pub use all_columns::AllColumns;
 pub use column::ColumnName;

@@ -8,9 +8,9 @@ use clap::ValueEnum;
 
 use crate::fields::cpu_name;
 use crate::fields::{Field, FieldSource, Kind, Row, Visibility, fields, series};
-use crate::model::{Device, Report, TimerRow, value_of};
 use crate::table::CellValue;
 use crate::text::counted;
+use estimators::model::{Device, Report, TimerRow, value_of};
 
 /// What a row of a table is of, if not of a timer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

@@ -1,4 +1,4 @@
-//! Chooses and calibrates the reference of a host.
+//! Chooses and calibrates the reference of a agent.
 
 use rand::rngs::StdRng;
 use timers::{Answer, Fault};
@@ -6,18 +6,18 @@ use timers::{Answer, Fault};
 use super::sampling::CampaignSettings;
 use super::unit_check::check_unit;
 use super::unless_interrupted;
-use crate::hosts::connection::SharedConnection;
-use crate::hosts::host::{TimerHost, connect};
-use crate::hosts::hosted::subject;
-use crate::hosts::protocol::HostedTimer;
-use crate::model::{Counted, MAX_FINE_STEP_NS};
-use crate::prober::{REFERENCE_WATCH_MS, calibrate, measure_rate};
-use crate::trace::Reference;
+use crate::agents::agent::{Agent, connect};
+use crate::agents::connection::SharedConnection;
+use crate::agents::protocol::AgentTimer;
+use crate::agents::subject::subject;
+use estimators::model::{Counted, MAX_FINE_STEP_NS};
+use estimators::trace::Reference;
+use probe::prober::{REFERENCE_WATCH_MS, calibrate, measure_rate};
 
 /// What a reference times.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Purpose {
-    /// Calls of clocks, which need the finest clock of the host.
+    /// Calls of clocks, which need the finest clock of the agent.
     Clocks,
     /// Waits, which need a clock that runs at the rate of the timers of the kernel and declares its
     /// unit: lateness is the difference between its time and the requested time, so an error of a
@@ -25,17 +25,17 @@ pub(super) enum Purpose {
     Waits,
 }
 
-/// Largest number of timers of a host that are tried as its reference.
+/// Largest number of timers of a agent that are tried as its reference.
 const MAX_CANDIDATES: usize = 4;
 
-/// Chooses the reference from the clocks of a host and calibrates it on `cpu`. Tries the candidates
+/// Chooses the reference from the clocks of a agent and calibrates it on `cpu`. Tries the candidates
 /// in order and takes the first that can be calibrated; for waits, the first that moves in fine
 /// steps, or else the one with the finest steps.
 ///
 /// # Errors
 /// The reason why the last candidate failed, or [`Fault::Interrupted`].
 pub(super) fn choose_reference(
-    host: &TimerHost,
+    agent: &Agent,
     settings: &CampaignSettings,
     cpu: Option<u32>,
     purpose: Purpose,
@@ -44,9 +44,9 @@ pub(super) fn choose_reference(
     let mut finest: Answer<Reference> = Err(Fault::Refused(
         "the host has no timer that could serve as a reference".into(),
     ));
-    for timer in candidates(host, purpose).into_iter().take(MAX_CANDIDATES) {
-        let calibrated = connect(host, &[&timer.id], cpu, settings.timeout)
-            .and_then(|connection| calibrate_candidate(host, timer, &connection, random));
+    for timer in candidates(agent, purpose).into_iter().take(MAX_CANDIDATES) {
+        let calibrated = connect(agent, &[&timer.id], cpu, settings.timeout)
+            .and_then(|connection| calibrate_candidate(agent, timer, &connection, random));
         finest = match (unless_interrupted(calibrated)?, finest) {
             (Ok(new), Ok(old)) if old.uncertainty_ns() <= new.uncertainty_ns() => Ok(old),
             (Err(_), Ok(old)) => Ok(old),
@@ -62,22 +62,22 @@ pub(super) fn choose_reference(
     finest
 }
 
-/// Returns the clocks of a host that may serve as its reference, the best first: those that the host
+/// Returns the clocks of a agent that may serve as its reference, the best first: those that the agent
 /// recommends, then those with a declared unit. For waits, clocks of the kernel are the only
-/// candidates if the host has any, and other clocks need a declared unit.
-fn candidates(host: &TimerHost, purpose: Purpose) -> Vec<&HostedTimer> {
+/// candidates if the agent has any, and other clocks need a declared unit.
+fn candidates(agent: &Agent, purpose: Purpose) -> Vec<&AgentTimer> {
     // The clock that programs read comes before the one that no library can distort.
-    let kernel_place = |timer: &HostedTimer| {
+    let kernel_place = |timer: &AgentTimer| {
         timers::RATE_SOURCES
             .iter()
             .rev()
             .position(|id| *id == timer.id)
     };
-    let mut all: Vec<&HostedTimer> = host.timers.iter().collect();
+    let mut all: Vec<&AgentTimer> = agent.timers.iter().collect();
     // All are read by the processor of the recommended one.
-    let on_host = all.iter().any(|timer| timer.reference && timer.host);
-    all.retain(|timer| timer.ops.is_empty() && timer.host == on_host);
-    let is_kernel_clock = |timer: &&HostedTimer| kernel_place(timer).is_some();
+    let on_host = all.iter().any(|timer| timer.reference && timer.agent);
+    all.retain(|timer| timer.ops.is_empty() && timer.agent == on_host);
+    let is_kernel_clock = |timer: &&AgentTimer| kernel_place(timer).is_some();
     match purpose {
         Purpose::Waits if all.iter().any(is_kernel_clock) => {
             all.retain(is_kernel_clock);
@@ -91,15 +91,15 @@ fn candidates(host: &TimerHost, purpose: Purpose) -> Vec<&HostedTimer> {
     all
 }
 
-/// Calibrates a timer as the reference of its host. If the timer may count wall time, checks its
+/// Calibrates a timer as the reference of its agent. If the timer may count wall time, checks its
 /// unit with the clocks of the kernel.
 ///
 /// # Errors
 /// [`Fault::Refused`] if the timer cannot serve as a reference; the errors of the connection
 /// otherwise.
 pub(super) fn calibrate_candidate(
-    host: &TimerHost,
-    timer: &HostedTimer,
+    agent: &Agent,
+    timer: &AgentTimer,
     connection: &SharedConnection,
     random: &mut StdRng,
 ) -> Answer<Reference> {
@@ -109,7 +109,7 @@ pub(super) fn calibrate_candidate(
     let mut candidate = subject(connection, &timer.id);
     let ns_per_tick = match timer.ns_per_tick {
         Some(ns) => ns,
-        None => estimate_rate(host, candidate.as_mut())?.ok_or_else(|| {
+        None => estimate_rate(agent, candidate.as_mut())?.ok_or_else(|| {
             useless(&"it declares no unit, and it can be compared with no other timer of its host")
         })?,
     };
@@ -128,13 +128,13 @@ pub(super) fn calibrate_candidate(
 }
 
 /// Returns the rate of a counter without a declared unit, in nanoseconds per tick: compares it with
-/// the first timer of its host that declares a unit and can be watched together with the counter.
+/// the first timer of its agent that declares a unit and can be watched together with the counter.
 /// It tries the timers of `RATE_SOURCES` first, because nothing distorts their rate. `None` if
 /// there is no such timer.
-fn estimate_rate(host: &TimerHost, counter: &mut dyn timers::Subject) -> Answer<Option<f64>> {
+fn estimate_rate(agent: &Agent, counter: &mut dyn timers::Subject) -> Answer<Option<f64>> {
     let preference =
-        |clock: &HostedTimer| timers::RATE_SOURCES.iter().position(|id| *id == clock.id);
-    let mut clocks: Vec<&HostedTimer> = host.timers.iter().collect();
+        |clock: &AgentTimer| timers::RATE_SOURCES.iter().position(|id| *id == clock.id);
+    let mut clocks: Vec<&AgentTimer> = agent.timers.iter().collect();
     clocks.retain(|clock| clock.ops.is_empty());
     clocks.sort_by_key(|clock| preference(clock).unwrap_or(usize::MAX));
     for clock in clocks {

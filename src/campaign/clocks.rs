@@ -1,4 +1,4 @@
-//! Characterises clocks: measures all timers of all hosts in rounds of fresh processes, starts
+//! Characterises clocks: measures all timers of all agents in rounds of fresh processes, starts
 //! further processes for the timers with the widest intervals, and gathers the evidence for
 //! verdicts.
 
@@ -17,9 +17,9 @@ use std::time::Duration;
 use rand::RngExt;
 use timers::{Deadline, Fault};
 
-use crate::hosts::host::{TimerHost, connect};
-use crate::hosts::hosted;
-use crate::hosts::protocol::HostedTimer;
+use crate::agents::agent::{Agent, connect};
+use crate::agents::protocol::AgentTimer;
+use crate::agents::subject;
 
 use crate::campaign::choose::{Purpose, calibrate_candidate, choose_reference};
 use crate::campaign::disturbances::CampaignWatch;
@@ -30,17 +30,17 @@ use crate::campaign::sampling::CampaignSettings;
 use crate::campaign::slow_clocks::{BackgroundWatcher, SlowTimer, measure_together};
 use crate::campaign::unit_check::Moment;
 use crate::campaign::unless_interrupted;
-use crate::model::{Hertz, Interval};
-use crate::parallel;
-use crate::profile::resolution;
-use crate::rate;
-use crate::resolution::Resolution;
-use crate::statistics::median_with_percentiles;
-use crate::trace::{Reference, StoredTrace};
+use estimators::figures::resolution;
+use estimators::model::{Estimate, Hertz};
+use estimators::rate;
+use estimators::resolution::Step;
+use estimators::statistics::median_with_percentiles;
+use estimators::trace::{Reference, StoredTrace};
+use reporting::parallel;
 
 pub use cost_in_context::context_questions;
 use examiner::{Examinees, Series};
-pub use measured::{ClockSubject, MeasuredClock};
+pub use measured::{ClockContender, MeasuredClock};
 use narrowing::Narrowing;
 pub use narrowing::is_worth_continuing;
 
@@ -64,13 +64,13 @@ const DECLARED_SLOW_NS: f64 = 1e6;
 /// # Errors
 /// Only [`Fault::Interrupted`]: the failure of a timer is recorded in its outcome.
 pub fn run(
-    hosts: &[TimerHost],
-    subjects: &mut [ClockSubject],
+    agents: &[Agent],
+    subjects: &mut [ClockContender],
     settings: &CampaignSettings,
     cpus: &[u32],
     progress: &dyn Fn(&str),
-) -> Result<Option<Interval>, Fault> {
-    let mut campaign = Campaign::begin(hosts, subjects, settings, cpus, progress)?;
+) -> Result<Option<Estimate>, Fault> {
+    let mut campaign = Campaign::begin(agents, subjects, settings, cpus, progress)?;
     for index in campaign.rounds.all() {
         let timer = &campaign.rounds.subjects[index].timer;
         let declared = [timer.resolution_ns, timer.ns_per_tick];
@@ -94,26 +94,26 @@ pub fn run(
 /// # Errors
 /// Only [`Fault::Interrupted`].
 fn time_by_cycles(rounds: &mut Rounds<MeasuredClock>) -> Result<(), Fault> {
-    let (hosts, settings) = (rounds.hosts, rounds.settings);
-    for (index, host) in hosts.iter().enumerate() {
-        let is_counter = |timer: &&HostedTimer| {
+    let (agents, settings) = (rounds.agents, rounds.settings);
+    for (index, agent) in agents.iter().enumerate() {
+        let is_counter = |timer: &&AgentTimer| {
             timer.device.as_ref().and_then(|it| it.cycles.as_ref()) == Some(&timer.id)
         };
-        let Some(counter) = host.timers.iter().find(is_counter) else {
+        let Some(counter) = agent.timers.iter().find(is_counter) else {
             continue;
         };
-        let connection = connect(host, &[&counter.id], settings.cpu, settings.timeout);
+        let connection = connect(agent, &[&counter.id], settings.cpu, settings.timeout);
         let calibrated = connection.and_then(|connection| {
             let random = &mut rounds.random;
-            let reference = calibrate_candidate(host, counter, &connection, random)?;
+            let reference = calibrate_candidate(agent, counter, &connection, random)?;
             Ok((connection, reference))
         });
         let Ok((connection, reference)) = unless_interrupted(calibrated)? else {
             continue;
         };
         let subjects = rounds.subjects.iter_mut();
-        for subject in subjects.filter(|it| it.host == index && it.timer.device.is_some()) {
-            let mut timer = hosted::subject(&connection, &subject.timer.id);
+        for subject in subjects.filter(|it| it.agent == index && it.timer.device.is_some()) {
+            let mut timer = subject::subject(&connection, &subject.timer.id);
             let asked = unless_interrupted(timer.batches(&reference.id, 1, 1))?;
             if let Some(stored) = subject.stored_mut().filter(|_| asked.is_ok()) {
                 stored.calls_reference = Some(reference.clone());
@@ -132,10 +132,10 @@ struct Campaign<'a> {
     deadline: Deadline,
     /// Finds free cores, and detects disturbances of the measuring processes.
     watch: Rc<RefCell<CampaignWatch>>,
-    /// The measurement of the reference rate of each host, in the order of the hosts; `None` if the
+    /// The measurement of the reference rate of each agent, in the order of the agents; `None` if the
     /// reference declares its unit or cannot be measured.
     rate_measurements: Vec<Option<RateMeasurement>>,
-    /// The processes that compare and examine the timers of a host, or a single timer.
+    /// The processes that compare and examine the timers of a agent, or a single timer.
     sessions: BTreeMap<Examinees, Session>,
     /// The time of the runner before and after the first comparison of each timer, by the index of
     /// the timer.
@@ -145,8 +145,8 @@ struct Campaign<'a> {
 
 impl<'a> Campaign<'a> {
     fn begin(
-        hosts: &'a [TimerHost],
-        subjects: &'a mut [ClockSubject],
+        agents: &'a [Agent],
+        subjects: &'a mut [ClockContender],
         settings: &'a CampaignSettings,
         measuring_cpus: &[u32],
         progress: &'a dyn Fn(&str),
@@ -159,9 +159,9 @@ impl<'a> Campaign<'a> {
         parallel::start_workers();
         let watch = CampaignWatch::new(measuring_cpus);
         let empty =
-            |subject: &ClockSubject, reference| MeasuredClock::new(&subject.timer, reference);
+            |subject: &ClockContender, reference| MeasuredClock::new(&subject.timer, reference);
         let purpose = Purpose::Clocks;
-        let mut rounds = Rounds::begin(hosts, subjects, settings, progress, purpose, empty)?;
+        let mut rounds = Rounds::begin(agents, subjects, settings, progress, purpose, empty)?;
         time_by_cycles(&mut rounds)?;
         Ok(Self {
             rounds,
@@ -175,20 +175,20 @@ impl<'a> Campaign<'a> {
         })
     }
 
-    /// Returns the references of the timers of a host, one for each timer that has not failed.
-    fn references_of(&mut self, host: usize) -> impl Iterator<Item = &mut Reference> {
+    /// Returns the references of the timers of a agent, one for each timer that has not failed.
+    fn references_of(&mut self, agent: usize) -> impl Iterator<Item = &mut Reference> {
         (self.rounds.subjects.iter_mut())
-            .filter(move |subject| subject.host == host)
+            .filter(move |subject| subject.agent == agent)
             .filter_map(|subject| Some(&mut subject.stored_mut()?.reference))
     }
 
     /// Starts to measure the rate of each reference. If that is impossible, the reference keeps the
     /// rate that was found when it was chosen.
     fn start_rate_measurements(&mut self) -> Result<(), Fault> {
-        for (index, host) in self.rounds.hosts.iter().enumerate() {
+        for (index, agent) in self.rounds.agents.iter().enumerate() {
             let reference = self.references_of(index).next().cloned();
             let start = |reference| {
-                RateMeasurement::start(host, &reference, self.rounds.settings, &self.cpus)
+                RateMeasurement::start(agent, &reference, self.rounds.settings, &self.cpus)
             };
             let measurement = unless_interrupted(reference.map(start).transpose())?;
             self.rate_measurements
@@ -197,10 +197,10 @@ impl<'a> Campaign<'a> {
         Ok(())
     }
 
-    /// Samples the rate of the reference of a host once more. If the process that compares is lost,
+    /// Samples the rate of the reference of a agent once more. If the process that compares is lost,
     /// the measurement of this rate ends.
-    fn sample_rate(&mut self, host: usize) -> Result<(), Fault> {
-        let measurement = &mut self.rate_measurements[host];
+    fn sample_rate(&mut self, agent: usize) -> Result<(), Fault> {
+        let measurement = &mut self.rate_measurements[agent];
         if let Some(sample) = measurement.as_mut().map(RateMeasurement::sample)
             && unless_interrupted(sample)?.is_err()
         {
@@ -209,22 +209,22 @@ impl<'a> Campaign<'a> {
         Ok(())
     }
 
-    /// Calibrates the reference of a host once more if only an upper bound of its step is known.
-    fn retry_reference_step(&mut self, host: usize) -> Result<(), Fault> {
-        if !(self.references_of(host)).any(|known| known.step_at_most.is_some()) {
+    /// Calibrates the reference of a agent once more if only an upper bound of its step is known.
+    fn retry_reference_step(&mut self, agent: usize) -> Result<(), Fault> {
+        if !(self.references_of(agent)).any(|known| known.step_at_most.is_some()) {
             return Ok(());
         }
         let (settings, cpu) = (self.rounds.settings, self.watch.borrow().cpu());
         let purpose = Purpose::Clocks;
         let random = &mut self.rounds.random;
-        let found = choose_reference(&self.rounds.hosts[host], settings, cpu, purpose, random);
+        let found = choose_reference(&self.rounds.agents[agent], settings, cpu, purpose, random);
         // A failure is ignored because the reference was calibrated before.
         if let Ok(found) = unless_interrupted(found)?
             && found.step_at_most.is_none()
         {
             // The second choice may be another reference, whose step does not apply.
             for known in self
-                .references_of(host)
+                .references_of(agent)
                 .filter(|known| known.id == found.id)
             {
                 if known.step_at_most.take().is_some() {
@@ -239,7 +239,7 @@ impl<'a> Campaign<'a> {
     fn slow_timer(&self, index: usize) -> Option<SlowTimer> {
         let subject = &self.rounds.subjects[index];
         Some(SlowTimer {
-            host: self.rounds.hosts[subject.host].clone(),
+            agent: self.rounds.agents[subject.agent].clone(),
             timer: subject.timer.clone(),
             reference: subject.stored()?.reference.clone(),
         })
@@ -254,13 +254,13 @@ impl<'a> Campaign<'a> {
 
     /// Runs one process for each timer, then the brief processes of this round for all timers.
     fn run_round(&mut self, round: u32) -> Result<(), Fault> {
-        for host in 0..self.rounds.hosts.len() {
-            self.retry_reference_step(host)?;
-            self.sample_rate(host)?;
+        for agent in 0..self.rounds.agents.len() {
+            self.retry_reference_step(agent)?;
+            self.sample_rate(agent)?;
         }
         for index in 0..self.rounds.subjects.len() {
             let subject = &self.rounds.subjects[index];
-            let has_brief = self.rounds.hosts[subject.host].takes_ids;
+            let has_brief = self.rounds.agents[subject.agent].takes_ids;
             let rounds = self.rounds.settings.plan.own_processes(has_brief);
             if subject.outcome.is_err() || round >= rounds {
                 continue;
@@ -278,12 +278,12 @@ impl<'a> Campaign<'a> {
             if self.deadline.remaining().is_none() {
                 break;
             }
-            for host in
-                (0..self.rounds.hosts.len()).filter(|host| self.rounds.hosts[*host].takes_ids)
+            for agent in
+                (0..self.rounds.agents.len()).filter(|agent| self.rounds.agents[*agent].takes_ids)
             {
                 (self.rounds.progress)("all timers in one process");
                 self.measure_briefly(
-                    host,
+                    agent,
                     self.rounds.all(),
                     turn < self.rounds.settings.plan.searching,
                 )?;
@@ -296,20 +296,22 @@ impl<'a> Campaign<'a> {
     /// as more time may be spent on searching.
     fn add_undisturbed(&mut self) -> Result<(), Fault> {
         let watch = Rc::clone(&self.watch);
-        for host in (0..self.rounds.hosts.len()).filter(|host| self.rounds.hosts[*host].takes_ids) {
+        for agent in
+            (0..self.rounds.agents.len()).filter(|agent| self.rounds.agents[*agent].takes_ids)
+        {
             loop {
                 let mut lacking = self.rounds.all();
                 lacking.retain(|&index| {
                     let subject = &self.rounds.subjects[index];
                     let measured = subject.outcome.as_ref();
-                    subject.host == host && measured.is_ok_and(MeasuredClock::lacks_undisturbed)
+                    subject.agent == agent && measured.is_ok_and(MeasuredClock::lacks_undisturbed)
                 });
                 let can_find = watch.borrow().full_width().is_some() && watch.borrow().has_time();
                 if lacking.is_empty() || !can_find {
                     break;
                 }
                 (self.rounds.progress)("undisturbed processes");
-                if CampaignWatch::spend(&watch, || self.measure_briefly(host, lacking, false))?
+                if CampaignWatch::spend(&watch, || self.measure_briefly(agent, lacking, false))?
                     .is_empty()
                 {
                     break;
@@ -333,8 +335,8 @@ impl<'a> Campaign<'a> {
         while let Some(remaining) = self.deadline.remaining() {
             let wide = narrowing.select_wide(self.rounds.subjects, &plan);
             let Some(&widest) = wide.first() else { break };
-            let host = self.rounds.subjects[widest].host;
-            let has_brief = self.rounds.hosts[host].takes_ids;
+            let agent = self.rounds.subjects[widest].agent;
+            let has_brief = self.rounds.agents[agent].takes_ids;
             let block = if has_brief { plan.block } else { 1 };
             let mut processes = 0;
             while processes < block && self.deadline.remaining().is_some() {
@@ -342,7 +344,7 @@ impl<'a> Campaign<'a> {
                 let id = &self.rounds.subjects[widest].timer.id;
                 (self.rounds.progress)(&format!("{id}, to narrow its interval"));
                 let updated = if has_brief {
-                    self.measure_briefly(host, wide.clone(), false)?
+                    self.measure_briefly(agent, wide.clone(), false)?
                 } else {
                     self.measure_alone(widest)?;
                     vec![widest]
@@ -359,7 +361,7 @@ impl<'a> Campaign<'a> {
             // The references are sampled about as often as in the rounds.
             if measured_since_sample >= self.rounds.subjects.len() {
                 measured_since_sample = 0;
-                (0..self.rounds.hosts.len()).try_for_each(|host| self.sample_rate(host))?;
+                (0..self.rounds.agents.len()).try_for_each(|agent| self.sample_rate(agent))?;
             }
         }
         Ok(())
@@ -367,13 +369,13 @@ impl<'a> Campaign<'a> {
 
     /// Stores the final rates of the references, and for each timer the results that its processes
     /// agree on. Returns the frequency of the core in hertz, as [`run`] does.
-    fn store_agreed_results(&mut self) -> Result<Option<Interval>, Fault> {
-        for host in 0..self.rounds.hosts.len() {
-            self.sample_rate(host)?;
-            let measurement = self.rate_measurements[host].take();
+    fn store_agreed_results(&mut self) -> Result<Option<Estimate>, Fault> {
+        for agent in 0..self.rounds.agents.len() {
+            self.sample_rate(agent)?;
+            let measurement = self.rate_measurements[agent].take();
             if let Some(rate) = measurement.and_then(|measurement| measurement.rate()) {
                 let measured = (self.rounds.subjects.iter_mut())
-                    .filter(|subject| subject.host == host)
+                    .filter(|subject| subject.agent == agent)
                     .filter_map(|subject| subject.outcome.as_mut().ok());
                 measured.for_each(|measured| measured.rescale(rate));
             }
@@ -395,21 +397,25 @@ impl<'a> Campaign<'a> {
 
     /// Gives the cycle counters that timed calls the rate and the step that the campaign found.
     fn complete_cycle_counters(&mut self) {
-        let completed = |subject: &ClockSubject| {
+        let completed = |subject: &ClockContender| {
             let stored = subject.stored()?;
             let counter = stored.calls_reference.clone();
             let mut counter = counter.filter(|it| it.id == subject.timer.id)?;
             let (ns, uncertainty) = rate::tick(stored)?;
             counter.ns_per_work *= ns / counter.ns_per_tick;
             (counter.ns_per_tick, counter.rate_uncertainty) = (ns, uncertainty);
-            if let Resolution::Resolved { step, .. } = resolution(&stored.open()) {
+            if let Step::Resolved { step, .. } = resolution(&stored.open()) {
                 (counter.step, counter.step_at_most) = (step.value, None);
             }
-            Some((subject.host, counter))
+            Some((subject.agent, counter))
         };
         let counters: Vec<_> = self.rounds.subjects.iter().filter_map(completed).collect();
-        for (host, counter) in counters {
-            let subjects = self.rounds.subjects.iter_mut().filter(|it| it.host == host);
+        for (agent, counter) in counters {
+            let subjects = self
+                .rounds
+                .subjects
+                .iter_mut()
+                .filter(|it| it.agent == agent);
             subjects
                 .filter_map(|subject| subject.stored_mut()?.calls_reference.as_mut())
                 .for_each(|reference| reference.clone_from(&counter));
@@ -428,9 +434,8 @@ impl<'a> Campaign<'a> {
                 self.rounds.subjects[index].update(|measured| measured.add_slow_result(result))?;
             }
         }
-        let is_resolved = |stored: &StoredTrace| {
-            matches!(resolution(&stored.open()), Resolution::Resolved { .. })
-        };
+        let is_resolved =
+            |stored: &StoredTrace| matches!(resolution(&stored.open()), Step::Resolved { .. });
         let (indices, unresolved): (Vec<usize>, Vec<SlowTimer>) = (slow.iter())
             .filter(|&&index| {
                 !self.rounds.subjects[index]

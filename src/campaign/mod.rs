@@ -3,19 +3,19 @@
 
 mod choose;
 pub mod clocks;
+pub mod contender;
 pub mod disturbances;
 pub mod examination;
 mod reference_rate;
 mod rounds;
 pub mod sampling;
 pub mod slow_clocks;
-pub mod subject;
 mod unit_check;
 pub mod waits;
 
 use timers::{Answer, Fault};
 
-/// Separates an interrupt, which ends the run, from failures of a single timer or host, which the
+/// Separates an interrupt, which ends the run, from failures of a single timer or agent, which the
 /// caller handles: returns `Ok` with the answer or its failure unless the run was interrupted.
 ///
 /// # Errors

@@ -7,16 +7,16 @@ use timers::os::Discipline;
 use timers::os::discipline::discipline;
 use timers::{Answer, Subject};
 
+use crate::agents::agent::{Agent, connect};
+use crate::agents::connection::SharedConnection;
+use crate::agents::subject::subject;
 use crate::campaign::sampling::CampaignSettings;
-use crate::hosts::connection::SharedConnection;
-use crate::hosts::host::{TimerHost, connect};
-use crate::hosts::hosted::subject;
 
+use crate::agents::protocol::AgentTimer;
 use crate::campaign::unless_refused;
-use crate::hosts::protocol::HostedTimer;
-use crate::model::{Family, ReadsBy};
-use crate::rate::{Rate, rate_from_paired_readings, settle_deviation, tightest};
-use crate::trace::Reference;
+use estimators::model::{Family, ReadsBy};
+use estimators::rate::{Rate, rate_from_paired_readings, settle_deviation, tightest};
+use estimators::trace::Reference;
 
 /// Comparisons in a sample; the one with the shortest time between its outer reads is kept.
 const COMPARISONS_PER_SAMPLE: u32 = 9;
@@ -26,7 +26,7 @@ pub(super) struct RateMeasurement {
     connection: SharedConnection,
     /// The kernel clock.
     clock: ComparedClock,
-    /// A clock that no time service adjusts, if the host has another one.
+    /// A clock that no time service adjusts, if the agent has another one.
     third: Option<ComparedClock>,
     /// The corrections of the kernel clock at the samples; `None` if the kernel does not report
     /// them.
@@ -45,7 +45,7 @@ struct ComparedClock {
 }
 
 impl ComparedClock {
-    fn new(connection: &SharedConnection, timer: &HostedTimer) -> Self {
+    fn new(connection: &SharedConnection, timer: &AgentTimer) -> Self {
         Self {
             subject: subject(connection, &timer.id),
             ns_per_tick: timer.ns_per_tick.unwrap_or(1.0),
@@ -83,10 +83,11 @@ impl ComparedClock {
     }
 }
 
-/// Returns the system clock of a host, other than `clock`, that no time service adjusts; the one
+/// Returns the system clock of a agent, other than `clock`, that no time service adjusts; the one
 /// that is read by the system call if there are several.
-fn find_unadjusted<'a>(host: &'a TimerHost, clock: &HostedTimer) -> Option<&'a HostedTimer> {
-    host.timers
+fn find_unadjusted<'a>(agent: &'a Agent, clock: &AgentTimer) -> Option<&'a AgentTimer> {
+    agent
+        .timers
         .iter()
         .filter(|timer| {
             let properties = &timer.properties;
@@ -99,34 +100,34 @@ fn find_unadjusted<'a>(host: &'a TimerHost, clock: &HostedTimer) -> Option<&'a H
 }
 
 impl RateMeasurement {
-    /// Starts the comparison for the reference of a host. `None` if the reference declares its
-    /// unit, or if no kernel clock of the host can be compared with it.
+    /// Starts the comparison for the reference of a agent. `None` if the reference declares its
+    /// unit, or if no kernel clock of the agent can be compared with it.
     ///
     /// # Errors
     /// When the process cannot be started.
     pub(super) fn start(
-        host: &TimerHost,
+        agent: &Agent,
         reference: &Reference,
         settings: &CampaignSettings,
         cpus: &[u32],
     ) -> Answer<Option<Self>> {
-        let find_timer = |id: &str| host.timers.iter().find(|timer| timer.id == id);
+        let find_timer = |id: &str| agent.timers.iter().find(|timer| timer.id == id);
         let has_no_unit =
             find_timer(&reference.id).is_some_and(|counter| counter.ns_per_tick.is_none());
         let Some(clock) = timers::RATE_SOURCES
             .iter()
             .find_map(|id| find_timer(id))
-            .filter(|_| has_no_unit && host.compares)
+            .filter(|_| has_no_unit && agent.compares)
         else {
             return Ok(None);
         };
-        let third = find_unadjusted(host, clock);
+        let third = find_unadjusted(agent, clock);
         let ids: Vec<&str> = [clock]
             .into_iter()
             .chain(third)
             .map(|timer| timer.id.as_str())
             .collect();
-        let connection = connect(host, &ids, None, settings.timeout)?;
+        let connection = connect(agent, &ids, None, settings.timeout)?;
         Ok(Some(Self {
             clock: ComparedClock::new(&connection, clock),
             third: third.map(|third| ComparedClock::new(&connection, third)),

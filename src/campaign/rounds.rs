@@ -7,16 +7,16 @@ use rand::{RngExt, SeedableRng};
 use timers::{Answer, Deadline, Fault, Pinned};
 
 use super::choose::{Purpose, choose_reference};
+use super::contender::Contender;
 use super::sampling::CampaignSettings;
-use super::subject::CampaignSubject;
 use super::unless_interrupted;
-use crate::hosts::host::TimerHost;
-use crate::trace::Reference;
+use crate::agents::agent::Agent;
+use estimators::trace::Reference;
 
 /// The rounds of a campaign, each of which runs a process for some subjects.
 pub(super) struct Rounds<'a, T> {
-    pub hosts: &'a [TimerHost],
-    pub subjects: &'a mut [CampaignSubject<T>],
+    pub agents: &'a [Agent],
+    pub subjects: &'a mut [Contender<T>],
     pub settings: &'a CampaignSettings,
     /// Shows the next step, always when nothing is being measured.
     pub progress: &'a dyn Fn(&str),
@@ -24,29 +24,29 @@ pub(super) struct Rounds<'a, T> {
 }
 
 impl<'a, T> Rounds<'a, T> {
-    /// Finds the reference of each host, and begins the observations of each subject with `empty`.
+    /// Finds the reference of each agent, and begins the observations of each subject with `empty`.
     ///
     /// # Errors
     /// Only [`Fault::Interrupted`].
     pub fn begin(
-        hosts: &'a [TimerHost],
-        subjects: &'a mut [CampaignSubject<T>],
+        agents: &'a [Agent],
+        subjects: &'a mut [Contender<T>],
         settings: &'a CampaignSettings,
         progress: &'a dyn Fn(&str),
         purpose: Purpose,
-        empty: impl Fn(&CampaignSubject<T>, Reference) -> T,
+        empty: impl Fn(&Contender<T>, Reference) -> T,
     ) -> Result<Self, Fault> {
         let mut random = StdRng::seed_from_u64(settings.seed);
-        for (index, host) in hosts.iter().enumerate() {
+        for (index, agent) in agents.iter().enumerate() {
             let mut hosted = subjects
                 .iter_mut()
-                .filter(|subject| subject.host == index)
+                .filter(|subject| subject.agent == index)
                 .peekable();
             if hosted.peek().is_none() {
                 continue;
             }
             progress("calibrating the reference");
-            let found = choose_reference(host, settings, settings.cpu, purpose, &mut random);
+            let found = choose_reference(agent, settings, settings.cpu, purpose, &mut random);
             let found = unless_interrupted(found)?;
             hosted.for_each(|subject| {
                 let reference = found.clone();
@@ -54,7 +54,7 @@ impl<'a, T> Rounds<'a, T> {
             });
         }
         Ok(Self {
-            hosts,
+            agents,
             subjects,
             settings,
             progress,
@@ -76,7 +76,7 @@ impl<'a, T> Rounds<'a, T> {
     pub fn run_process<R>(
         &mut self,
         index: usize,
-        measure: impl FnOnce(&mut CampaignSubject<T>, u64) -> Answer<R>,
+        measure: impl FnOnce(&mut Contender<T>, u64) -> Answer<R>,
     ) -> Result<Option<R>, Fault> {
         let subject = &mut self.subjects[index];
         (self.progress)(&subject.timer.id);
@@ -117,7 +117,7 @@ impl<'a, T> Rounds<'a, T> {
             let has_next = match &deadline {
                 Some(deadline) => {
                     deadline.remaining().is_some()
-                        && self.subjects.iter().any(CampaignSubject::is_measurable)
+                        && self.subjects.iter().any(Contender::is_measurable)
                 }
                 None => number < count,
             };

@@ -4,8 +4,8 @@
 use std::ops::Range;
 use std::time::Duration;
 
-use crate::model::Context;
-use crate::prober::CallsPlan;
+use estimators::model::Context;
+use probe::prober::CallsPlan;
 
 /// Settings of a campaign.
 #[derive(Clone, Copy, Debug)]
@@ -35,7 +35,7 @@ pub struct CampaignPlan {
     /// After the rounds, number of brief processes between two selections of the timers whose
     /// intervals are still too wide.
     pub block: u32,
-    /// Processes for each timer of a host that does not support brief processes.
+    /// Processes for each timer of a agent that does not support brief processes.
     pub without_brief: u32,
     /// Largest number of processes for a timer whose interval is still too wide.
     pub max_processes: u32,
@@ -80,7 +80,7 @@ impl CampaignPlan {
     }
 
     /// Returns the number of processes for a timer before its interval decides about further ones.
-    /// `has_brief` says whether its host supports brief processes.
+    /// `has_brief` says whether its agent supports brief processes.
     pub fn first_processes(&self, has_brief: bool) -> u32 {
         if has_brief {
             self.processes + self.brief
@@ -90,7 +90,7 @@ impl CampaignPlan {
     }
 
     /// Returns the number of processes that measure only this timer. `has_brief` says whether its
-    /// host supports brief processes.
+    /// agent supports brief processes.
     pub fn own_processes(&self, has_brief: bool) -> u32 {
         if has_brief {
             self.processes

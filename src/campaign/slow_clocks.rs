@@ -15,26 +15,26 @@ use rand::SeedableRng;
 use rand::rngs::StdRng;
 use timers::{Answer, Fault};
 
+use crate::agents::agent::{Agent, connect};
+use crate::agents::protocol::AgentTimer;
+use crate::agents::subject::subject;
 use crate::campaign::no_thread;
 use crate::campaign::sampling::CampaignSettings;
-use crate::hosts::host::{TimerHost, connect};
-use crate::hosts::hosted::subject;
-use crate::hosts::protocol::HostedTimer;
-use crate::model::Counted;
-use crate::prober::watch_steps;
-use crate::trace::{Advance, Intervals, Reference};
+use estimators::model::Counted;
+use estimators::trace::{Advance, Differences, Reference};
+use probe::prober::watch_steps;
 
 /// The intervals of a slow timer, and how far it moved while its process slept, if that was
 /// observed.
-pub type SlowResult = Result<(Vec<Intervals>, Option<Advance>), Fault>;
+pub type SlowResult = Result<(Vec<Differences>, Option<Advance>), Fault>;
 
 /// A timer with long steps, and what is needed to measure it.
 #[derive(Clone)]
 pub struct SlowTimer {
     /// The host of the timer.
-    pub host: TimerHost,
+    pub agent: Agent,
     /// The timer.
-    pub timer: HostedTimer,
+    pub timer: AgentTimer,
     /// The reference and its calibration.
     pub reference: Reference,
 }
@@ -48,8 +48,8 @@ impl SlowTimer {
         sleeps: bool,
         seed: u64,
         stop: &AtomicBool,
-    ) -> Answer<(Vec<Intervals>, Advance)> {
-        let connection = connect(&self.host, &[&self.timer.id], cpu, settings.timeout)?;
+    ) -> Answer<(Vec<Differences>, Advance)> {
+        let connection = connect(&self.agent, &[&self.timer.id], cpu, settings.timeout)?;
         let mut clocks = [&self.timer.id, &self.reference.id].map(|id| subject(&connection, id));
         let (slow_ns, mut random) = (settings.plan.calls.slow_ns, StdRng::seed_from_u64(seed));
         let reference = &self.reference;

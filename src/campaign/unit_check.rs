@@ -1,14 +1,14 @@
 //! Checks the unit of a reference with the clocks of the kernel, which the runner (the process of
-//! this program that asks the hosts) reads itself. A wrong unit scales every measured time, and the
-//! other timers of the host need not show it.
+//! this program that asks the agents) reads itself. A wrong unit scales every measured time, and the
+//! other timers of the agent need not show it.
 //!
-//! The runner cannot read these clocks at the same moment as the host reads the reference. The
+//! The runner cannot read these clocks at the same moment as the agent reads the reference. The
 //! runner reads them before and after each reading of the reference, which gives a lower and an
 //! upper bound of the elapsed time. The runner uses a clock that NTP steers and one that NTP does
 //! not steer, because the reference may be like either. A tolerance for the rate of the hardware is
 //! added.
 //!
-//! A clock that moves only while its host works, such as CPU time, cannot be compared with the
+//! A clock that moves only while its agent works, such as CPU time, cannot be compared with the
 //! clocks of the kernel.
 
 use std::fmt;
@@ -16,10 +16,10 @@ use std::time::Duration;
 
 use timers::{Answer, Subject};
 
-use crate::model::MAX_SLEW;
-use crate::statistics::median;
-use crate::text::numbers::time;
-use crate::trace::Reference;
+use estimators::model::MAX_SLEW;
+use estimators::statistics::median;
+use estimators::trace::Reference;
+use reporting::text::numbers::time;
 
 /// Time between the two sets of samples of the reference.
 /// *Judgement*: an error of 20 µs at the ends is then no more than the tolerance.
@@ -74,7 +74,7 @@ impl fmt::Display for WrongUnit {
 
 /// Checks the unit of a calibrated reference. Returns `Ok(true)` if the unit agrees with the clocks
 /// of the kernel, `Ok(false)` if the reference cannot be compared with them, and otherwise what is
-/// wrong. `declared` says whether the host declared that unit.
+/// wrong. `declared` says whether the agent declared that unit.
 ///
 /// # Errors
 /// The errors of the subject.

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 
 use super::OutputArgs;
-use crate::comparison::ChangeCondition;
+use reporting::comparison::ChangeCondition;
 
 /// Arguments of `compare`.
 #[derive(Clone, Debug, Args)]

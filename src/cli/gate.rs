@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 
 use super::{OutputArgs, values};
-use crate::comparison::ChangeCondition;
+use reporting::comparison::ChangeCondition;
 
 /// Arguments of `gate`.
 #[derive(Clone, Debug, Args)]

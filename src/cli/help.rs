@@ -8,7 +8,7 @@ use clap_complete::Shell;
 
 use super::Cli;
 use super::output::{node, with_formats};
-use crate::format::Format;
+use reporting::format::Format;
 
 /// Commands with the output formats that they support.
 type Verbs = &'static [(&'static str, &'static [Format])];

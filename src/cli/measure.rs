@@ -8,9 +8,9 @@ use clap::builder::{StringValueParser, TypedValueParser as _};
 use super::values::parse_share;
 use super::{OutputArgs, values};
 use crate::measure::Instrument;
-use crate::model::Nanos;
 use crate::quantity;
 use crate::selection::native_clock;
+use estimators::model::Nanos;
 
 /// Arguments of `measure`.
 #[derive(Clone, Debug, Args)]

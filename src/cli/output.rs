@@ -8,8 +8,8 @@ use clap::builder::{
 use clap::{Arg, Args, Command, ValueEnum};
 
 use super::values;
-use crate::format::Format;
-use crate::report::is_stdout;
+use reporting::format::Format;
+use reporting::report::is_stdout;
 
 /// The flags that all commands have.
 #[derive(Clone, Debug, Default, Args)]

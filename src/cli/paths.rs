@@ -7,7 +7,7 @@ use clap::error::ErrorKind;
 use clap::{Arg, ArgMatches, Command, Error, ValueHint};
 use timers::os::files::{check_output, identity};
 
-use crate::report::{Baselines, files, is_stdout};
+use reporting::report::{Baselines, files, is_stdout};
 
 /// The flags that name an output file.
 const OUTPUTS: [&str; 4] = ["outputs", "trace", "save", "baseline"];

@@ -7,10 +7,10 @@ use clap::Args;
 use super::OutputArgs;
 use super::runtimes::parse_agent;
 use super::values::parse_share;
-use crate::choice::Language;
-use crate::model::Nanos;
 use crate::quantity;
 use crate::requests::AgentSpec;
+use estimators::model::Nanos;
+use judgement::choice::Language;
 
 /// Arguments of `pick`.
 #[derive(Clone, Debug, Args)]

@@ -6,11 +6,11 @@ use std::time::Duration;
 
 use clap::Args;
 
-use super::{HostArgs, OutputArgs, values};
+use super::{AgentOptions, OutputArgs, values};
 use crate::campaign::sampling::CampaignPlan;
 use crate::platform::frequency::CyclesFrom;
-use crate::report::Detail;
 use crate::requests::RunRequest;
+use reporting::report::Detail;
 
 /// The flags that `probe` and `wait` share.
 #[derive(Clone, Debug, Args)]
@@ -24,9 +24,9 @@ pub struct RunArgs {
     /// Measure more: narrower intervals, rarer quantiles
     #[arg(long)]
     pub thorough: bool,
-    /// The hosts of the timers.
+    /// The agents of the timers.
     #[command(flatten)]
-    pub hosts: HostArgs,
+    pub agents: AgentOptions,
     /// Frequency for converting times to cycles: effective, nominal, or a value as in 2.8GHz
     #[arg(
         long,
@@ -81,7 +81,7 @@ impl RunArgs {
     pub fn request(&self) -> RunRequest {
         let request = RunRequest::of(&self.timers);
         RunRequest {
-            hosts: self.hosts.request(),
+            agents: self.agents.request(),
             seed: self.seed.unwrap_or(request.seed),
             timeout: self.timeout.map(Duration::from_secs),
             cycles: self.cycles,

@@ -7,12 +7,12 @@ use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use timers::agents::{RUNTIMES, runtime};
 
 use super::values::InvalidValue;
-use crate::hosts::browser::BrowserKind;
-use crate::requests::{AgentSpec, HostRequest, RuntimeName};
+use crate::agents::browser::BrowserKind;
+use crate::requests::{AgentRequest, AgentSpec, RuntimeName};
 
-/// Flags that add hosts of timers.
+/// Flags that add agents of timers.
 #[derive(Clone, Debug, Default, Args)]
-pub struct HostArgs {
+pub struct AgentOptions {
     /// Also measure the timers of the agent that this command starts; their ids are NAME:ID
     #[arg(long = "agent", value_name = "[NAME=]COMMAND ARG…", value_parser = parse_agent)]
     pub agents: Vec<AgentSpec>,
@@ -36,11 +36,11 @@ fn runtime_parser() -> impl TypedValueParser<Value = RuntimeName> {
         .map(|name| runtime(&name).map_or(RuntimeName::All, RuntimeName::One))
 }
 
-impl HostArgs {
+impl AgentOptions {
     /// The request of these flags.
     #[must_use]
-    pub fn request(&self) -> HostRequest {
-        HostRequest {
+    pub fn request(&self) -> AgentRequest {
+        AgentRequest {
             agents: self.agents.clone(),
             runtimes: self.runtimes.clone(),
         }

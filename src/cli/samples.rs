@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 
 use super::OutputArgs;
-use crate::durations::TimeUnit;
+use reporting::durations::TimeUnit;
 
 /// Arguments of `samples`.
 #[derive(Clone, Debug, Args)]

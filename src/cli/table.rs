@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use clap::Args;
 
 use super::OutputArgs;
-use crate::fields::{Field, Kind};
-use crate::tabulation::{ColumnName, RowOf, TableChoice};
+use reporting::fields::{Field, Kind};
+use reporting::tabulation::{ColumnName, RowOf, TableChoice};
 
 /// Arguments of `table`.
 #[derive(Clone, Debug, Args)]

@@ -1,7 +1,7 @@
 use super::{Cli, CompareArgs, ProbeArgs, Verb};
-use crate::format::Format;
 use crate::platform::frequency::CyclesFrom;
 use clap::CommandFactory;
+use reporting::format::Format;
 use std::path::PathBuf;
 
 fn parse(words: &[&str]) -> Result<Verb, clap::Error> {
@@ -38,7 +38,7 @@ fn agents_are_split_as_by_a_shell() {
         ("/opt/a=b/run", None, "/opt/a=b/run"),
     ] {
         let run = probe(&["--agent", text]).run;
-        let agent = &run.hosts.agents[0];
+        let agent = &run.agents.agents[0];
         assert_eq!(
             (agent.name.as_deref(), &*agent.command.join("|")),
             (name, command)

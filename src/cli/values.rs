@@ -4,8 +4,8 @@ use std::borrow::Cow;
 use std::ops::RangeInclusive;
 
 use crate::quantity::{self, QuantityError};
-use crate::report::is_baseline_name;
-use crate::text::plain;
+use reporting::report::is_baseline_name;
+use reporting::text::plain;
 
 /// Why the value of a flag is invalid.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

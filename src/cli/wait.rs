@@ -9,10 +9,10 @@ use timers::os::Policy;
 
 use super::RunArgs;
 use super::values::{self, InvalidValue};
-use crate::campaign::subject::Placement;
-use crate::model::Nanos;
+use crate::campaign::contender::Placement;
 use crate::quantity;
 use crate::requests::WaitRequest;
+use estimators::model::Nanos;
 
 /// Arguments of `wait`.
 #[derive(Clone, Debug, Args)]

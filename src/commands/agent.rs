@@ -3,10 +3,10 @@
 use std::io::{self, BufReader, ErrorKind};
 
 use super::{CommandError, failed, usage};
+use crate::agents::serve::serve;
 use crate::cli::AgentArgs;
-use crate::hosts::serve::serve;
-use crate::report::StandardOutput;
 use crate::selection::select;
+use reporting::report::StandardOutput;
 
 /// Serves requests until the input ends or the output is closed.
 ///

@@ -5,12 +5,12 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use super::{CommandResult, emit, failed, machine_document, prepare_outputs, probe, wait};
-use crate::assessment::{ClockAnswer, WAIT_NS};
 use crate::campaign::sampling::CampaignPlan;
 use crate::cli::AnswerArgs;
-use crate::model::Report;
-use crate::report::read;
 use crate::requests::{RunRequest, WaitRequest};
+use estimators::model::Report;
+use judgement::assessment::{ClockAnswer, WAIT_NS};
+use reporting::report::read;
 
 /// The ids of the measured sleep primitives. Timer slack delays the first but not the second.
 const WAITS: [&str; 2] = ["nanosleep", "timerfd"];

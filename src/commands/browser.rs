@@ -4,9 +4,9 @@
 use std::io::{self, BufReader};
 
 use super::{CommandResult, failed};
+use crate::agents::browser::{BrowserAgent, serve};
 use crate::cli::BrowserArgs;
-use crate::hosts::browser::{BrowserHost, serve};
-use crate::report::StandardOutput;
+use reporting::report::StandardOutput;
 
 /// Relays messages until the input ends.
 ///
@@ -18,13 +18,13 @@ pub fn run(args: &BrowserArgs) -> CommandResult {
         program,
         folder,
     } = args.clone();
-    let host = BrowserHost {
+    let agent = BrowserAgent {
         kind,
         program,
         folder,
     };
     serve(
-        &host,
+        &agent,
         Box::new(BufReader::new(io::stdin())),
         &mut StandardOutput,
     )

@@ -8,11 +8,11 @@ use serde::Serialize;
 
 use super::{CommandError, CommandResult, failed, probe, report_unreadable, usage};
 use crate::campaign::sampling::CampaignPlan;
-use crate::comparison::{ChangeCondition, Comparison, Decision, platform_changes};
-use crate::model::{Assessment, Report};
-use crate::report::{Baselines, Collection, ReportFile};
 use crate::requests::{ProbeRequest, RunRequest};
 use crate::selection::select;
+use estimators::model::{Assessment, Report};
+use reporting::comparison::{ChangeCondition, Comparison, Decision, platform_changes};
+use reporting::report::{Baselines, Collection, ReportFile};
 
 /// The exit status if it is unknown whether a condition holds.
 pub(super) const UNDECIDED: u8 = 4;

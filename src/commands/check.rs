@@ -13,16 +13,16 @@ use super::{
     CommandResult, Outputs, emit, failed, files, machine_document, prepare_outputs,
     report_unreadable,
 };
-use crate::assessment::judge_fit;
 use crate::cli::CheckArgs;
-use crate::document::Document;
-use crate::findings::Facts;
-use crate::findings::machine::{PortableRead, judge};
-use crate::model::{Assessment, Finding, Fit, Frequency, Platform, Severity};
 use crate::platform::portable_read;
-use crate::report::{Collection, Detail, machine, read};
 use crate::runs::watch_machine;
-use crate::text::counted;
+use estimators::findings::Facts;
+use estimators::findings::machine::{PortableRead, judge};
+use estimators::model::{Assessment, Finding, Fit, Frequency, Platform, Severity};
+use judgement::assessment::judge_fit;
+use reporting::document::Document;
+use reporting::report::{Collection, Detail, machine, read};
+use reporting::text::counted;
 
 /// Time in which the C library's clocks are compared with the system calls.
 /// *Judgement*: a rate is then known to some parts per million.

@@ -7,8 +7,8 @@ use super::changes::{Judgement, read};
 use super::{CommandResult, emit, prepare_outputs, usage};
 use crate::campaign::sampling::CampaignPlan;
 use crate::cli::CompareArgs;
-use crate::document::Document;
 use crate::messages::print_message;
+use reporting::document::Document;
 
 /// Runs the command. Returns `true` if no condition holds.
 ///

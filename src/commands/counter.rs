@@ -5,15 +5,15 @@ use std::io::Write;
 use serde::Serialize;
 
 use super::{CommandResult, emit, failed, machine_document, prepare_outputs, probe};
+use crate::agents::children::with_remedy;
 use crate::campaign::sampling::CampaignPlan;
 use crate::cli::CheckArgs;
-use crate::findings::counter::{COUNTER, Counter};
-use crate::findings::{Facts, apply};
-use crate::hosts::children::with_remedy;
-use crate::model::{Assessment, Finding, Interval, Severity};
 use crate::requests::{ProbeRequest, RunRequest};
 use crate::selection::is_available;
-use crate::trace::Pair;
+use estimators::findings::counter::{COUNTER, Counter};
+use estimators::findings::{Facts, apply};
+use estimators::model::{Assessment, Estimate, Finding, Severity};
+use estimators::trace::Pair;
 
 /// The document of `check --counter`.
 #[derive(Serialize)]
@@ -22,7 +22,7 @@ struct CounterDocument<'a> {
     counter: &'static str,
     verdict: &'static str,
     /// The rate in hertz.
-    hz: Option<Interval>,
+    hz: Option<Estimate>,
     declared_hz: Option<f64>,
     /// The largest possible difference between the counters of two CPUs, in nanoseconds.
     apart_ns: Option<f64>,

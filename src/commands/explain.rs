@@ -10,11 +10,11 @@ use serde::Serialize;
 use self::terms::TERMS;
 use super::{CommandError, CommandResult, emit, prepare_outputs, usage};
 use crate::cli::ExplainArgs;
-use crate::document::{Document, FindingText};
-use crate::fields::{Field, fields};
-use crate::findings::{in_words, rules};
 use crate::selection::nearest;
-use crate::text::without_unit;
+use estimators::findings::{in_words, rules};
+use reporting::document::{Document, FindingText};
+use reporting::fields::{Field, fields};
+use reporting::text::without_unit;
 
 /// The JSON document of `explain`.
 #[derive(Default, Serialize)]

@@ -8,13 +8,13 @@ use super::{
     CommandError, CommandResult, Outputs, common, emit, failed, prepare_outputs, write_files,
 };
 use crate::cli::RunArgs;
-use crate::fields::all_rows;
-use crate::format::json;
 use crate::messages::{is_quiet, print_message};
-use crate::model::{Report, Status};
-use crate::recording::Recording;
-use crate::report::{Archive, Baselines, WholeFile, is_stdout};
+use crate::recording::TraceFile;
 use crate::runs::{FinishedRun, RunError};
+use estimators::model::{Report, Status};
+use reporting::fields::all_rows;
+use reporting::format::json;
+use reporting::report::{Archive, Baselines, WholeFile, is_stdout};
 
 /// The output files of a run. They are checked before anything is measured, and written before the
 /// report is printed, so that no result is lost if standard output is closed.
@@ -100,7 +100,7 @@ impl Files {
     /// When the report cannot be computed, or a file cannot be written.
     fn finish(
         self,
-        recording: &Recording,
+        recording: &TraceFile,
         args: &RunArgs,
         are_named: bool,
         output: &mut dyn Write,

@@ -6,9 +6,9 @@ use super::changes::{Judgement, UNDECIDED, read, seconds};
 use super::{CommandError, CommandResult, emit, prepare_outputs};
 use crate::campaign::sampling::CampaignPlan;
 use crate::cli::GateArgs;
-use crate::document::Document;
-use crate::model::Assessment;
-use crate::text::counted;
+use estimators::model::Assessment;
+use reporting::document::Document;
+use reporting::text::counted;
 
 /// Runs the command. Returns `true` if no condition holds.
 ///

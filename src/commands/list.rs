@@ -6,14 +6,14 @@ use indexmap::IndexMap;
 use serde::Serialize;
 
 use super::{CommandResult, emit, prepare_outputs};
+use crate::agents::protocol::{Op, answers};
 use crate::cli::ListArgs;
-use crate::document::Document;
-use crate::hosts::protocol::{Op, answers};
-use crate::model::Timer;
 use crate::requests::RunRequest;
 use crate::selection::{MissingTimer, Offers, Selection, SelectionError, is_for_other_systems};
-use crate::table::{Table, TableColumn};
-use crate::text::numbers::short_time;
+use estimators::model::Timer;
+use reporting::document::Document;
+use reporting::table::{Table, TableColumn};
+use reporting::text::numbers::short_time;
 
 /// The purpose of a timer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -92,7 +92,7 @@ impl Listed {
 pub fn run(args: &ListArgs, output: &mut dyn Write) -> CommandResult<bool> {
     let outputs = prepare_outputs(&args.output)?;
     let run = RunRequest {
-        hosts: args.hosts.request(),
+        agents: args.agents.request(),
         ..RunRequest::of(&args.timers)
     };
     let offers = Offers::gather(&run, None, true)?;
@@ -107,9 +107,9 @@ pub fn run(args: &ListArgs, output: &mut dyn Write) -> CommandResult<bool> {
 
 /// The timers of a selection, clocks first.
 fn list(selection: &Selection) -> Vec<Listed> {
-    let usable = selection.usable.iter().map(|(host, timer)| {
+    let usable = selection.usable.iter().map(|(agent, timer)| {
         let kind = TimerKind::from_ops(&timer.ops);
-        Listed::usable(selection.names[*host].timer(timer.clone()), kind)
+        Listed::usable(selection.names[*agent].timer(timer.clone()), kind)
     });
     let missing = selection.missing.iter();
     let missing =

@@ -8,24 +8,24 @@ use std::io::Write;
 use serde::Serialize;
 
 use super::{CommandResult, emit, failed, measure_worker, prepare_outputs, probe, usage};
-use crate::choice::clock_figures::DRIFT;
-use crate::choice::{ClockFigures, clock_row};
 use crate::cli::MeasureArgs;
-use crate::document::Document;
 use crate::measure::operations::{self, BuiltIn};
 use crate::measure::worker::{WorkerOutcome, WorkerRequest};
 use crate::measure::{Goal, Instrument, MeasuredOperation};
 use crate::messages::{Progress, print_message};
-use crate::model::{Assessment, Counted, Platform, Report};
-use crate::report::machine::in_a_line;
-use crate::report::read;
 use crate::requests::{ProbeRequest, RunRequest};
 use crate::runs::choose_cpu;
 use crate::selection::{nearest, select};
-use crate::table::Notation::{self, Count, Fixed, Significant, Time};
-use crate::table::{CellValue, Table, TableColumn};
-use crate::text::clipped;
-use crate::text::numbers::{percent, time};
+use estimators::model::{Assessment, Counted, Platform, Report};
+use judgement::choice::clock_figures::DRIFT;
+use judgement::choice::{ClockFigures, clock_row};
+use reporting::document::Document;
+use reporting::report::machine::in_a_line;
+use reporting::report::read;
+use reporting::table::Notation::{self, Count, Fixed, Significant, Time};
+use reporting::table::{CellValue, Table, TableColumn};
+use reporting::text::clipped;
+use reporting::text::numbers::{percent, time};
 
 /// Runs the command. Returns `true` if every operation or the command could be measured.
 ///

@@ -6,8 +6,8 @@ use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use super::{CommandError, CommandResult, failed, usage};
-use crate::hosts::children;
-use crate::hosts::tool::{ToolError, run_to_end};
+use crate::agents::children;
+use crate::agents::tool::{ToolError, run_to_end};
 use crate::measure::worker::{WorkerOutcome, WorkerRequest, answer};
 
 /// Time allowed beyond three times the time limit, for starting the process and finishing the

@@ -32,15 +32,15 @@ use anstream::{AutoStream, ColorChoice};
 
 use serde::Serialize;
 
-use crate::format::{Format, Render, Style, repeated_answer};
+use reporting::format::{Format, Render, Style, repeated_answer};
 
 use crate::cli::{Colour, CommonArgs, OutputArgs, OutputFile};
-use crate::document::Document;
 use crate::messages::{be_quiet, has_ascii_locale, is_quiet, print_message};
-use crate::report::{OutputError, WholeFile};
 use crate::runs::RunError;
 use crate::selection::SelectionError;
-use crate::text::{ascii, date_time};
+use reporting::document::Document;
+use reporting::report::{OutputError, WholeFile};
+use reporting::text::{ascii, date_time};
 
 /// Longest time from a signal to the end of the program, in which it ends all child processes, or
 /// `watch` writes its last lines.

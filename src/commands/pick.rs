@@ -8,21 +8,21 @@ use serde::Serialize;
 use timers::agents::RUNTIMES;
 
 use super::{CommandResult, emit, failed, prepare_outputs, probe, usage};
-use crate::assessment::figures_in_words;
-use crate::choice::plan::percent;
-use crate::choice::runtime::find_host;
-use crate::choice::snippet::{Wanted, snippet};
-use crate::choice::wait_snippet::wait_snippet;
-use crate::choice::waits::RankedWait;
-use crate::choice::{Choice, Language, RankedClock, Requirement, choose, clock_row};
 use crate::cli::PickArgs;
-use crate::document::Document;
-use crate::fields::conditions_in_words;
-use crate::format::{Format, Render, Style};
-use crate::model::{Nanos, Report, value_of};
-use crate::report::read;
-use crate::requests::{HostRequest, ProbeRequest, RunRequest, RuntimeName};
-use crate::text::numbers::{rate, significant, time, trimmed};
+use crate::requests::{AgentRequest, ProbeRequest, RunRequest, RuntimeName};
+use estimators::model::{Nanos, Report, value_of};
+use judgement::assessment::figures_in_words;
+use judgement::choice::recipe::percent;
+use judgement::choice::runtime::find_host;
+use judgement::choice::snippet::{Wanted, snippet};
+use judgement::choice::wait_snippet::wait_snippet;
+use judgement::choice::waits::RankedWait;
+use judgement::choice::{Choice, Language, RankedClock, Requirement, choose, clock_row};
+use reporting::document::Document;
+use reporting::fields::conditions_in_words;
+use reporting::format::{Format, Render, Style};
+use reporting::report::read;
+use reporting::text::numbers::{rate, significant, time, trimmed};
 
 /// Number of other timers that are listed after the picked one without --all: with the code, an
 /// answer fits on a screen.
@@ -183,15 +183,15 @@ fn candidates(args: &PickArgs, runtime: Option<&str>) -> CommandResult<RunReques
             known.join(", ")
         ))
     };
-    let host = named.map(|name| find_host(name).ok_or_else(unknown));
-    let host = host.transpose()?.map(RuntimeName::One);
-    let is_hosted = host.is_some() || !args.agents.is_empty();
-    let hosts = HostRequest {
+    let agent = named.map(|name| find_host(name).ok_or_else(unknown));
+    let agent = agent.transpose()?.map(RuntimeName::One);
+    let is_hosted = agent.is_some() || !args.agents.is_empty();
+    let agents = AgentRequest {
         agents: args.agents.clone(),
-        runtimes: host.into_iter().collect(),
+        runtimes: agent.into_iter().collect(),
     };
     Ok(RunRequest {
-        hosts,
+        agents,
         ..RunRequest::of(is_hosted.then_some("*:*"))
     })
 }

@@ -3,15 +3,15 @@
 
 use std::io::{self, Write};
 
-use crate::format::{Format, Render, Style};
+use reporting::format::{Format, Render, Style};
 
-use crate::assessment::sentences;
-use crate::document::{Document, FindingText};
-use crate::fields::all_rows;
-use crate::model::{Finding, Report, Severity};
-use crate::page;
-use crate::report::machine::{self, name};
-use crate::report::{Detail, document, facts};
+use estimators::model::{Finding, Report, Severity};
+use judgement::assessment::sentences;
+use reporting::document::{Document, FindingText};
+use reporting::fields::all_rows;
+use reporting::page;
+use reporting::report::machine::{self, name};
+use reporting::report::{Detail, document, facts};
 
 /// The largest number of named timers that are printed in detail; more are compared in a table.
 /// *Judgement*.

@@ -6,10 +6,10 @@ use std::io::Write;
 
 use super::{CommandResult, files};
 use crate::cli::ProbeArgs;
-use crate::model::Report;
 use crate::requests::{ProbeRequest, RunRequest};
 use crate::runs;
 use crate::selection::is_available;
+use estimators::model::Report;
 
 /// The ids of the clocks among which the one that is recommended is: the portable clocks, and the CPU
 /// counter with a fence and without.

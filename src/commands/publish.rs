@@ -6,9 +6,9 @@ use super::{CommandResult, failed};
 use crate::cli::PublishArgs;
 use crate::messages::Progress;
 use crate::messages::print_message;
-use crate::page::site;
-use crate::report::files;
-use crate::text::counted;
+use reporting::page::site;
+use reporting::report::files;
+use reporting::text::counted;
 
 /// Runs the command. Returns `true` if all reports could be read.
 ///

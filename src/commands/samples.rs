@@ -5,13 +5,13 @@ use std::io::Write;
 use serde::Serialize;
 
 use super::{CommandResult, emit, failed, prepare_outputs};
-use crate::choice::plan::percent;
 use crate::cli::SamplesArgs;
-use crate::document::Document;
-use crate::durations::{DurationSeries, read};
 use crate::messages::print_message;
-use crate::samples::{JudgedDurations, judge};
-use crate::text::numbers::{rate, significant, time};
+use judgement::choice::recipe::percent;
+use judgement::samples::{JudgedDurations, judge};
+use reporting::document::Document;
+use reporting::durations::{DurationSeries, read};
+use reporting::text::numbers::{rate, significant, time};
 
 /// The JSON document of `samples`.
 #[derive(Serialize)]

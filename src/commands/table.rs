@@ -5,9 +5,9 @@ use std::path::PathBuf;
 
 use super::{CommandResult, emit, prepare_outputs, report_unreadable, usage, write_files};
 use crate::cli::TableArgs;
-use crate::format::Format;
 use crate::messages::print_message;
-use crate::tabulation::{AllColumns, ColumnName, Tabulation};
+use reporting::format::Format;
+use reporting::tabulation::{AllColumns, ColumnName, Tabulation};
 
 /// Runs the command. Returns `true` if all files could be read.
 ///

@@ -4,9 +4,9 @@ use std::io::Write;
 
 use super::{CommandResult, files};
 use crate::cli::WaitArgs;
-use crate::model::Report;
 use crate::requests::WaitRequest;
 use crate::runs;
+use estimators::model::Report;
 
 /// Runs the command. Returns `true` if all timers given by name could be measured.
 ///

@@ -12,18 +12,18 @@ use std::thread;
 use timers::os::signals;
 
 use super::{CommandError, CommandResult, Outputs, date, failed, prepare_outputs};
+use crate::agents::children::with_remedy;
 use crate::cli::WatchArgs;
-use crate::format::Format;
-use crate::hosts::children::with_remedy;
-use crate::input::{self, MAX_REPORT_BYTES};
 use crate::messages::{in_locale, print_message};
 use crate::platform::{Root, clock_source};
-use crate::report::{append, parse_line};
-use crate::text::numbers::short_time;
-use crate::text::{date_time, plain};
-use crate::watching::log::{self, Begin, End, LogLine};
-use crate::watching::{Judge, describe};
 use clocks::Clocks;
+use judgement::watching::log::{self, Begin, End, LogLine};
+use judgement::watching::{Judge, describe};
+use reporting::format::Format;
+use reporting::input::{self, MAX_REPORT_BYTES};
+use reporting::report::{append, parse_line};
+use reporting::text::numbers::short_time;
+use reporting::text::{date_time, plain};
 
 /// Nanoseconds between two readings of the clock source and the steal time, which take longer than
 /// those of the clocks. *Judgement*.

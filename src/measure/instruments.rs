@@ -9,11 +9,11 @@ use super::interference::WindowWatch;
 use super::summary::{CallSample, mean_valid_ns};
 use super::trial::{Goal, Trial, TrialError, TrialResult};
 use super::window::TimedOperation;
-use crate::choice::clock_figures::DRIFT;
-use crate::choice::plan::plan_mean;
-use crate::choice::{Budget, ClockFigures, MeasuringPlan, PlanMethod, Requirement};
-use crate::model::Nanos;
-use crate::text::numbers::time;
+use estimators::model::Nanos;
+use judgement::choice::clock_figures::DRIFT;
+use judgement::choice::recipe::plan_mean;
+use judgement::choice::{Budget, ClockFigures, Recipe, RecipeMethod, Requirement};
+use reporting::text::numbers::time;
 
 /// The method by which an operation is measured.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ValueEnum)]
@@ -142,7 +142,7 @@ fn measure_edge_crossing(trial: &mut Trial) -> TrialResult {
     let call_ns = estimate_call_ns(trial, &mut random)?;
     let groups = u64::from(trial.goal.samples.max(2));
     let plan = plan_single_calls(trial, call_ns)?;
-    let PlanMethod::Mean { requests } = plan.method else {
+    let RecipeMethod::Mean { requests } = plan.method else {
         return Err(TrialError::clock_did_not_move());
     };
     let calls_per_group = requests.div_ceil(groups);
@@ -189,7 +189,7 @@ fn planned_ns(call_ns: f64) -> f64 {
 
 /// Plans how many calls, and as many empty intervals, edge-crossing needs for a call of about `call_ns`
 /// nanoseconds.
-fn plan_single_calls(trial: &Trial, call_ns: f64) -> Result<MeasuringPlan, TrialError> {
+fn plan_single_calls(trial: &Trial, call_ns: f64) -> Result<Recipe, TrialError> {
     /// Largest error of a result.
     /// *Chance*: that of the mean of intervals of which thirty cross an edge.
     const MAX_ROUGH_ERROR: f64 = 0.36;

@@ -5,7 +5,7 @@
 //! [`black_box`](std::hint::black_box), so that the compiler does not remove the calls; the closure
 //! should pass its inputs through it for the same reason. The number of calls in a batch depends on
 //! the clock: a coarse clock needs longer batches for the same error. The interval of the result
-//! includes the error of the clock ([`Budget`](crate::choice::Budget)) and the variation of the
+//! includes the error of the clock ([`Budget`](judgement::choice::Budget)) and the variation of the
 //! samples.
 
 pub mod allocations;

@@ -2,11 +2,11 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::choice::Budget;
-use crate::model::Interval;
-use crate::statistics::{
+use estimators::model::Estimate;
+use estimators::statistics::{
     CONFIDENCE, mean, median_interval, quantile, sorted, standard_deviation, student_quantile,
 };
+use judgement::choice::Budget;
 
 /// The result of one window, or of a group of windows.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -26,10 +26,10 @@ pub struct MeasuredOperation {
     pub calls: u64,
     /// Mean duration of a call in the undisturbed samples, in nanoseconds. Its interval includes
     /// the error of the clock and the variation of the samples.
-    pub mean_ns: Interval,
+    pub mean_ns: Estimate,
     /// Median of the undisturbed samples, in nanoseconds per call; without an interval if there are
     /// too few samples.
-    pub median_ns: Interval,
+    pub median_ns: Estimate,
     /// Standard deviation of the undisturbed samples, in nanoseconds per call; `None` for a single
     /// sample.
     pub deviation_ns: Option<f64>,
@@ -77,8 +77,8 @@ impl MeasuredOperation {
         let median_ns = quantile(&ranked, 0.5)?;
         Some(Self {
             calls,
-            mean_ns: Interval::with_ends(mean_ns, Some(ends)),
-            median_ns: Interval::with_ends(median_ns, median_interval(&ranked, CONFIDENCE)),
+            mean_ns: Estimate::with_ends(mean_ns, Some(ends)),
+            median_ns: Estimate::with_ends(median_ns, median_interval(&ranked, CONFIDENCE)),
             deviation_ns,
             min_ns: *ranked.first()?,
             max_ns: *ranked.last()?,

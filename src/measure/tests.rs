@@ -9,7 +9,7 @@ use super::window::ClockAndOperation;
 use super::{
     Clock, Goal, Instrument, MeasuredOperation, Operation, TrialError, WithSetUp, instruments,
 };
-use crate::choice::ClockFigures;
+use judgement::choice::ClockFigures;
 
 /// A clock in virtual time: it moves in steps and costs a little.
 #[derive(Clone)]

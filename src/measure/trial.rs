@@ -10,10 +10,10 @@ use timers::Deadline;
 use super::interference::WindowWatch;
 use super::summary::{CallSample, MeasuredOperation};
 use super::window::TimedOperation;
-use crate::choice::clock_figures::{DRIFT, FENCE_NS};
-use crate::choice::{Budget, ClockFigures};
-use crate::statistics::mean_without_highest;
-use crate::text::numbers::time;
+use estimators::statistics::mean_without_highest;
+use judgement::choice::clock_figures::{DRIFT, FENCE_NS};
+use judgement::choice::{Budget, ClockFigures};
+use reporting::text::numbers::time;
 
 /// The goal of a measurement: its error, number of samples and time limit.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]

@@ -10,7 +10,7 @@ use super::operations;
 use super::summary::MeasuredOperation;
 use super::trial::Goal;
 use super::window::open_timed;
-use crate::choice::ClockFigures;
+use judgement::choice::ClockFigures;
 
 /// A measurement to be made.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 pub use progress::Progress;
 
-use crate::text::{ascii, plain, shortened};
+use reporting::text::{ascii, plain, shortened};
 
 static IS_QUIET: AtomicBool = AtomicBool::new(false);
 

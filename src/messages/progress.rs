@@ -30,7 +30,7 @@ impl Progress {
     /// Shows the name of the current step.
     pub fn show_step(&self, name: &str) {
         if let Some(bar) = &self.0 {
-            bar.set_message(in_locale(crate::text::plain(name)));
+            bar.set_message(in_locale(reporting::text::plain(name)));
         }
     }
 

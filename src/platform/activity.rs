@@ -1,7 +1,7 @@
 //! Reads what the kernel counts while the machine runs: CPU time and load (proc(5)).
 
 use super::Root;
-use crate::model::Load;
+use estimators::model::Load;
 
 /// Maximum number of bytes read from `/proc/stat`. The file grows with the number of CPUs, which
 /// come first with about 80 bytes each, and of interrupt sources; the total number of interrupts

@@ -4,7 +4,7 @@
 //! [control groups version 2]: https://docs.kernel.org/admin-guide/cgroup-v2.html
 
 use super::Root;
-use crate::model::{CpuQuota, Limits, TimeNamespace};
+use estimators::model::{CpuQuota, Limits, TimeNamespace};
 
 /// The folder of the outermost visible group.
 const GROUPS: &str = "/sys/fs/cgroup";

@@ -20,7 +20,7 @@
 
 use super::root::{cpu_count, format_cpus, parse_cpus};
 use super::{Root, cpu_arm};
-use crate::model::{CoreKind, Cpu};
+use estimators::model::{CoreKind, Cpu};
 
 const CPUS: &str = "/sys/devices/system/cpu";
 

@@ -3,7 +3,7 @@
 
 use timers::clock_sources::TIME_STAMP_COUNTER;
 
-use crate::model::Tsc;
+use estimators::model::Tsc;
 
 /// The declared properties of the counter. The kernel's flags are preferred, because the kernel
 /// knows models of processors; CPUID is used if `/proc` is missing. A flag counts as missing only

@@ -2,7 +2,7 @@
 
 use super::root::{cpu_count, field, format_cpus, parse_cpus};
 use super::{Root, cores, cpu_arm};
-use crate::model::Cpu;
+use estimators::model::Cpu;
 
 /// Bytes read of `/proc/cpuinfo`: the first record is enough, and reading the whole file may take
 /// long, because the kernel queries the frequency of every CPU.

@@ -3,7 +3,7 @@
 
 use super::Root;
 use super::root::field;
-use crate::model::Cpu;
+use estimators::model::Cpu;
 
 /// Implementer codes with their names (Arm Architecture Reference Manual, MIDR_EL1.Implementer), each
 /// with its parts: number and name (MIDR_EL1.PartNum in technical reference manuals; Linux,

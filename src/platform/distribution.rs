@@ -1,7 +1,7 @@
 //! Identifies the operating system's distribution.
 
 use super::Root;
-use crate::model::Os;
+use estimators::model::Os;
 
 /// Identifies the operating system.
 pub fn os(root: &Root) -> Os {

@@ -10,7 +10,7 @@ use timers::clock_sources::BOOT_PARAMETERS;
 use timers::os::{Discipline, KernelName, Trim};
 
 use super::Root;
-use crate::model::{ClockSource, Kernel, Ntp};
+use estimators::model::{ClockSource, Kernel, Ntp};
 
 const CLOCKSOURCE_FOLDER: &str = "/sys/devices/system/clocksource/clocksource0";
 /// Plausible timer interrupt rates, in hertz: CONFIG_HZ is between 24 and 1200 (Linux,

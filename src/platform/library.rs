@@ -4,9 +4,9 @@ use std::time::Duration;
 
 use timers::os::library::{CALLS_DIRECTLY, CLOCKS, read_by_call};
 
-use crate::findings::machine::PortableRead;
-use crate::model::{LibraryClock, Platform};
-use crate::rate::library::{Bracket, compare};
+use estimators::findings::machine::PortableRead;
+use estimators::model::{LibraryClock, Platform};
+use estimators::rate::library::{Bracket, compare};
 
 /// Readings of a clock, and its unit in nanoseconds; none if the system call fails. Or the reason
 /// why the C library fails.

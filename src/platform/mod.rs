@@ -23,8 +23,8 @@ mod tests;
 mod throttling;
 mod waiting;
 
-use crate::model::{ClockSource, Platform};
-use crate::text::cleaned;
+use estimators::model::{ClockSource, Platform};
+use reporting::text::cleaned;
 
 pub use activity::stolen_ns;
 pub use kernel::ntp;

@@ -7,9 +7,9 @@ use std::path::Path;
 use proptest::prelude::*;
 
 use super::{Root, identify, identify_at};
-use crate::findings::Facts;
-use crate::findings::machine;
-use crate::model::{Finding, Platform, Severity};
+use estimators::findings::Facts;
+use estimators::findings::machine;
+use estimators::model::{Finding, Platform, Severity};
 
 /// A laptop on which everything is as its owner left it.
 const LAPTOP: [(&str, &str); 21] = [

@@ -8,7 +8,7 @@
 use timers::os::scheduling;
 
 use super::Root;
-use crate::model::{IdleState, Waiting};
+use estimators::model::{IdleState, Waiting};
 
 /// Maximum number of idle states of a CPU (CPUIDLE_STATE_MAX is 10).
 const MAX_IDLE_STATES: u32 = 64;

@@ -1,5 +1,5 @@
 use super::{parse_frequency, parse_rate, parse_time};
-use crate::model::{Hertz, Nanos};
+use estimators::model::{Hertz, Nanos};
 use proptest::prelude::*;
 
 #[test]

@@ -11,14 +11,14 @@ use flate2::bufread::MultiGzDecoder;
 use flate2::write::GzEncoder;
 use serde::Deserialize;
 
-use super::{Recording, SCHEMA};
-use crate::model::WaitConditions;
-use crate::text::{CleanStrings, json_error};
-use crate::trace::Reference;
+use super::{SCHEMA, TraceFile};
+use estimators::model::WaitConditions;
+use estimators::trace::Reference;
+use reporting::text::{CleanStrings, json_error};
 
 /// The reason why a recording could not be read, and what to do about it.
 #[derive(Debug, thiserror::Error)]
-pub enum RecordingError {
+pub enum TraceFileError {
     /// The bytes cannot be decompressed.
     #[error(
         "'{0}' is not a trace, or a damaged one: {1}; write it again with `timermeter probe --trace`"
@@ -70,7 +70,7 @@ struct AnySchema {
     schema: Option<String>,
 }
 
-impl Recording {
+impl TraceFile {
     /// Returns the compressed bytes of the file.
     pub fn pack(&self) -> io::Result<Vec<u8>> {
         // The JSON consists of millions of short writes, and each write to the compressor clears
@@ -87,10 +87,10 @@ impl Recording {
     ///
     /// # Errors
     /// When the bytes are not a recording of this version.
-    pub fn unpack(bytes: &[u8], name: &str) -> Result<Self, RecordingError> {
+    pub fn unpack(bytes: &[u8], name: &str) -> Result<Self, TraceFileError> {
         let describe_error = |error: serde_json::Error| match error.is_io() {
-            true => RecordingError::Damaged(name.into(), error.into()),
-            false => RecordingError::Malformed {
+            true => TraceFileError::Damaged(name.into(), error.into()),
+            false => TraceFileError::Malformed {
                 name: name.into(),
                 message: json_error(&error),
                 line: error.line(),
@@ -110,7 +110,7 @@ impl Recording {
                 serde_json::from_reader(unpacking_reader(bytes)).map_err(describe_error)?;
             let found = any.schema.unwrap_or_else(|| "none".into());
             if found != SCHEMA {
-                return Err(RecordingError::Version(name.into(), found));
+                return Err(TraceFileError::Version(name.into(), found));
             }
         }
         let mut recording = read.map_err(describe_error)?;
@@ -118,7 +118,7 @@ impl Recording {
         recording.waits.retain(|one| !is_loaded(&one.conditions));
         (recording.periods).retain(|one| !is_loaded(&one.conditions));
         match recording.inconsistency() {
-            Some(what) => Err(RecordingError::Inconsistent(name.into(), what)),
+            Some(what) => Err(TraceFileError::Inconsistent(name.into(), what)),
             None => Ok(recording),
         }
     }

@@ -8,25 +8,25 @@ mod waits;
 
 use serde::{Deserialize, Serialize};
 
-use crate::assessment::assess;
-use crate::findings::{CLOCKS, Facts, RUN, apply};
-use crate::model::{
-    self, Assessment, Family, Hertz, Interval, Outcome, Platform, Provenance, Report, Settings,
+use crate::platform::frequency::{CyclesFrom, KnownFrequencies, NominalUnknown, summarise};
+use estimators::figures::{Figures, figures};
+use estimators::findings::{CLOCKS, Facts, RUN, apply};
+use estimators::model::{
+    self, Assessment, Estimate, Family, Hertz, Outcome, Platform, Provenance, Report, Settings,
     Status, Timer, TimerRow, Tool, VerdictAnswer, Verdicts, WaitActivity, WaitConditions, value_of,
 };
-use crate::parallel;
-use crate::platform::frequency::{CyclesFrom, KnownFrequencies, NominalUnknown, summarise};
-use crate::profile::{Profile, profile};
-use crate::rate::correction::LargeCorrection;
-use crate::rate::tick;
-use crate::scoring::scatter;
-use crate::text::by_text;
-use crate::trace::{PeriodTrace, StoredTrace, Trace, WaitTrace};
-use crate::trust::{self, Case, MachineCase, ReadPathBaselines};
+use estimators::rate::correction::LargeCorrection;
+use estimators::rate::tick;
+use estimators::scoring::scatter;
+use estimators::trace::{PeriodTrace, StoredTrace, Trace, WaitTrace};
+use judgement::assessment::assess;
+use judgement::trust::{self, Case, MachineCase, ReadPathBaselines};
+use reporting::parallel;
+use reporting::text::by_text;
 
 use row::fill_row;
 
-pub use file::{MAX_PACKED_BYTES, RecordingError};
+pub use file::{MAX_PACKED_BYTES, TraceFileError};
 pub use waits::NotUsable;
 
 /// The version of the recording that this build writes and reads.
@@ -34,7 +34,7 @@ pub const SCHEMA: &str = "timermeter.trace.v1";
 
 /// All observations of a run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Recording {
+pub struct TraceFile {
     /// Always `timermeter.trace.v1`.
     pub schema: String,
     /// The program that made the recording.
@@ -108,7 +108,7 @@ impl<T, E> Observation<T, E> {
     }
 }
 
-impl Recording {
+impl TraceFile {
     /// Computes the report. Its version is that of this build, which analyses the recording.
     ///
     /// # Errors
@@ -146,11 +146,11 @@ impl Recording {
     }
 }
 
-impl Recording {
+impl TraceFile {
     /// Returns the rows of all measured timers, with verdicts. `frequency` in hertz converts time
     /// to cycles.
-    fn rows(&self, frequency: Option<Interval>) -> Vec<TimerRow> {
-        let (mut rows, profiles): (Vec<TimerRow>, Vec<Option<Profile>>) =
+    fn rows(&self, frequency: Option<Estimate>) -> Vec<TimerRow> {
+        let (mut rows, all_figures): (Vec<TimerRow>, Vec<Option<Figures>>) =
             parallel::map(&self.timers, |observed| {
                 observed.row(frequency, &self.timers)
             })
@@ -159,18 +159,18 @@ impl Recording {
         let mut machine = MachineCase::of_baselines(&self.baselines);
         machine.correction = match &self.platform.ntp {
             Some(ntp) => LargeCorrection::of(ntp),
-            None => self.measured_correction(&profiles, machine),
+            None => self.measured_correction(&all_figures, machine),
         };
-        for ((row, observed), profile) in rows.iter_mut().zip(&self.timers).zip(&profiles) {
-            let Some(profile) = profile else { continue };
+        for ((row, observed), figures) in rows.iter_mut().zip(&self.timers).zip(&all_figures) {
+            let Some(figures) = figures else { continue };
             let hertz = row.cycles_hz(value_of(frequency));
             let precision = self.settings.precision_points.zip(hertz);
             let precision =
-                precision.map(|(points, hertz)| (points / 100.0, scatter(profile, hertz)));
-            let syscall_ns = self.syscall_ns(observed, &profiles);
+                precision.map(|(points, hertz)| (points / 100.0, scatter(figures, hertz)));
+            let syscall_ns = self.syscall_ns(observed, &all_figures);
             observed.conclude(
                 row,
-                profile,
+                figures,
                 (machine, &self.platform),
                 syscall_ns,
                 precision,
@@ -183,33 +183,37 @@ impl Recording {
     /// corrected, for a kernel that does not report it.
     fn measured_correction(
         &self,
-        profiles: &[Option<Profile>],
+        all_figures: &[Option<Figures>],
         machine: MachineCase,
     ) -> Option<LargeCorrection> {
-        let offset_ppm = |(observed, profile): (&Observation, &Option<Profile>)| {
+        let offset_ppm = |(observed, figures): (&Observation, &Option<Figures>)| {
             let Timer {
                 properties, device, ..
             } = &observed.timer;
             let is_uncorrected = properties.family == Some(Family::SystemClock)
                 && properties.slewed == Some(false)
                 && device.is_none();
-            let profile = profile.as_ref().filter(|_| is_uncorrected)?;
+            let figures = figures.as_ref().filter(|_| is_uncorrected)?;
             let trace = observed.outcome.as_ref().ok()?.open();
-            let stable = observed.verdicts(&trace, profile, machine, None).stable;
+            let stable = observed.verdicts(&trace, figures, machine, None).stable;
             stable
                 .offset_ppm
                 .filter(|_| stable.outcome == Outcome::Fail)
         };
-        let offset_ppm = self.timers.iter().zip(profiles).find_map(offset_ppm)?;
+        let offset_ppm = self.timers.iter().zip(all_figures).find_map(offset_ppm)?;
         LargeCorrection::measured(1.0 / (1.0 + 1e-6 * offset_ppm) - 1.0, None)
     }
 
     /// Returns the cost in nanoseconds of the variant through the system call, if there is one and it
     /// was measured.
-    fn syscall_ns(&self, observation: &Observation, profiles: &[Option<Profile>]) -> Option<f64> {
+    fn syscall_ns(
+        &self,
+        observation: &Observation,
+        all_figures: &[Option<Figures>],
+    ) -> Option<f64> {
         let id = observation.timer.properties.syscall_variant.as_ref()?;
         let index = self.timers.iter().position(|other| other.timer.id == *id)?;
-        Some(profiles[index].as_ref()?.cost?.value)
+        Some(all_figures[index].as_ref()?.cost?.value)
     }
 }
 
@@ -218,13 +222,13 @@ impl Observation {
     /// in hertz converts time to cycles.
     pub fn row_with_verdicts(
         &self,
-        frequency: Option<Interval>,
+        frequency: Option<Estimate>,
         baselines: &ReadPathBaselines,
     ) -> TimerRow {
-        let (mut row, profile) = self.row(frequency, std::slice::from_ref(self));
-        if let Some(profile) = &profile {
+        let (mut row, figures) = self.row(frequency, std::slice::from_ref(self));
+        if let Some(figures) = &figures {
             let machine = (MachineCase::of_baselines(baselines), &Platform::default());
-            self.conclude(&mut row, profile, machine, None, None);
+            self.conclude(&mut row, figures, machine, None, None);
         }
         row
     }
@@ -240,26 +244,26 @@ impl Observation {
     fn conclude(
         &self,
         row: &mut TimerRow,
-        profile: &Profile,
+        figures: &Figures,
         (machine, platform): (MachineCase, &Platform),
         syscall_ns: Option<f64>,
         precision: Option<(f64, Option<f64>)>,
     ) {
         let Ok(stored) = &self.outcome else { return };
         let trace = stored.open();
-        let verdicts = self.verdicts(&trace, profile, machine, syscall_ns);
+        let verdicts = self.verdicts(&trace, figures, machine, syscall_ns);
         let disqualifies = |answer: VerdictAnswer| {
             answer.outcome == Outcome::Fail && answer.question.disqualifies()
         };
         if verdicts.answers().any(disqualifies) {
-            row.quality = Some(Interval::exact(0.0));
+            row.quality = Some(Estimate::exact(0.0));
         }
         row.verdicts = Some(verdicts);
         row.findings = apply(
             CLOCKS,
             &Facts {
                 trace: Some(&trace),
-                profile: Some(profile),
+                figures: Some(figures),
                 row: Some(row),
                 machine: Some(platform),
                 precision,
@@ -272,7 +276,7 @@ impl Observation {
     fn verdicts(
         &self,
         trace: &Trace,
-        profile: &Profile,
+        figures: &Figures,
         machine: MachineCase,
         syscall_ns: Option<f64>,
     ) -> Verdicts {
@@ -280,15 +284,15 @@ impl Observation {
             properties: &self.timer.properties,
             device: self.timer.device.as_ref(),
             trace,
-            profile,
+            figures,
             machine,
             syscall_ns,
         })
     }
 
-    /// Returns the row of this timer without the verdicts, and its profile. `cpu` is the frequency of
+    /// Returns the row of this timer without the verdicts, and its figures. `cpu` is the frequency of
     /// the CPU; `all` holds the timer that counts the cycles of a device.
-    fn row(&self, cpu: Option<Interval>, all: &[Self]) -> (TimerRow, Option<Profile>) {
+    fn row(&self, cpu: Option<Estimate>, all: &[Self]) -> (TimerRow, Option<Figures>) {
         let mut row = TimerRow::without_results(&self.timer, Status::Failed);
         let mut frequency = cpu;
         if let Some(device) = &mut row.device {
@@ -299,17 +303,17 @@ impl Observation {
             let timed_by = timed_by.map(|counter| (counter.ns_per_tick, counter.rate_uncertainty));
             device.cycles_hz = match timed_by.or(counted) {
                 Some((ns, uncertainty)) => Hertz::new(1e9 / ns)
-                    .map(|hertz| Interval::around(hertz.0, hertz.0 * uncertainty)),
-                None => device.hertz.map(Interval::exact),
+                    .map(|hertz| Estimate::around(hertz.0, hertz.0 * uncertainty)),
+                None => device.hertz.map(Estimate::exact),
             };
             frequency = device.cycles_hz;
         }
         match &self.outcome {
             Ok(stored) => {
                 let trace = stored.open();
-                let profile = profile(&trace);
-                fill_row(&mut row, &trace, &profile, frequency);
-                (row, Some(profile))
+                let figures = figures(&trace);
+                fill_row(&mut row, &trace, &figures, frequency);
+                (row, Some(figures))
             }
             Err(reason) => {
                 row.reason = Some(reason.clone());

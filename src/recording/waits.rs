@@ -3,10 +3,10 @@
 use serde::{Deserialize, Serialize};
 
 use super::Observation;
-use crate::findings::{Facts, WAITS, apply};
-use crate::model::{PeriodRow, RowHead, Status, WaitFigures, WaitRow};
-use crate::trace::{PeriodTrace, WaitRun, WaitTrace};
-use crate::waits::{self, periods};
+use estimators::findings::{Facts, WAITS, apply};
+use estimators::model::{PeriodRow, RowHead, Status, WaitFigures, WaitRow};
+use estimators::trace::{PeriodTrace, WaitObservations, WaitTrace};
+use estimators::waits::{self, periods};
 
 /// The reason why a sleep primitive or periodic timer has no results.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -26,7 +26,7 @@ impl Observation<WaitTrace, NotUsable> {
         let figures = trace.map(waits::figures);
         let signals = trace.map(|trace| {
             // A request of 0 ns is of the loop that does not wait.
-            let waits = trace.runs.iter().flat_map(WaitRun::waits);
+            let waits = trace.runs.iter().flat_map(WaitObservations::waits);
             let waits = waits.filter(|wait| wait.request_ns > 0);
             waits.fold([0, 0], |[interrupted, all], wait| {
                 [interrupted + usize::from(wait.signals > 0), all + 1]

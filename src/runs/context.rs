@@ -6,12 +6,12 @@ use std::time::Duration;
 use timers::KernelEntry;
 
 use super::{FinishedRun, RunError};
-use crate::model::{Interval, Platform, Settings, TimerRow, Tool};
 use crate::platform::frequency::{self, CyclesFrom, KnownFrequencies, TscWatch};
 use crate::platform::{self, CpuUse, LibraryWatch, Root};
-use crate::recording::{self, Observation, Recording};
-use crate::text::date_time;
-use crate::trust::ReadPathBaselines;
+use crate::recording::{self, Observation, TraceFile};
+use estimators::model::{Estimate, Platform, Settings, TimerRow, Tool};
+use judgement::trust::ReadPathBaselines;
+use reporting::text::date_time;
 
 /// The circumstances of a run in progress, recorded at its start.
 pub(super) struct RunContext {
@@ -58,11 +58,11 @@ impl RunContext {
     /// not be measured.
     pub fn end(
         self,
-        during: Option<Interval>,
+        during: Option<Estimate>,
         settings: Settings,
         timers: Vec<Observation>,
         unmeasured: Vec<TimerRow>,
-    ) -> Recording {
+    ) -> TraceFile {
         let now = CpuUse::now(&Root::system());
         let cpus_of_others = now.zip(self.cpu_use);
         let mut platform = Platform {
@@ -77,7 +77,7 @@ impl RunContext {
             .into_iter()
             .chain(timers::measure_kernel_entry(self.cpu))
             .reduce(KernelEntry::min);
-        Recording {
+        TraceFile {
             schema: recording::SCHEMA.into(),
             tool: Tool::this(),
             created: self.created,

@@ -10,16 +10,16 @@ pub use context::{choose_cpu, watch_machine};
 pub use probe::probe;
 pub use waits::wait;
 
-use crate::hosts::children::StartError;
-use crate::model::Report;
+use crate::agents::children::StartError;
 use crate::platform::frequency::NominalUnknown;
-use crate::recording::Recording;
+use crate::recording::TraceFile;
 use crate::selection::SelectionError;
+use estimators::model::Report;
 
 /// A run that has ended.
 pub struct FinishedRun {
     /// What was observed.
-    pub recording: Recording,
+    pub recording: TraceFile,
     /// Whether all agents were reachable, all runtimes given by name are installed, and no wait was
     /// later than allowed.
     pub is_complete: bool,

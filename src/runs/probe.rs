@@ -2,15 +2,15 @@
 
 use super::context::{RunContext, choose_cpu, measuring_cpus};
 use super::{FinishedRun, RunError};
-use crate::campaign::clocks::{self, ClockSubject};
+use crate::agents::agent::Agent;
+use crate::campaign::clocks::{self, ClockContender};
+use crate::campaign::contender::Placement;
 use crate::campaign::sampling::CampaignSettings;
-use crate::campaign::subject::Placement;
-use crate::hosts::host::TimerHost;
 use crate::messages::Progress;
-use crate::model::{self, Interval};
 use crate::recording::Observation;
 use crate::requests::ProbeRequest;
-use crate::selection::{HostName, MissingTimer, Selection};
+use crate::selection::{AgentName, MissingTimer, Selection};
+use estimators::model::{self, Estimate};
 
 /// Measures clocks.
 ///
@@ -28,15 +28,15 @@ pub fn probe(request: &ProbeRequest) -> Result<FinishedRun, RunError> {
     };
     let mut selection = Selection::gather(run, cpu, None)?;
     let context = RunContext::begin(cpu, run.cycles)?;
-    let mut subjects: Vec<ClockSubject> = selection
+    let mut subjects: Vec<ClockContender> = selection
         .usable
         .drain(..)
-        .map(|(host, timer)| ClockSubject::new(host, timer, Placement::default()))
+        .map(|(agent, timer)| ClockContender::new(agent, timer, Placement::default()))
         .collect();
     let cpus = measuring_cpus(request.cpu, cpu);
-    let during = measure(&selection.hosts, &mut subjects, &settings, &cpus)?;
+    let during = measure(&selection.agents, &mut subjects, &settings, &cpus)?;
     let is_complete = !selection.failed_by_name();
-    let described = describe_settings(&settings, &selection.hosts);
+    let described = describe_settings(&settings, &selection.agents);
     let observed = take_observations(&selection.names, subjects);
     let missing = selection.missing.into_iter().map(MissingTimer::row);
     Ok(FinishedRun {
@@ -46,13 +46,13 @@ pub fn probe(request: &ProbeRequest) -> Result<FinishedRun, RunError> {
 }
 
 /// The settings of the campaign for its report.
-fn describe_settings(settings: &CampaignSettings, hosts: &[TimerHost]) -> model::Settings {
-    let first_processes = |host: &TimerHost| settings.plan.first_processes(host.takes_ids);
+fn describe_settings(settings: &CampaignSettings, agents: &[Agent]) -> model::Settings {
+    let first_processes = |agent: &Agent| settings.plan.first_processes(agent.takes_ids);
     model::Settings {
         plan: settings.plan.name.into(),
         cpu: settings.cpu,
         seed: settings.seed,
-        processes: hosts
+        processes: agents
             .iter()
             .map(first_processes)
             .min()
@@ -66,11 +66,11 @@ fn describe_settings(settings: &CampaignSettings, hosts: &[TimerHost]) -> model:
 /// Measures the timers. Returns the frequency of the core during the run in hertz; `None` if it is
 /// unknown.
 fn measure(
-    hosts: &[TimerHost],
-    subjects: &mut [ClockSubject],
+    agents: &[Agent],
+    subjects: &mut [ClockContender],
     settings: &CampaignSettings,
     cpus: &[u32],
-) -> Result<Option<Interval>, RunError> {
+) -> Result<Option<Estimate>, RunError> {
     let plan = &settings.plan;
     let steps = subjects.len() * plan.processes as usize + plan.brief as usize;
     let bar = Progress::new(steps);
@@ -82,17 +82,17 @@ fn measure(
             bar.show_limit(settings.plan.budget_s);
         }
     };
-    Ok(clocks::run(hosts, subjects, settings, cpus, &progress)?)
+    Ok(clocks::run(agents, subjects, settings, cpus, &progress)?)
 }
 
 /// The observations of the timers, with their ids in reports.
-fn take_observations(names: &[HostName], subjects: Vec<ClockSubject>) -> Vec<Observation> {
-    let observed = |subject: ClockSubject| {
+fn take_observations(names: &[AgentName], subjects: Vec<ClockContender>) -> Vec<Observation> {
+    let observed = |subject: ClockContender| {
         let failure = subject.lost.map_or(Ok(()), Err);
         let measured = failure.and(subject.outcome);
         let outcome = measured.map(|measured| measured.stored);
         Observation::new(
-            names[subject.host].timer(subject.timer),
+            names[subject.agent].timer(subject.timer),
             outcome.map_err(|fault| fault.to_string()),
         )
     };

@@ -7,15 +7,15 @@ use timers::os::{Policy, scheduling};
 
 use super::context::{RunContext, choose_cpu};
 use super::{FinishedRun, RunError};
+use crate::agents::protocol::Op;
+use crate::campaign::contender::{Contender, Placement};
 use crate::campaign::sampling::CampaignSettings;
-use crate::campaign::subject::{CampaignSubject, Placement};
 use crate::campaign::waits::{measure_periods, measure_waits};
-use crate::hosts::protocol::Op;
 use crate::messages::Progress;
-use crate::model::{self, Status, Timer, WaitConditions};
-use crate::recording::{NotUsable, Observation, Recording};
+use crate::recording::{NotUsable, Observation, TraceFile};
 use crate::requests::WaitRequest;
 use crate::selection::Selection;
+use estimators::model::{self, Status, Timer, WaitConditions};
 
 /// Number of waits of each length, or of periods, by which the time limit of a timer grows. *Judgement*:
 /// more than twice as many as it makes at least.
@@ -58,17 +58,17 @@ pub fn wait(request: &WaitRequest) -> Result<FinishedRun, RunError> {
         bar.show_step(what);
         bar.finish_step();
     };
-    let hosts = &selection.hosts;
+    let agents = &selection.agents;
     let (mut waits, mut periods) = (Vec::new(), Vec::new());
     match *every_ns {
         None => {
             waits = observe(&selection, conditions, None, |subjects| {
-                measure_waits(hosts, subjects, (lengths_ns, *span), &settings, &progress)
+                measure_waits(agents, subjects, (lengths_ns, *span), &settings, &progress)
             })?;
         }
         Some(ns) => {
             periods = observe(&selection, conditions, Some(ns), |subjects| {
-                measure_periods(hosts, subjects, ns, &settings, &progress)
+                measure_periods(agents, subjects, ns, &settings, &progress)
             })?;
         }
     }
@@ -82,7 +82,7 @@ pub fn wait(request: &WaitRequest) -> Result<FinishedRun, RunError> {
         timeout_seconds: settings.timeout.as_secs(),
     };
     Ok(FinishedRun {
-        recording: Recording {
+        recording: TraceFile {
             waits,
             periods,
             ..context.end(None, described, Vec::new(), Vec::new())
@@ -97,11 +97,11 @@ fn observe<T>(
     selection: &Selection,
     conditions: Placement,
     period_ns: Option<u64>,
-    measure: impl FnOnce(&mut [CampaignSubject<T>]) -> Result<(), Fault>,
+    measure: impl FnOnce(&mut [Contender<T>]) -> Result<(), Fault>,
 ) -> Result<Vec<Observation<T, NotUsable>>, Fault> {
     let usable = selection.usable.iter();
-    let mut subjects: Vec<CampaignSubject<T>> = usable
-        .map(|(host, timer)| CampaignSubject::new(*host, timer.clone(), conditions))
+    let mut subjects: Vec<Contender<T>> = usable
+        .map(|(agent, timer)| Contender::new(*agent, timer.clone(), conditions))
         .collect();
     measure(&mut subjects)?;
     let row = |timer: Timer, means, outcome| {
@@ -123,7 +123,7 @@ fn observe<T>(
         }
     };
     let measured = subjects.into_iter().map(|subject| {
-        let timer = selection.names[subject.host].timer(subject.timer.clone());
+        let timer = selection.names[subject.agent].timer(subject.timer.clone());
         let failed = |fault: Fault| NotUsable {
             status: Status::Failed,
             reason: fault.to_string(),

@@ -1,4 +1,4 @@
-//! Collects the timers of all hosts of a run: prepares the agents of other runtimes, and asks each
+//! Collects the timers of all agents of a run: prepares the agents of other runtimes, and asks each
 //! agent for its timers.
 
 use std::collections::BTreeSet;
@@ -10,28 +10,28 @@ use super::offers::{
     Offer, Offers, Start, agent_command, native_offer, offer_from_hello, prefix_from_name,
 };
 use super::{
-    HostName, MissingTimer, Selection, SelectionError, is_for_other_systems, named_runtimes,
+    AgentName, MissingTimer, Selection, SelectionError, is_for_other_systems, named_runtimes,
 };
-use crate::hosts::children;
-use crate::hosts::connection::Connection;
-use crate::hosts::process::{AgentCommand, raise_file_limit};
-use crate::hosts::protocol::{Op, answers};
-use crate::hosts::runtimes::{PreparedHost, RuntimeMissing, prepare};
-use crate::hosts::surroundings::removed_variables;
+use crate::agents::children;
+use crate::agents::connection::Connection;
+use crate::agents::process::{AgentCommand, raise_file_limit};
+use crate::agents::protocol::{Op, answers};
+use crate::agents::runtimes::{PreparedAgent, RuntimeMissing, prepare};
+use crate::agents::surroundings::removed_variables;
 use crate::messages::{is_quiet, print_message};
-use crate::model::Status;
-use crate::parallel;
 use crate::recording::NotUsable;
-use crate::requests::{HostRequest, RunRequest, RuntimeName};
-use crate::scratch::ScratchFolder;
+use crate::requests::{AgentRequest, RunRequest, RuntimeName};
+use estimators::model::Status;
+use reporting::parallel;
+use reporting::scratch::ScratchFolder;
 
 impl Selection {
-    /// Collects the timers of all hosts and selects those that match the patterns of the request, or
+    /// Collects the timers of all agents and selects those that match the patterns of the request, or
     /// all if there are no patterns. With `op`, only timers that support this protocol operation are
     /// selected, without it only clocks. Agents run on `cpu`.
     ///
     /// # Errors
-    /// When a pattern matches no timer, or the hosts cannot be started.
+    /// When a pattern matches no timer, or the agents cannot be started.
     pub fn gather(
         run: &RunRequest,
         cpu: Option<u32>,
@@ -53,7 +53,7 @@ impl Selection {
 }
 
 impl Offers {
-    /// Collects the timers of every host. Runtimes that the patterns name are started without
+    /// Collects the timers of every agent. Runtimes that the patterns name are started without
     /// --runtime, if there is no other agent that may have that name. `with_waiters` includes the sleep primitives and periodic
     /// timers of this program; commands that only read clocks leave them out, because testing
     /// whether each is available takes time.
@@ -74,13 +74,13 @@ impl Offers {
             all: vec![native_offer(with_waiters)?],
             ..Self::default()
         };
-        let mut hosts = run.hosts.clone();
-        if hosts.agents.is_empty() {
+        let mut agents = run.agents.clone();
+        if agents.agents.is_empty() {
             let named = named_runtimes(&run.timers).map(RuntimeName::One);
-            hosts.runtimes.extend(named);
+            agents.runtimes.extend(named);
         }
-        offers.add_runtimes(&hosts, start)?;
-        for spec in &hosts.agents {
+        offers.add_runtimes(&agents, start)?;
+        for spec in &agents.agents {
             let (command, label) = (agent_command(spec), spec.command.join(" "));
             offers.add_agent(command, label, spec.name.as_deref(), false, start)?;
         }
@@ -92,10 +92,10 @@ impl Offers {
     /// in parallel, because nothing is being measured yet.
     pub(super) fn add_runtimes(
         &mut self,
-        hosts: &HostRequest,
+        agents: &AgentRequest,
         start: Start,
     ) -> Result<(), SelectionError> {
-        let wanted = hosts.wanted_runtimes();
+        let wanted = agents.wanted_runtimes();
         if wanted.is_empty() {
             return Ok(());
         }
@@ -104,7 +104,7 @@ impl Offers {
             .and_then(|folder| ScratchFolder::within(&folder, 0o700))
             .map_err(SelectionError::Folder)?;
         let folder_path = folder.path();
-        let prepared: Vec<Result<Vec<PreparedHost>, RuntimeMissing>> =
+        let prepared: Vec<Result<Vec<PreparedAgent>, RuntimeMissing>> =
             parallel::map(&wanted, |&(runtime, _)| prepare(runtime, folder_path));
         if children::interrupted() {
             return Err(SelectionError::Interrupted);
@@ -136,7 +136,7 @@ impl Offers {
             }
             match prepared {
                 Ok(ready) => {
-                    for PreparedHost { prefix, command } in ready {
+                    for PreparedAgent { prefix, command } in ready {
                         let label = command.name.clone();
                         self.add_agent(command, label, Some(prefix), true, start)?;
                     }
@@ -172,7 +172,7 @@ impl Offers {
         match connected.map(|connection| connection.hello().clone()) {
             Ok(hello) => {
                 let (name, version) = (&hello.runtime.name, &hello.runtime.version);
-                let name = HostName {
+                let name = AgentName {
                     prefix: Some(prefix.map_or_else(|| prefix_from_name(name), str::to_owned)),
                     runtime: format!("{name} {version}").trim().to_owned(),
                 };

@@ -70,7 +70,7 @@ pub fn named_runtimes(patterns: &[String]) -> impl Iterator<Item = &'static Runt
         let prefixes: Option<Vec<_>> = ids.iter().map(|id| id.split_once(':')).collect();
         let (prefix, _) = *prefixes?.first()?;
         let has_prefix =
-            |runtime: &&Runtime| runtime.hosts.iter().any(|host| host.prefix == prefix);
+            |runtime: &&Runtime| runtime.agents.iter().any(|agent| agent.prefix == prefix);
         RUNTIMES.iter().find(has_prefix)
     })
 }
@@ -148,12 +148,12 @@ mod tests {
                     continue;
                 };
                 let runtime = runtime(prefix).expect(prefix);
-                let host = &runtime.hosts[0];
-                let texts = host
+                let agent = &runtime.agents[0];
+                let texts = agent
                     .sources
                     .iter()
                     .map(|source| source.text)
-                    .chain(host.clocks);
+                    .chain(agent.clocks);
                 let is_known = texts.into_iter().any(|text| text.contains(own));
                 assert!(is_known, "{name}: {id}");
             }

@@ -1,38 +1,38 @@
-//! The timers that one host offers, and the selection of timers from all hosts.
+//! The timers that one agent offers, and the selection of timers from all agents.
 
 use std::rc::Rc;
 use std::time::Duration;
 
-use super::{HostName, MissingTimer, Selection, SelectionError, UnknownTimer, meanings, select};
-use crate::hosts::children;
-use crate::hosts::host::TimerHost;
-use crate::hosts::process::AgentCommand;
-use crate::hosts::protocol::{Hello, HostedTimer, Missing, Op};
-use crate::hosts::serve;
+use super::{AgentName, MissingTimer, Selection, SelectionError, UnknownTimer, meanings, select};
+use crate::agents::agent::Agent;
+use crate::agents::children;
+use crate::agents::process::AgentCommand;
+use crate::agents::protocol::{AgentTimer, Hello, Missing, Op};
+use crate::agents::serve;
 use crate::requests::AgentSpec;
-use crate::scratch::ScratchFolder;
+use reporting::scratch::ScratchFolder;
 
-/// A host with all of its timers.
+/// A agent with all of its timers.
 pub(super) struct Offer {
-    host: TimerHost,
-    pub name: HostName,
+    agent: Agent,
+    pub name: AgentName,
     missing: Vec<Missing>,
 }
 
 impl Offer {
-    /// The timers of this host whose operations are wanted, with their ids in reports.
+    /// The timers of this agent whose operations are wanted, with their ids in reports.
     fn usable(
         &self,
         is_wanted: impl Fn(&[String]) -> bool,
-    ) -> impl Iterator<Item = (String, &HostedTimer)> {
-        self.host
+    ) -> impl Iterator<Item = (String, &AgentTimer)> {
+        self.agent
             .timers
             .iter()
             .filter(move |timer| is_wanted(&timer.ops))
             .map(|timer| (self.name.id(&timer.id), timer))
     }
 
-    /// The timers that this host lacks and whose operations would be wanted.
+    /// The timers that this agent lacks and whose operations would be wanted.
     fn missing(&self, is_wanted: impl Fn(&[String]) -> bool) -> impl Iterator<Item = MissingTimer> {
         self.missing
             .iter()
@@ -71,17 +71,17 @@ impl AllRuntimes {
     }
 }
 
-/// All hosts of a run with their timers.
+/// All agents of a run with their timers.
 #[derive(Default)]
 pub struct Offers {
     pub(super) all: Vec<Offer>,
-    /// The unreachable hosts and the runtimes that are not installed.
+    /// The unreachable agents and the runtimes that are not installed.
     pub(super) unreachable: Vec<MissingTimer>,
     /// Whether a runtime that the user named is not installed.
     pub(super) named_runtime_missing: bool,
     /// The runtimes that `--runtime all` stands for.
     pub all_runtimes: AllRuntimes,
-    /// Keeps the files of the hosts of other runtimes while they are needed.
+    /// Keeps the files of the agents of other runtimes while they are needed.
     pub(super) folder: Option<Rc<ScratchFolder>>,
 }
 
@@ -108,39 +108,39 @@ impl Offers {
         });
         let selected = self.select(patterns, ids.collect())?;
         for offer in &self.all {
-            let (host, before) = (selection.hosts.len(), selection.usable.len());
+            let (agent, before) = (selection.agents.len(), selection.usable.len());
             let usable = offer
                 .usable(is_wanted)
                 .filter(|(id, _)| selected.contains(id));
             selection
                 .usable
-                .extend(usable.map(|(_, timer)| (host, timer.clone())));
+                .extend(usable.map(|(_, timer)| (agent, timer.clone())));
             let missing = offer.missing(is_wanted);
             selection
                 .missing
                 .extend(missing.filter(|timer| selected.contains(&timer.timer.id)));
             // Hosts without selected timers are not started.
             if selection.usable.len() > before {
-                selection.hosts.push(offer.host.clone());
+                selection.agents.push(offer.agent.clone());
                 selection.names.push(offer.name.clone());
             }
         }
         Ok(selection)
     }
 
-    /// The ids that match `patterns`, among `ids` and the ids of unreachable hosts; all if there
+    /// The ids that match `patterns`, among `ids` and the ids of unreachable agents; all if there
     /// are no patterns.
     fn select(
         &self,
         patterns: &[String],
         mut ids: Vec<String>,
     ) -> Result<Vec<String>, UnknownTimer> {
-        ids.extend(self.unreachable.iter().map(|host| host.timer.id.clone()));
+        ids.extend(self.unreachable.iter().map(|agent| agent.timer.id.clone()));
         // The timers of an unreachable agent are unknown, so any pattern with its prefix is
         // accepted.
         let is_of_unreachable = |pattern: &String| {
-            self.unreachable.iter().any(|host| {
-                let prefix = host.timer.id.trim_end_matches('*');
+            self.unreachable.iter().any(|agent| {
+                let prefix = agent.timer.id.trim_end_matches('*');
                 pattern.starts_with(prefix)
                     || meanings(pattern).iter().any(|id| id.starts_with(prefix))
             })
@@ -176,7 +176,7 @@ pub(super) fn native_offer(with_waiters: bool) -> Result<Offer, SelectionError> 
     } else {
         &[]
     };
-    let name = HostName {
+    let name = AgentName {
         prefix: None,
         runtime: "native".into(),
     };
@@ -184,12 +184,12 @@ pub(super) fn native_offer(with_waiters: bool) -> Result<Offer, SelectionError> 
     Ok(offer_from_hello(command, true, name, hello))
 }
 
-/// The timers of a host by its introduction, without the timers that it offers only for the
+/// The timers of a agent by its introduction, without the timers that it offers only for the
 /// measurement of the floor.
 pub(super) fn offer_from_hello(
     command: AgentCommand,
     takes_ids: bool,
-    name: HostName,
+    name: AgentName,
     hello: Hello,
 ) -> Offer {
     let (compares, answers_for_many) = (hello.offers(Op::Comparisons), hello.many);
@@ -203,7 +203,7 @@ pub(super) fn offer_from_hello(
     let floors = [timers::FLOOR_ID, timers::waits::FLOOR.id];
     timers.retain(|timer| !floors.contains(&&*timer.id));
     missing.retain(|missing| timers.iter().all(|timer| timer.id != missing.timer.id));
-    let host = TimerHost {
+    let agent = Agent {
         command,
         takes_ids,
         timers,
@@ -211,7 +211,7 @@ pub(super) fn offer_from_hello(
         answers_for_many,
     };
     Offer {
-        host,
+        agent,
         name,
         missing,
     }

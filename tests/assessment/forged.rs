@@ -3,12 +3,12 @@
 
 use std::collections::BTreeSet;
 
+use estimators::model::{
+    Answer, Defect, DefectKind, Estimate, LibraryClock, Load, Outcome, Question, Report, TimerRow,
+};
 use rand::prelude::{IndexedRandom, RngExt};
 use rand::rngs::StdRng;
-use timermeter::model::{
-    Answer, Defect, DefectKind, Interval, LibraryClock, Load, Outcome, Question, Report, TimerRow,
-};
-use timermeter::report::read;
+use reporting::report::read;
 use timers::parts::{Part, made_of};
 
 use super::BASES;
@@ -207,11 +207,11 @@ fn wrong_call(machine: &mut Machine, random: &mut StdRng) {
                 .filter_map(|(_, compared)| *compared)
                 .map(|one| LibraryClock {
                     id: one.to_owned(),
-                    rate_ppm: Some(Interval::around(
+                    rate_ppm: Some(Estimate::around(
                         if one == id && !is_offset { size } else { 0.0 },
                         3.0,
                     )),
-                    offset_ns: Some(Interval::around(
+                    offset_ns: Some(Estimate::around(
                         if one == id { 1e3 * size } else { 0.0 },
                         50.0,
                     )),

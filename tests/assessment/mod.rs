@@ -6,14 +6,14 @@ mod forged;
 use std::collections::BTreeSet;
 
 use assert_cmd::assert::{Assert, OutputAssertExt};
+use estimators::model::{Answer, Fit, Report};
 use forged::{Machine, draw};
+use judgement::assessment::assess;
 use predicates::prelude::*;
 use rand::SeedableRng;
 use rand::rngs::StdRng;
+use reporting::text::numbers::time;
 use serde_json::Value;
-use timermeter::assessment::assess;
-use timermeter::model::{Answer, Fit, Report};
-use timermeter::text::numbers::time;
 
 use crate::program::{command, json, printed};
 

@@ -6,9 +6,9 @@ use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
 
-use timermeter::fields::{Kind, Visibility, default_columns, fields};
-use timermeter::findings::rules;
-use timermeter::model::{Answer, Caution, Defect, DefectKind, Question, Trust};
+use estimators::findings::rules;
+use estimators::model::{Answer, Caution, Defect, DefectKind, Question, Trust};
+use reporting::fields::{Kind, Visibility, default_columns, fields};
 
 use super::{command, json, printed, run};
 

@@ -1,8 +1,8 @@
 //! Tests reports of sleep primitives and periodic timers with extreme figures. A report with an
 //! impossible figure is rejected with its place; every verb prints figures that are only absurd.
 
+use reporting::report::parse;
 use serde_json::{Value, json};
-use timermeter::report::parse;
 
 /// A valid report.
 const REPORT: &str = include_str!("corpus/report/waits.json");

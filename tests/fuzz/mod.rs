@@ -15,28 +15,28 @@ use std::path::Path;
 
 use crate::steering::{around, steers_nothing};
 use clap::Parser;
+use estimators::model::Report;
 use flate2::Compression;
 use flate2::write::GzEncoder;
+use judgement::choice::waits::{WaitRequirement, choose};
+use judgement::samples::judge;
+use judgement::watching::log;
 use mutation::{Change, change, changed};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, RngSeed, TestRunner};
+use reporting::comparison::Comparison;
+use reporting::document::Document;
+use reporting::durations;
+use reporting::fields::all_rows;
+use reporting::format::{Format, Render, Style};
+use reporting::page;
+use reporting::plot::plots;
+use reporting::report::{Detail, checked, facts, parse, parse_line};
+use reporting::text::plain;
 use serde_json::{Value, json};
-use timermeter::choice::waits::{WaitRequirement, choose};
+use timermeter::agents::protocol::{Hello, Reply};
 use timermeter::cli::Cli;
-use timermeter::comparison::Comparison;
-use timermeter::document::Document;
-use timermeter::durations;
-use timermeter::fields::all_rows;
-use timermeter::format::{Format, Render, Style};
-use timermeter::hosts::protocol::{Hello, Reply};
-use timermeter::model::Report;
-use timermeter::page;
-use timermeter::plot::plots;
-use timermeter::recording::Recording;
-use timermeter::report::{Detail, checked, facts, parse, parse_line};
-use timermeter::samples::judge;
-use timermeter::text::plain;
-use timermeter::watching::log;
+use timermeter::recording::TraceFile;
 
 const PLAIN: Style = Style {
     width: Some(100),
@@ -231,7 +231,7 @@ fn traces_hold_no_impossible_numbers() {
         let mut trace: Value =
             serde_json::from_str(include_str!("corpus/trace/waits.json")).unwrap();
         *trace.pointer_mut(place).unwrap() = json!(number);
-        let read = Recording::unpack(&gzip(trace.to_string().as_bytes()), "a.trace");
+        let read = TraceFile::unpack(&gzip(trace.to_string().as_bytes()), "a.trace");
         read.map(drop).map_err(|error| error.to_string())
     };
     for place in ["before/hertz", "before/low", "after/high", "tsc"] {
@@ -253,7 +253,7 @@ fn traces_hold_no_impossible_numbers() {
 fn survives_changed_traces() {
     fuzz("trace", 60, |json| {
         let bytes = gzip(json);
-        match Recording::unpack(&bytes, "a.trace") {
+        match TraceFile::unpack(&bytes, "a.trace") {
             Ok(recording) => {
                 // `probe --from` rejects impossible reports.
                 if let Ok(report) = recording.report()
@@ -279,7 +279,7 @@ fn survives_changed_frames() {
         let mut bytes = gzip(json);
         for at in 0..bytes.len().min(20) {
             bytes[at] ^= json.get(at).copied().unwrap_or(0) & 0x11;
-            let _ = Recording::unpack(&bytes, "a.trace");
+            let _ = TraceFile::unpack(&bytes, "a.trace");
         }
         true
     });

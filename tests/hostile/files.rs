@@ -13,7 +13,7 @@ use predicates::str::contains;
 
 use super::folder::Folder;
 use super::program::command;
-use super::run::Run;
+use super::run::Observations;
 use crate::steering::steers_nothing;
 use crate::stored::{MBP53, XEON};
 
@@ -34,13 +34,13 @@ fn pipes_and_devices_are_rejected() {
         format!("publish {reports} -o {site}"),
     ] {
         let refused = |file| contains(format!("{file}.json': it is not a regular file"));
-        let ended = Run::start(&line).end().code(3);
+        let ended = Observations::start(&line).end().code(3);
         ended.stderr(refused("pipe").and(refused("zero")));
     }
     for file in ["pipe", "zero"] {
         for verb in ["probe", "probe x"] {
             let line = format!("{verb} --from {reports}/{file}.json");
-            Run::start(&line).end().code(1);
+            Observations::start(&line).end().code(1);
         }
     }
 }
@@ -50,7 +50,7 @@ fn rejects_oversized_report() {
     let folder = Folder::new();
     let file = fs::File::create(folder.file("large.json")).unwrap();
     file.set_len(1 << 40).expect("a sparse file takes no space");
-    let run = Run::start(&format!("table {}", folder.arg("large.json")));
+    let run = Observations::start(&format!("table {}", folder.arg("large.json")));
     run.end().code(1).stderr(contains("larger than 10 MiB"));
 }
 
@@ -76,7 +76,7 @@ fn files_cannot_control_terminal() {
             format!("compare --format html {good} {good}"),
             format!("publish {all} --output {all}/site"),
         ] {
-            let ended = Run::start(&line).end();
+            let ended = Observations::start(&line).end();
             let output = ended.get_output();
             let printed = [&*output.stdout, &*output.stderr].concat();
             assert!(!printed.is_empty(), "{line}");
@@ -114,7 +114,7 @@ fn rejects_endless_packed_trace() {
     ] {
         assert!(bytes.len() < 8 << 20, "{}", bytes.len());
         fs::write(folder.file(name), bytes).unwrap();
-        let mut run = Run::start(&format!("probe --from {}", folder.arg(name)));
+        let mut run = Observations::start(&format!("probe --from {}", folder.arg(name)));
         let peak = run.peak();
         let is_short = predicate::function(|errors: &str| errors.len() < 600);
         run.end().code(1).stderr(contains(name).and(is_short));

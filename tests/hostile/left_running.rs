@@ -8,7 +8,7 @@ use rustix::process::Signal;
 
 use super::folder::Folder;
 use super::program::command;
-use super::run::{HELLO, Run};
+use super::run::{HELLO, Observations};
 use super::skipping::lacks;
 use crate::stored::EPYC;
 
@@ -18,8 +18,8 @@ fn ended_by(signal: Signal) -> i32 {
 }
 
 /// Measures a command.
-fn measure(command: &str) -> Run {
-    Run::start(&format!(
+fn measure(command: &str) -> Observations {
+    Observations::start(&format!(
         "measure --from {EPYC} --clock monotonic -- {command}"
     ))
 }
@@ -75,7 +75,7 @@ fn command_ends_with_killed_runner() {
 #[test]
 fn interrupted_verbs_end_their_probe() {
     for verb in ["pick 10us --error 5%", "probe"] {
-        let run = Run::start(verb);
+        let run = Observations::start(verb);
         run.until_it_runs("agent");
         run.signal(Signal::TERM);
         let ended = run.end().code(ended_by(Signal::TERM));
@@ -95,7 +95,7 @@ fn own_session_does_not_escape() {
         "setsid sleep 3003 & setsid sh -c '(setsid sleep 3004 &)'; read -r question; read -r more";
     let list = format!("list --agent {}", script(&folder, "agent", silent));
     for signal in [Signal::TERM, Signal::KILL] {
-        let run = Run::start(&list);
+        let run = Observations::start(&list);
         run.until_it_runs("sleep 3003");
         run.until_it_runs("sleep 3004");
         run.signal(signal);
@@ -108,7 +108,7 @@ fn own_session_does_not_escape() {
         "setsid sleep 3005 & (setsid sleep 3006 &); read -r question; echo '{HELLO}'; read -r more"
     );
     script(&folder, "agent", &body);
-    Run::start(&list).end().success();
+    Observations::start(&list).end().success();
 }
 
 #[test]
@@ -118,7 +118,7 @@ fn interrupted_compiler_leaves_no_files() {
     let mut list = command("list --runtime go");
     list.env("PATH", format!("{}:/usr/bin:/bin", programs.arg("")));
     list.env("TMPDIR", folder.file(""));
-    let run = Run::spawn(list);
+    let run = Observations::spawn(list);
     run.until_it_runs("sleep 3007");
     run.signal(Signal::INT);
     run.end().code(ended_by(Signal::INT));

@@ -6,7 +6,7 @@ use predicates::prelude::*;
 use serde_json::Value;
 
 use super::program::{command, json};
-use super::run::Run;
+use super::run::Observations;
 use super::skipping::not_installed;
 
 /// Runs a verb with an agent that gives this wrong answer. Returns the row of its last timer, or of
@@ -25,7 +25,7 @@ fn run_with_lie(verb: &str, lie: &str) -> Option<(Value, u64)> {
         "wait" => "waits",
         _ => "periods",
     };
-    let mut run = Run::spawn(command);
+    let mut run = Observations::spawn(command);
     let peak = run.peak();
     // The status is 3 if the agent did not answer `hello`.
     let report = json(&run.end().code(predicate::in_iter([0, 3])));

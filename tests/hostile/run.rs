@@ -29,7 +29,7 @@ pub const HELLO: &str =
 static RUNS: AtomicU32 = AtomicU32::new(0);
 
 /// A run of the program.
-pub struct Run {
+pub struct Observations {
     child: Child,
     /// The command, for messages.
     asked: String,
@@ -47,7 +47,7 @@ pub fn waited_for<T>(mut look: impl FnMut() -> Option<T>) -> Option<T> {
     })
 }
 
-impl Run {
+impl Observations {
     /// Starts the program with the words of this line.
     pub fn start(line: &str) -> Self {
         Self::spawn(command(line))

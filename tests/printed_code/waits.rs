@@ -1,7 +1,7 @@
 //! Tests the code that `pick --every` prints for each way to wait.
 
-use timermeter::choice::Language;
-use timermeter::choice::wait_snippet::{coded, wait_snippet};
+use judgement::choice::Language;
+use judgement::choice::wait_snippet::{coded, wait_snippet};
 
 use super::run_program;
 

@@ -1,7 +1,7 @@
 //! Checks that every timer of a runtime answers all questions of the protocol.
 
-use timermeter::hosts::hosted::subject;
-use timermeter::hosts::runtimes::PreparedHost;
+use timermeter::agents::runtimes::PreparedAgent;
+use timermeter::agents::subject::subject;
 use timers::Activity;
 
 use super::loops::{minimum, smallest_change, sufficient_work};
@@ -9,7 +9,7 @@ use super::{start, timers};
 
 /// Checks that every timer of the runtime answers all questions, and that its readings fit those of
 /// the reference.
-pub fn check_answers(host: &PreparedHost) {
+pub fn check_answers(host: &PreparedAgent) {
     let connection = start(host, None);
     let (reference, ids) = timers(&connection);
     let mut reference_timer = subject(&connection, &reference);

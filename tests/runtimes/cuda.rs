@@ -4,9 +4,9 @@ use std::path::Path;
 use std::process::Command;
 
 use tempfile::TempDir;
-use timermeter::hosts::connection::{Connection, SharedConnection};
-use timermeter::hosts::hosted::{compare_in_rounds, subject};
-use timermeter::hosts::process::AgentCommand;
+use timermeter::agents::connection::{Connection, SharedConnection};
+use timermeter::agents::process::AgentCommand;
+use timermeter::agents::subject::{compare_in_rounds, subject};
 use timers::{Activity, Fault};
 
 use super::{PATIENCE, assert_protocol};

@@ -1,8 +1,8 @@
 //! Checks that the loops of a runtime contain all requested calls and all requested work, although
 //! compilers may move or remove code.
 
-use timermeter::hosts::hosted::subject;
-use timermeter::hosts::runtimes::PreparedHost;
+use timermeter::agents::runtimes::PreparedAgent;
+use timermeter::agents::subject::subject;
 use timers::Subject;
 
 use super::{start, timers};
@@ -40,7 +40,7 @@ fn is_double(single: i64, double: i64) -> bool {
 
 /// The smallest change between two readings of a clock, in ticks: the step of a coarse clock, and
 /// the duration of a read of a fine clock.
-pub fn smallest_change(host: &PreparedHost, timer: &mut dyn Subject) -> i64 {
+pub fn smallest_change(host: &PreparedAgent, timer: &mut dyn Subject) -> i64 {
     const MIN_CHANGES: usize = 5;
     const MAX_READINGS: u32 = 1_000_000;
     let mut count = 300;
@@ -87,7 +87,7 @@ pub fn sufficient_work(timer: &mut dyn Subject, change: i64) -> u64 {
 
 /// Checks that the compiler of the runtime neither removed the calls of a timer nor moved them out
 /// of their loop: twice as many calls take twice as long, and longer than the empty loop.
-pub fn check_calls(host: &PreparedHost) {
+pub fn check_calls(host: &PreparedAgent) {
     const REPEAT: u32 = 11;
     let connection = start(host, None);
     let (reference, ids) = timers(&connection);
@@ -143,7 +143,7 @@ fn number_of_calls(mut batch: impl FnMut(u64) -> Vec<i64>, span_ns: f64, ns_per_
 
 /// Checks that the compiler of the runtime neither moved the reads around the work nor removed the
 /// work: twice as much work takes twice as long.
-pub fn check_reads(host: &PreparedHost) {
+pub fn check_reads(host: &PreparedAgent) {
     let (reference, _) = timers(&start(host, None));
     let connection = start(host, Some(&reference));
     let mut timer = subject(&connection, &reference);

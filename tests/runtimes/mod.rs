@@ -12,11 +12,11 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use tempfile::TempDir;
-use timermeter::hosts::children::this_program;
-use timermeter::hosts::connection::Connection;
-use timermeter::hosts::hosted::subject;
-use timermeter::hosts::process::AgentCommand;
-use timermeter::hosts::runtimes::{self, PreparedHost};
+use timermeter::agents::children::this_program;
+use timermeter::agents::connection::Connection;
+use timermeter::agents::process::AgentCommand;
+use timermeter::agents::runtimes::{self, PreparedAgent};
+use timermeter::agents::subject::subject;
 use timers::agents::{RUNTIMES, runtime};
 
 use answers::check_answers;
@@ -35,7 +35,7 @@ const PATIENCE: Duration = Duration::from_secs(60);
 const REQUIRED: [&str; 2] = ["dotnet", "python"];
 
 /// Builds the agents of a runtime in a temporary folder; `None` if the runtime is not installed.
-fn prepare(name: &str) -> Option<(TempDir, Vec<PreparedHost>)> {
+fn prepare(name: &str) -> Option<(TempDir, Vec<PreparedAgent>)> {
     let folder = tempfile::tempdir().unwrap();
     let runtime = runtime(name).expect("the runtime is listed");
     match runtimes::prepare(runtime, folder.path()) {
@@ -54,7 +54,7 @@ fn prepare(name: &str) -> Option<(TempDir, Vec<PreparedHost>)> {
 
 /// Replaces the path of this test by the path of the program under test, which is the host of
 /// browsers.
-fn use_built_program(mut host: PreparedHost) -> PreparedHost {
+fn use_built_program(mut host: PreparedAgent) -> PreparedAgent {
     let (own, _) = this_program().expect("the system names this program");
     if host.command.program == own {
         host.command.program = program().into();
@@ -63,7 +63,7 @@ fn use_built_program(mut host: PreparedHost) -> PreparedHost {
 }
 
 /// Starts an agent with all timers of the runtime, or with a single one.
-fn start(host: &PreparedHost, timer: Option<&str>) -> Rc<RefCell<Connection>> {
+fn start(host: &PreparedAgent, timer: Option<&str>) -> Rc<RefCell<Connection>> {
     let mut command = host.command.clone();
     // Agents of this program that have declarations accept no ids.
     if command.declarations.is_none() {

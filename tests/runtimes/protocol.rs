@@ -3,16 +3,16 @@
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Command, Stdio};
 
-use timermeter::hosts::connection::Connection;
-use timermeter::hosts::process::AgentCommand;
-use timermeter::hosts::protocol::examples::{EXAMPLES, question};
-use timermeter::hosts::protocol::{Hello, Op};
+use timermeter::agents::connection::Connection;
+use timermeter::agents::process::AgentCommand;
+use timermeter::agents::protocol::examples::{EXAMPLES, question};
+use timermeter::agents::protocol::{Hello, Op};
 use timers::Fault;
 
 use super::PATIENCE;
 
 /// What every agent answers for each of its clocks.
-const MANDATORY: [Op; 3] = [Op::Intervals, Op::Batches, Op::Readings];
+const MANDATORY: [Op; 3] = [Op::Differences, Op::Batches, Op::Readings];
 /// Lines that an agent has to answer with an error.
 const INVALID_LINES: &str = r#"{"op":"readings","timer":"no such timer","count":1}
 {"op":"no such op"}

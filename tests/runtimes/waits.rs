@@ -1,17 +1,17 @@
 //! Checks of the sleep primitives and periodic timers of a runtime.
 
-use timermeter::hosts::hosted::subject;
-use timermeter::hosts::protocol::HostedTimer;
-use timermeter::hosts::runtimes::PreparedHost;
+use timermeter::agents::protocol::AgentTimer;
+use timermeter::agents::runtimes::PreparedAgent;
+use timermeter::agents::subject::subject;
 use timers::waits::WaitList;
 
 use super::{start, timers};
 
 /// Checks that every sleep primitive and periodic timer answers the questions that it offers, with
 /// the requested number of waits, none of which ends before it begins.
-pub fn check_waits(host: &PreparedHost) {
+pub fn check_waits(host: &PreparedAgent) {
     const LENGTHS: [u64; 3] = [0, 50_000, 1_200_000];
-    let name = |waiter: &HostedTimer| format!("{}:{}", host.prefix, waiter.id);
+    let name = |waiter: &AgentTimer| format!("{}:{}", host.prefix, waiter.id);
     let all = start(host, None);
     let (reference, _) = timers(&all);
     let hosted = all.borrow().hello().waiters.clone();

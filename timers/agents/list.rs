@@ -1,12 +1,12 @@
-//! Lists the runtimes with known hosts. A new runtime needs a folder next to this file and an entry
+//! Lists the runtimes with known agents. A new runtime needs a folder next to this file and an entry
 //! in [`RUNTIMES`].
 
-use super::{Recipe, Runtime, RuntimeHost, SourceFile};
+use super::{Build, Runtime, RuntimeAgent, SourceFile};
 
-/// Defines a host: the prefix of the ids of its timers, its folder and files, and its recipes.
-macro_rules! host {
+/// Defines a agent: the prefix of the ids of its timers, its folder and files, and its recipes.
+macro_rules! agent {
     ($prefix:literal, $folder:literal: [$($file:literal),+], $clocks:expr, [$($recipe:expr),+]) => {
-        RuntimeHost {
+        RuntimeAgent {
             prefix: $prefix,
             sources: &[$(SourceFile { name: $file, text: include_str!(concat!($folder, "/", $file)) }),+],
             clocks: $clocks,
@@ -14,7 +14,7 @@ macro_rules! host {
         }
     };
     ($prefix:literal, $folder:literal: [$($file:literal),+], [$($recipe:expr),+]) => {
-        host!($prefix, $folder: [$($file),+], clocks!($folder), [$($recipe),+])
+        agent!($prefix, $folder: [$($file),+], clocks!($folder), [$($recipe),+])
     };
 }
 
@@ -28,8 +28,8 @@ const fn recipe(
     programs: &'static [&'static str],
     steps: &'static [&'static str],
     run: &'static str,
-) -> Recipe {
-    Recipe {
+) -> Build {
+    Build {
         programs,
         steps,
         run,
@@ -62,7 +62,7 @@ const MSBUILD: &str = "$0 build $here/agent.csproj --configuration Release --nol
     -p:ImportDirectoryBuildTargets=false -p:ImportDirectoryPackagesProps=false -p:DiscoverEditorConfigFiles=false \
     -p:DiscoverGlobalAnalyzerConfigFiles=false -p:RestoreConfigFile=$here/NuGet.config";
 
-/// Flags of Node's engine with which the host controls compilation and garbage collection. Engines
+/// Flags of Node's engine with which the agent controls compilation and garbage collection. Engines
 /// change these flags; the second recipe omits the flags that an engine may reject.
 macro_rules! node {
     ($flags:literal) => {
@@ -107,10 +107,10 @@ macro_rules! erlang {
         )
     };
 }
-/// Runs a host in a page of a browser.
+/// Runs a agent in a page of a browser.
 macro_rules! browser {
     ($prefix:literal, $programs:expr) => {
-        host!($prefix, "js": ["agent.js", "../browser/plain.html", "../browser/serve.js", "../browser/user.js"], clocks!("browser"), [
+        agent!($prefix, "js": ["agent.js", "../browser/plain.html", "../browser/serve.js", "../browser/user.js"], clocks!("browser"), [
             recipe($programs, &[], concat!("$self browser ", $prefix, " $0 $here"))
         ])
     };
@@ -134,9 +134,9 @@ const GO: &str = "GOFLAGS GODEBUG GO111MODULE=off GOENV=off GOWORK=off GOTOOLCHA
 const ERLANG: &str = "ERL_FLAGS ERL_AFLAGS ERL_ZFLAGS ERL_LIBS ERL_COMPILER_OPTIONS ERL_INETRC";
 
 /// Defines all known runtimes, a row each: its name, its aliases, what it is, how to install it, the
-/// environment variables that change how it runs, and its hosts.
+/// environment variables that change how it runs, and its agents.
 macro_rules! runtimes {
-    ($($name:literal, $aliases:expr, $about:literal, $remedy:literal, $variables:expr, [$($host:expr),+ $(,)?];)*) => {
+    ($($name:literal, $aliases:expr, $about:literal, $remedy:literal, $variables:expr, [$($agent:expr),+ $(,)?];)*) => {
         /// All known runtimes.
         pub const RUNTIMES: &[Runtime] = &[$(Runtime {
             name: $name,
@@ -144,14 +144,14 @@ macro_rules! runtimes {
             about: $about,
             remedy: $remedy,
             variables: &$variables,
-            hosts: &[$($host),+],
+            agents: &[$($agent),+],
         }),*];
     };
 }
 
 runtimes! {
     "java", ["openjdk"], "The Java platform",
-        "install a JDK, 11 or later, as in `apt install openjdk-17-jdk-headless`", [JVM], [host!(
+        "install a JDK, 11 or later, as in `apt install openjdk-17-jdk-headless`", [JVM], [agent!(
             "java",
             "java": ["Agent.java", "Clock.java", "Clocks.java", "HighResCounter.java", "Json.java", "Loops.java",
                 "ClockUnavailable.java", "Pairs.java", "Questions.java", "TwoThreads.java", "Waiter.java", "Waits.java"],
@@ -171,7 +171,7 @@ runtimes! {
         )];
     "dotnet", [".net", "c#", "csharp", "cs"], ".NET, or Mono",
         "install Mono, as in `apt install mono-mcs mono-runtime`, or the .NET SDK", [DOTNET], [
-            host!(
+            agent!(
                 "dotnet",
                 "dotnet": ["Agent.cs", "Clocks.cs", "Json.cs", "Loops.cs", "Waits.cs", "agent.csproj", "global.json", "NuGet.config"],
                 None,
@@ -185,7 +185,7 @@ runtimes! {
                 )]
             ),
             // The language level is C# 6.
-            host!(
+            agent!(
                 "dotnet",
                 "dotnet": ["Agent.cs", "Clocks.cs", "Json.cs", "Loops.cs", "Waits.cs"],
                 None,
@@ -198,7 +198,7 @@ runtimes! {
         ];
     "python", ["cpython", "python3", "py"], "Python",
         "install Python 3.8 or later, as in `apt install python3`", [PYTHON], [
-            host!("python", "python": ["agent.py", "waits.py"], None, [recipe(
+            agent!("python", "python": ["agent.py", "waits.py"], None, [recipe(
                 &["python3|python"],
                 // The command on the path may be a script that searches for the interpreter at each
                 // start.
@@ -208,13 +208,13 @@ runtimes! {
         ];
     "node", ["node.js", "nodejs", "javascript", "js"], "Node",
         "install Node 16.9 or later, as in `apt install nodejs`", [NODE], [
-            host!("node", "node": ["agent.js", "waits.js", "package.json"], None, [
+            agent!("node", "node": ["agent.js", "waits.js", "package.json"], None, [
                 node!("--expose-gc --no-concurrent-recompilation --single-threaded-gc --min-semi-space-size=64 --max-semi-space-size=64"),
                 node!("")
             ]),
         ];
     "cpp", ["c++", "c", "gcc", "g++", "clang", "libstdc++", "libc++"], "C and C++, with the installed compiler",
-        "install a compiler, as in `apt install g++`; `libopenmpi-dev` brings MPI_Wtime", [C], [host!("cpp", "cpp": ["agent.cpp"], [
+        "install a compiler, as in `apt install g++`; `libopenmpi-dev` brings MPI_Wtime", [C], [agent!("cpp", "cpp": ["agent.cpp"], [
             cpp!("mpicxx", "-fopenmp -DWITH_MPI"),
             cpp!("g++|c++|clang++", "-fopenmp"),
             cpp!("g++|c++|clang++", "")
@@ -222,37 +222,37 @@ runtimes! {
     "go", ["golang"], "Go",
         "install Go, as in `apt install golang-go`", [GO], [
         // Go builds a folder that contains a file in another language only from within that folder.
-host!("go", "go": ["agent.go", "nanotime.s"], [recipe(
+agent!("go", "go": ["agent.go", "nanotime.s"], [recipe(
             &["go"],
             &["$0 build -o agent ."],
             "$here/agent"
         )])];
     "ruby", [], "Ruby",
-        "install Ruby 3.0 or later, as in `apt install ruby`", ["RUBYOPT RUBYLIB"], [host!("ruby", "ruby": ["agent.rb"], [recipe(
+        "install Ruby 3.0 or later, as in `apt install ruby`", ["RUBYOPT RUBYLIB"], [agent!("ruby", "ruby": ["agent.rb"], [recipe(
             &["ruby"],
             &["$0 --disable-gems -c $here/agent.rb"],
             "$0 --disable-gems $here/agent.rb"
         )])];
     "php", [], "PHP",
-        "install PHP 8.0 or later, as in `apt install php-cli`", ["PHPRC PHP_INI_SCAN_DIR"], [host!("php", "php": ["agent.php"], [recipe(
+        "install PHP 8.0 or later, as in `apt install php-cli`", ["PHPRC PHP_INI_SCAN_DIR"], [agent!("php", "php": ["agent.php"], [recipe(
             &["php"],
             &["$0 -n -l $here/agent.php"],
             "$0 -n $here/agent.php"
         )])];
     "perl", [], "Perl",
-        "install Perl with Time::HiRes, as in `apt install perl`", ["PERL5OPT PERL5LIB PERLLIB PERL5DB PERL_UNICODE"], [host!("perl", "perl": ["agent.pl"], [recipe(
+        "install Perl with Time::HiRes, as in `apt install perl`", ["PERL5OPT PERL5LIB PERLLIB PERL5DB PERL_UNICODE"], [agent!("perl", "perl": ["agent.pl"], [recipe(
             &["perl"],
             &["$0 -c $here/agent.pl"],
             "$0 $here/agent.pl"
         )])];
     "erlang", ["beam", "otp"], "Erlang, in the default time warp mode and with multi-time warp",
         "install Erlang, as in `apt install erlang-base`", [ERLANG], [
-            host!("erlang", "erlang": ["agent.erl"], [erlang!("")]),
-            host!("erlang-warp", "erlang": ["agent.erl"], [erlang!("+C multi_time_warp")]),
+            agent!("erlang", "erlang": ["agent.erl"], [erlang!("")]),
+            agent!("erlang-warp", "erlang": ["agent.erl"], [erlang!("+C multi_time_warp")]),
         ];
     "deno", [], "Deno",
         "install Deno 2 or later, as in `npm install -g deno`", [NODE, DENO], [
-            host!("deno", "js": ["main.mjs", "agent.js", "package.json"], clocks!("deno"), [recipe(
+            agent!("deno", "js": ["main.mjs", "agent.js", "package.json"], clocks!("deno"), [recipe(
                 &["deno"],
                 &[],
                 "$0 run --quiet --no-config --no-lock --no-remote $here/main.mjs"
@@ -260,7 +260,7 @@ host!("go", "go": ["agent.go", "nanotime.s"], [recipe(
         ];
     "bun", [], "Bun",
         "install Bun, as in `npm install -g bun`", [NODE, BUN], [
-            host!("bun", "js": ["main.mjs", "agent.js", "package.json", "tsconfig.json", "bunfig.toml"], clocks!("bun"), [recipe(
+            agent!("bun", "js": ["main.mjs", "agent.js", "package.json", "tsconfig.json", "bunfig.toml"], clocks!("bun"), [recipe(
                 &["bun"],
                 &[],
                 "$0 run $here/main.mjs"

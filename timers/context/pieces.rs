@@ -24,10 +24,10 @@ const COLUMNS: usize = 8;
 type TableRow = [usize; COLUMNS];
 
 /// A step of a plan.
-struct Step {
-    run: fn(&Step, &TableRow) -> usize,
+struct Stage {
+    run: fn(&Stage, &TableRow) -> usize,
     /// The next step; `None` in the last one.
-    next: Option<Box<Step>>,
+    next: Option<Box<Stage>>,
     /// The first column that the step uses.
     column: usize,
     /// A bound that no column exceeds.
@@ -36,7 +36,7 @@ struct Step {
     constant: usize,
 }
 
-impl Step {
+impl Stage {
     /// Runs the next step.
     #[inline(always)]
     fn run_next(&self, row: &TableRow) -> usize {
@@ -54,7 +54,7 @@ impl Step {
 
 /// Table scan: loads a column and checks that it is not missing.
 #[inline(never)]
-fn scan(step: &Step, row: &TableRow) -> usize {
+fn scan(step: &Stage, row: &TableRow) -> usize {
     let value = step.column(row, 0);
     if value > step.maximum {
         return 0;
@@ -64,7 +64,7 @@ fn scan(step: &Step, row: &TableRow) -> usize {
 
 /// Filter: two comparisons of columns with constants, which every row passes.
 #[inline(never)]
-fn filter(step: &Step, row: &TableRow) -> usize {
+fn filter(step: &Stage, row: &TableRow) -> usize {
     let next = step.run_next(row);
     if step.column(row, 1) > step.maximum {
         return next;
@@ -77,7 +77,7 @@ fn filter(step: &Step, row: &TableRow) -> usize {
 
 /// Projection: arithmetic on columns.
 #[inline(never)]
-fn project(step: &Step, row: &TableRow) -> usize {
+fn project(step: &Stage, row: &TableRow) -> usize {
     let next = step.run_next(row);
     let sum = step.column(row, 0).wrapping_add(step.column(row, 3) >> 2);
     let other = step.column(row, 4).wrapping_sub(step.column(row, 5)) & step.constant;
@@ -90,7 +90,7 @@ fn project(step: &Step, row: &TableRow) -> usize {
 /// Hash join: imitates a lookup. The row serves as the hash table, a column as the key; the first
 /// entry always matches.
 #[inline(never)]
-fn join(step: &Step, row: &TableRow) -> usize {
+fn join(step: &Stage, row: &TableRow) -> usize {
     let next = step.run_next(row);
     let key = step.column(row, 6).wrapping_mul(MULTIPLIER);
     let mut probe = key & (COLUMNS - 1);
@@ -103,9 +103,9 @@ fn join(step: &Step, row: &TableRow) -> usize {
 /// Two chains of steps and the table on which they run.
 pub(crate) struct QueryPlan {
     /// The chain that runs before the read of the timer.
-    outer: Step,
+    outer: Stage,
     /// The chain that runs after the read.
-    inner: Step,
+    inner: Stage,
     rows: Vec<TableRow>,
 }
 
@@ -141,9 +141,9 @@ impl QueryPlan {
 
 /// A chain of six steps. In the order in which they are called, their operations have the numbers
 /// `first`, `first` − 1, `first` − 2, `first` − 3, `first` − 4 and `first` + 2, modulo 4.
-fn steps_from(first: usize) -> Step {
-    let operations: [fn(&Step, &TableRow) -> usize; 4] = [scan, filter, project, join];
-    let step = |next: Option<Box<Step>>, number: usize| Step {
+fn steps_from(first: usize) -> Stage {
+    let operations: [fn(&Stage, &TableRow) -> usize; 4] = [scan, filter, project, join];
+    let step = |next: Option<Box<Stage>>, number: usize| Stage {
         run: black_box(operations[(first + number) % operations.len()]),
         next,
         column: black_box(number),

@@ -1,18 +1,18 @@
-//! Benchmarks of the analysis: a whole profile, the fit of the distribution of single calls, and
+//! Benchmarks of the analysis: a whole figures, the fit of the distribution of single calls, and
 //! the search for the step. The throughput is in samples per second.
 
 use std::hint::black_box;
 
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
+use estimators::cost::singles::successive;
+use estimators::distribution::moments::Moments;
+use estimators::distribution::shape::Fits;
+use estimators::figures::figures;
+use estimators::resolution::{KnownDurations, resolve};
+use estimators::trace::{Differences, Trace};
 use simulate::Case;
 use simulate::population::regular;
 use timermeter::campaign::sampling::CampaignPlan;
-use timermeter::cost::singles::successive;
-use timermeter::distribution::moments::Moments;
-use timermeter::distribution::shape::Fits;
-use timermeter::profile::profile;
-use timermeter::resolution::{KnownDurations, resolve};
-use timermeter::trace::{Intervals, Trace};
 
 /// Probes one simulated timer of each kind.
 fn probe_each_kind() -> Vec<(Case, Trace)> {
@@ -48,7 +48,7 @@ fn count_samples(trace: &Trace) -> usize {
     runs.sum::<usize>() + count_intervals(&trace.slow)
 }
 
-fn count_intervals(groups: &[Intervals]) -> usize {
+fn count_intervals(groups: &[Differences]) -> usize {
     groups.iter().map(|group| group.deltas.len()).sum()
 }
 
@@ -61,7 +61,7 @@ fn benchmark_profile(criterion: &mut Criterion) {
             BenchmarkId::from_parameter(&case.timer.name),
             &trace,
             |bencher, trace| {
-                bencher.iter(|| profile(black_box(trace)));
+                bencher.iter(|| figures(black_box(trace)));
             },
         );
     }
@@ -96,7 +96,7 @@ fn benchmark_shape_fit(criterion: &mut Criterion) {
 fn benchmark_resolution(criterion: &mut Criterion) {
     let mut group = criterion.benchmark_group("resolve");
     for (case, trace) in probe_each_kind() {
-        let groups: Vec<Intervals> = trace
+        let groups: Vec<Differences> = trace
             .runs
             .iter()
             .flat_map(|run| &run.intervals)

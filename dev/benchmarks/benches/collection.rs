@@ -8,9 +8,9 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use criterion::{Criterion, criterion_group, criterion_main};
-use timermeter::format::json;
-use timermeter::model::Report;
-use timermeter::report::read;
+use estimators::model::Report;
+use reporting::format::json;
+use reporting::report::read;
 
 const PROGRAM: &str = concat!(
     env!("CARGO_MANIFEST_DIR"),

@@ -6,9 +6,9 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
-use timermeter::hosts::connection::Connection;
-use timermeter::hosts::hosted::subject;
-use timermeter::hosts::process::AgentCommand;
+use timermeter::agents::connection::Connection;
+use timermeter::agents::process::AgentCommand;
+use timermeter::agents::subject::subject;
 
 /// Readings in the answer to one question.
 const READINGS_PER_ANSWER: u32 = 10_000;

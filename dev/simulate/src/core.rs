@@ -8,11 +8,11 @@ use simulated::Shared;
 use timers::Answer;
 
 use super::FREQUENCY;
+use estimators::model::{Hertz, MIN_ALONE_WIDTH};
+use estimators::statistics::mean;
+use estimators::trace::Observations;
+use probe::prober::{CoreState, Watcher};
 use timermeter::campaign::disturbances::MAX_FREQUENCY_CHANGE;
-use timermeter::model::{Hertz, MIN_ALONE_WIDTH};
-use timermeter::prober::{CoreState, Watcher};
-use timermeter::statistics::mean;
-use timermeter::trace::Run;
 
 /// The relative error of a measured frequency, with alternating sign. Measurements by chains of
 /// additions on real machines repeat to a tenth of this.
@@ -85,8 +85,8 @@ impl Watcher for SimulatedCore {
     /// All disturbances are bearable here, so the last answer is always used.
     fn ask_whole(
         &mut self,
-        question: &mut dyn FnMut() -> Answer<Run>,
-    ) -> Answer<Option<(Run, CoreState)>> {
+        question: &mut dyn FnMut() -> Answer<Observations>,
+    ) -> Answer<Option<(Observations, CoreState)>> {
         self.ask_undisturbed(question).map(Some)
     }
 }

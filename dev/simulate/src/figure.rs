@@ -7,8 +7,8 @@
 use serde::Serialize;
 use statrs::distribution::{ContinuousCDF, Normal};
 
-use timermeter::model::{Interval, value_of};
-use timermeter::statistics::{CONFIDENCE, Z, mean, median};
+use estimators::model::{Estimate, value_of};
+use estimators::statistics::{CONFIDENCE, Z, mean, median};
 
 /// A true figure and its estimate. A value is `None` if the timer has no such figure, or if the
 /// estimator determined none.
@@ -27,7 +27,7 @@ pub struct FoundFigure {
 impl FoundFigure {
     /// A true figure with its estimate.
     #[must_use]
-    pub fn new(truth: Option<f64>, found: Option<Interval>) -> Self {
+    pub fn new(truth: Option<f64>, found: Option<Estimate>) -> Self {
         Self {
             truth,
             value: value_of(found),
@@ -99,7 +99,7 @@ pub struct FigureScore {
     right: u32,
     /// All timers.
     timers: u32,
-    /// Intervals that contain the true value.
+    /// Differences that contain the true value.
     covered: u32,
     /// All intervals.
     intervals: u32,

@@ -27,18 +27,18 @@ use self::core::SimulatedCore;
 pub use self::figure::FoundFigure;
 pub use self::truth::{Slowdowns, Truth};
 pub use self::verdict::Verdict;
-use timermeter::campaign::clocks::is_worth_continuing;
-use timermeter::campaign::sampling::CampaignPlan;
-use timermeter::model::{Hertz, Interval};
-use timermeter::prober::calibrate;
-use timermeter::prober::{
+use estimators::model::{Estimate, Hertz};
+use estimators::rate;
+use estimators::scoring::RunningScore;
+use estimators::statistics::median_with_percentiles;
+use estimators::trace::{Differences, Observations, Place, Reference, Trace};
+use probe::prober::calibrate;
+use probe::prober::{
     Bench, CallsPlan, Prober, StepQuestion, find_step, search_step, time_calls, time_calls_briefly,
     watch_steps,
 };
-use timermeter::rate;
-use timermeter::scoring::RunningScore;
-use timermeter::statistics::median_with_percentiles;
-use timermeter::trace::{Intervals, Place, Reference, Run, Trace};
+use timermeter::campaign::clocks::is_worth_continuing;
+use timermeter::campaign::sampling::CampaignPlan;
 
 /// The nominal frequency of the simulated CPU in hertz, which turns time into cycles.
 pub const FREQUENCY: f64 = 3e9;
@@ -70,7 +70,7 @@ impl Case {
     ///
     /// # Errors
     /// If the reference cannot be calibrated, for example because it never moves.
-    pub fn probe(&self, plan: &CampaignPlan) -> Answer<(Trace, Interval)> {
+    pub fn probe(&self, plan: &CampaignPlan) -> Answer<(Trace, Estimate)> {
         let (trace, hertz, _) = self.probe_with_slowdowns(plan)?;
         Ok((trace, hertz))
     }
@@ -80,7 +80,7 @@ impl Case {
     fn probe_with_slowdowns(
         &self,
         plan: &CampaignPlan,
-    ) -> Answer<(Trace, Interval, Vec<Slowdowns>)> {
+    ) -> Answer<(Trace, Estimate, Vec<Slowdowns>)> {
         let mut random = StdRng::seed_from_u64(self.seed);
         let frequencies = Rc::new(RefCell::new(Vec::new()));
         let world = self.world(0, self.seed);
@@ -187,7 +187,7 @@ impl Case {
         trace.ns_per_tick = agreed.map(|(ns, _)| ns);
         trace.ns_per_tick_uncertainty = agreed.map_or(0.0, |(_, uncertainty)| uncertainty);
         let hertz =
-            median_with_percentiles(&frequencies.borrow()).unwrap_or(Interval::exact(FREQUENCY));
+            median_with_percentiles(&frequencies.borrow()).unwrap_or(Estimate::exact(FREQUENCY));
         trace.core_hz = Hertz::new(hertz.value);
         Ok((trace, hertz, slowdowns))
     }
@@ -228,12 +228,12 @@ impl Case {
 struct InProcess(Bench<'static>);
 
 impl Prober for InProcess {
-    fn calls(&mut self, reference: &Reference, floor: bool) -> Answer<Run> {
+    fn calls(&mut self, reference: &Reference, floor: bool) -> Answer<Observations> {
         let floor = self.0.floor.as_mut().filter(|_| floor);
         time_calls_briefly(self.0.timer.as_mut(), floor, reference)
     }
 
-    fn steps(&mut self, question: &StepQuestion, groups: &mut Vec<Intervals>) -> Answer<bool> {
+    fn steps(&mut self, question: &StepQuestion, groups: &mut Vec<Differences>) -> Answer<bool> {
         let random = &mut StdRng::seed_from_u64(question.seed);
         find_step(self.0.timer.as_mut(), question, random, groups)
     }

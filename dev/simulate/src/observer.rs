@@ -1,8 +1,8 @@
 //! Tells which steps an ideal observer of the same intervals would find: one who knows the true step
 //! and its rivals, but not the durations of reads and work.
 
-use timermeter::resolution::common_divisor;
-use timermeter::trace::{Intervals, Trace};
+use estimators::resolution::common_divisor;
+use estimators::trace::{Differences, Trace};
 
 /// The likelihood ratio at which the observer prefers one step to another.
 const DECISIVE_RATIO: f64 = 1e3;
@@ -18,7 +18,7 @@ pub fn is_findable(step: f64, trace: &Trace) -> bool {
     let random = groups
         .chain(&trace.slow)
         .filter(|group| group.deltas.len() < 4);
-    let random: Vec<&Intervals> = random.collect();
+    let random: Vec<&Differences> = random.collect();
     let deltas: Vec<i64> = random
         .iter()
         .flat_map(|group| group.deltas.to_vec())

@@ -4,12 +4,12 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
+use judgement::samples::{JudgedDurations, judge};
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
+use reporting::durations::{TimeUnit, parse};
 use serde::Serialize;
 use simulated::draw::{exponential, log_uniform, normal};
-use timermeter::durations::{TimeUnit, parse};
-use timermeter::samples::{JudgedDurations, judge};
 
 /// The step of seconds since 1970 as floating-point numbers, in nanoseconds.
 const FLOATING_STEP: f64 = 1e9 / 4_194_304.0;
@@ -81,7 +81,7 @@ pub struct Counts {
 /// Judges `count` files of each kind.
 pub fn score(seed: u64, count: u32) -> BTreeMap<&'static str, Counts> {
     let kinds: Vec<usize> = (0..KINDS.len()).collect();
-    let judged = timermeter::parallel::map(&kinds, |&kind| {
+    let judged = reporting::parallel::map(&kinds, |&kind| {
         let mut random = StdRng::seed_from_u64(seed.wrapping_mul(1_000) + kind as u64);
         let mut counts = Counts::default();
         for _ in 0..count {

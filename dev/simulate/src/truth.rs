@@ -3,7 +3,7 @@
 use simulated::{Jitter, Model, Outliers, Processes, Surroundings, Updates};
 use statrs::distribution::{ContinuousCDF, Gamma, Normal};
 
-use timermeter::statistics::bisect;
+use estimators::statistics::bisect;
 
 /// The true figures of a simulated timer.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -2,13 +2,13 @@
 
 use super::figure::FoundFigure;
 use super::{Case, FREQUENCY, Slowdowns, Truth};
+use estimators::figures::MIN_PROCESSES;
+use estimators::model::{Core, Cycles, Estimate, Hertz, Nanos, Timer, TimerRow};
+use estimators::quality::quality;
+use estimators::trace::{Observations, Trace};
+use judgement::trust::ReadPathBaselines;
 use simulated::Model;
-use timermeter::model::{Core, Cycles, Hertz, Interval, Nanos, Timer, TimerRow};
-use timermeter::profile::MIN_PROCESSES;
-use timermeter::quality::quality;
 use timermeter::recording::Observation;
-use timermeter::trace::{Run, Trace};
-use timermeter::trust::ReadPathBaselines;
 
 /// The smallest relevant error of a step, as a share of the step.
 /// *Definition*: the tolerance of a right resolution.
@@ -38,7 +38,7 @@ pub struct Verdict {
 }
 
 /// Analyses the trace of a timer, timed while the core ran at `hertz`. Returns the row of the report.
-pub(super) fn row_of(timer: &Model, trace: Trace, hertz: Interval) -> TimerRow {
+pub(super) fn row_of(timer: &Model, trace: Trace, hertz: Estimate) -> TimerRow {
     let mut stored = trace.with_runs(Vec::new(), Vec::new());
     trace.runs.into_iter().for_each(|run| stored.add(run));
     let timer = Timer {
@@ -59,10 +59,10 @@ impl Verdict {
     pub(super) fn from_trace(
         case: &Case,
         trace: Trace,
-        hertz: Interval,
+        hertz: Estimate,
         slowdowns: &[Slowdowns],
     ) -> Self {
-        let is_alone = |run: &&Run| run.core(trace.full_width) == Core::Alone;
+        let is_alone = |run: &&Observations| run.core(trace.full_width) == Core::Alone;
         let alone = trace.runs.iter().filter(is_alone).count();
         let truth = if alone >= MIN_PROCESSES || !case.timer.follows_core {
             Truth::of_timer(&case.timer, &case.surroundings)

@@ -1,13 +1,13 @@
 //! Tests the estimate of the time that a read adds to the code around it. The simulated read is a
 //! chain of multiplications, so the true added time follows from the code.
 
+use estimators::cost::adds::adds;
+use estimators::model::{AddedTimes, Context};
+use estimators::trace::{InContext, Reference, Trace};
 use simulate::Case;
 use simulate::population::regular;
 use simulated::{Processes, REFERENCE_ID, Role, Surroundings, World, code_duration_ns};
 use timermeter::campaign::clocks::context_questions;
-use timermeter::cost::adds::adds;
-use timermeter::model::{AddedTimes, Context};
-use timermeter::trace::{InContext, Reference, Trace};
 
 /// Number of brief processes in a default run.
 const PROCESSES: u64 = 10;

@@ -1,15 +1,15 @@
 //! Tests clocks whose value grows with each call, and clocks of two precisions.
 
+use estimators::figures::{Figures, figures};
+use estimators::resolution::Step;
 use simulate::population;
 use simulated::{Model, Updates};
 use timermeter::campaign::sampling::CampaignPlan;
-use timermeter::profile::{Profile, profile};
-use timermeter::resolution::Resolution;
 
 use super::case;
 
-fn probe(timer: Model, seed: u64) -> Profile {
-    profile(&super::probe(&case(timer, seed), &CampaignPlan::QUICK))
+fn probe(timer: Model, seed: u64) -> Figures {
+    figures(&super::probe(&case(timer, seed), &CampaignPlan::QUICK))
 }
 
 /// Logical clocks, clocks that make readings unique in a coarse unit, and clocks that move by each
@@ -50,7 +50,7 @@ fn growth_with_calls_is_found() {
             "{growth:?} of {model:?}"
         );
         assert!(
-            matches!(&found.resolution, Resolution::AtMost { bound, .. } if bound.is_infinite()),
+            matches!(&found.resolution, Step::AtMost { bound, .. } if bound.is_infinite()),
             "{:?}",
             found.resolution
         );
@@ -74,7 +74,7 @@ fn two_precisions_are_found() {
             ..Model::regular("", step, 1.0, 37.0)
         };
         match probe(model, number as u64).resolution {
-            Resolution::AtMost { reason, .. } => {
+            Step::AtMost { reason, .. } => {
                 assert!(reason.contains("two precisions"), "{reason}");
                 assert!(reason.contains(&format!("of {unit} ticks")), "{reason}");
             }
@@ -112,7 +112,7 @@ fn usual_clocks_are_not_blamed() {
     for (number, model) in models.into_iter().enumerate() {
         let found = probe(model.clone(), number as u64);
         assert_eq!(found.growth_per_call, None, "{model:?}");
-        if let Resolution::AtMost { reason, .. } = &found.resolution {
+        if let Step::AtMost { reason, .. } = &found.resolution {
             assert!(!reason.contains("precisions"), "{reason}: {model:?}");
         }
     }

@@ -1,12 +1,12 @@
 //! Tests the estimators for clocks on simulated timers. How often figures are right and intervals
 //! cover the truth is judged by the command `simulate`.
 
+use estimators::figures::{Figures, figures};
+use estimators::model::{Following, value_of};
+use estimators::scoring::profile_quality;
 use simulate::population;
 use simulated::Model;
 use timermeter::campaign::sampling::CampaignPlan;
-use timermeter::model::{Following, value_of};
-use timermeter::profile::{Profile, profile};
-use timermeter::scoring::profile_quality;
 
 use super::{case, probe};
 
@@ -37,9 +37,9 @@ fn unmoving_batches_measure_nothing() {
                 batches.deltas.fill(0);
             }
         }
-        let profile = profile(&trace);
-        assert_eq!((profile.cost, profile.spread), (None, None), "{case:?}");
-        let why = profile.no_cost_reason.unwrap_or_default();
+        let figures = figures(&trace);
+        assert_eq!((figures.cost, figures.spread), (None, None), "{case:?}");
+        let why = figures.no_cost_reason.unwrap_or_default();
         assert!(why.contains("took no time"), "{case:?}: {why}");
     }
 }
@@ -50,12 +50,12 @@ fn unmoving_batches_measure_nothing() {
 fn always_shared_core_widens_figures() {
     for case in population::regular(20, 16) {
         let (mut trace, hertz) = case.probe(&CampaignPlan::QUICK).unwrap();
-        let unshared = profile(&trace);
+        let unshared = figures(&trace);
         trace.disturbed_runs = trace.runs.len() as u32;
         for run in &mut trace.runs {
             run.batches.unstable = true;
         }
-        let shared = profile(&trace);
+        let shared = figures(&trace);
         let (Some(cost), Some(spread)) = (shared.cost, shared.spread) else {
             continue;
         };
@@ -69,8 +69,8 @@ fn always_shared_core_widens_figures() {
             spread.high >= 1.0 && spread.low <= spread.value,
             "{spread:?}"
         );
-        let width = |profile: &Profile| {
-            profile_quality(profile, hertz).map(|quality| quality.high - quality.low)
+        let width = |figures: &Figures| {
+            profile_quality(figures, hertz).map(|quality| quality.high - quality.low)
         };
         let widths = [&shared, &unshared].map(width);
         assert!(widths[0] > widths[1], "{widths:?}");
@@ -96,7 +96,7 @@ fn costs_of_processes_agree_in_their_unit() {
         let mut case = case(timer, 18);
         case.surroundings.wander = wander;
         let mut trace = probe(&case, &CampaignPlan::DEFAULT);
-        let found = profile(&trace);
+        let found = figures(&trace);
         let all = &found.all_processes;
         let ns: Vec<f64> = all.iter().map(|process| process.amortised_ns).collect();
         let cycles: Vec<f64> = all
@@ -124,6 +124,6 @@ fn costs_of_processes_agree_in_their_unit() {
         };
         assert!((value / truth - 1.0).abs() < 0.03, "{value} for {truth}");
         trace.runs[0].batches.core_hz = None;
-        assert_eq!(profile(&trace).all_processes[0].amortised_cycles, None);
+        assert_eq!(figures(&trace).all_processes[0].amortised_cycles, None);
     }
 }

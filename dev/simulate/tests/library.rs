@@ -2,7 +2,7 @@
 //! against what the program finds in many processes.
 
 use probe::prober::{Bench, calibrate};
-use probe::{Figures, Interval, observe};
+use probe::{Characteristics, Estimate, observe};
 use rand::SeedableRng;
 use rand::rngs::StdRng;
 use simulate::{Case, FREQUENCY, Truth, population};
@@ -11,7 +11,7 @@ use timermeter::campaign::sampling::CampaignPlan;
 use timers::Answer;
 
 /// The figures of a simulated timer in one process, and the frequency of the core meanwhile.
-fn in_one_process(case: &Case) -> Answer<(Figures, Interval)> {
+fn in_one_process(case: &Case) -> Answer<(Characteristics, Estimate)> {
     let Case {
         timer,
         reference,
@@ -31,7 +31,7 @@ fn in_one_process(case: &Case) -> Answer<(Figures, Interval)> {
     };
     let mut frequency = || Some(FREQUENCY * world.speed());
     let (trace, hertz) = observe(bench, clock, found, &mut frequency, &mut random)?;
-    let figures = Figures::from_trace(&trace, hertz);
+    let figures = Characteristics::from_trace(&trace, hertz);
     Ok((figures, hertz.expect("the frequency is known")))
 }
 
@@ -46,7 +46,7 @@ fn one_process_finds_the_truth() {
         let truth = Truth::of_timer(&case.timer, &case.surroundings);
         let step = truth.resolution.expect("it has a step");
         let is_right =
-            |found: Interval| found.contains(step) || (found.value / step - 1.0).abs() < 0.01;
+            |found: Estimate| found.contains(step) || (found.value / step - 1.0).abs() < 0.01;
         steps.extend(found.resolution.map(is_right));
         let program = case.judge(&CampaignPlan::QUICK).unwrap().row;
         let (cost, program) = (found.cost.expect("calls"), program.cost_ns.expect("calls"));

@@ -12,13 +12,13 @@ mod small_steps;
 mod steps;
 mod waits;
 
+use ::estimators::trace::{Reference, Trace};
+use probe::prober::calibrate;
 use rand::SeedableRng;
 use rand::rngs::StdRng;
 use simulate::Case;
 use simulated::{Model, REFERENCE_ID, Role, Surroundings, World};
 use timermeter::campaign::sampling::CampaignPlan;
-use timermeter::prober::calibrate;
-use timermeter::trace::{Reference, Trace};
 
 /// A timer next to a reference of short steps, on a usual machine.
 fn case(timer: Model, seed: u64) -> Case {

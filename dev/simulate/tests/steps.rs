@@ -5,11 +5,11 @@ use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 use simulated::{Jitter, Model, Updates};
 
+use estimators::figures::figures;
+use estimators::resolution::Step;
+use estimators::trace::Trace;
 use simulate::Case;
 use timermeter::campaign::sampling::CampaignPlan;
-use timermeter::profile::profile;
-use timermeter::resolution::Resolution;
-use timermeter::trace::Trace;
 
 use super::{case, probe};
 
@@ -44,7 +44,7 @@ fn draw_bimodal_cost(random: &mut StdRng) -> Model {
 fn bimodal_cost_keeps_step_even() {
     for seed in 0..60 {
         let timer = draw_bimodal_cost(&mut StdRng::seed_from_u64(seed));
-        let found = profile(&probe_timer(timer.clone(), seed));
+        let found = figures(&probe_timer(timer.clone(), seed));
         let ratio = found.step().map_or(0.0, |found| found / timer.step);
         let is_right = (ratio - 1.0).abs() < 0.01;
         assert!(is_right, "{seed}: {timer:?}: {:?}", found.resolution);
@@ -60,8 +60,8 @@ fn irregular_steps_get_no_number() {
             0 => Updates::Uneven(random.random_range(0.3..0.8)),
             _ => Updates::Random,
         };
-        let found = profile(&probe_timer(timer, seed)).resolution;
-        let is_bound = matches!(found, Resolution::AtMost { .. });
+        let found = figures(&probe_timer(timer, seed)).resolution;
+        let is_bound = matches!(found, Step::AtMost { .. });
         assert!(is_bound, "{seed}: {found:?}");
     }
 }
@@ -104,8 +104,8 @@ fn changing_step_gets_bound_only() {
             ] {
                 let cost = [5.0, 30.0][seed as usize % 2];
                 let longer = f64::max(steps[0], steps[1]);
-                match profile(&mix_traces(steps, cost, part, seed)).resolution {
-                    Resolution::AtMost { bound, reason } => {
+                match figures(&mix_traces(steps, cost, part, seed)).resolution {
+                    Step::AtMost { bound, reason } => {
                         assert!(
                             bound >= 0.99 * longer,
                             "{steps:?}, {part:?}: {bound}, {reason}"
@@ -130,8 +130,8 @@ fn reason_names_both_steps() {
             "its step changes while it is watched: 10.0 and 40.0 ticks",
         ),
     ] {
-        match profile(&mix_traces([10.0, 40.0], 30.0, part, 1)).resolution {
-            Resolution::AtMost { bound, reason } => {
+        match figures(&mix_traces([10.0, 40.0], 30.0, part, 1)).resolution {
+            Step::AtMost { bound, reason } => {
                 assert_eq!(reason, expected_reason);
                 assert!((bound - 40.0).abs() < 0.1, "{bound}");
             }
@@ -148,13 +148,13 @@ fn interval_covers_slight_change() {
             SecondStep::Processes(7),
             SecondStep::SecondHalf,
         ] {
-            match profile(&mix_traces([100.0, 100.5], 30.0, part, seed)).resolution {
-                Resolution::Resolved { step, .. } => {
+            match figures(&mix_traces([100.0, 100.5], 30.0, part, seed)).resolution {
+                Step::Resolved { step, .. } => {
                     let half = 0.5 * (step.high - step.low);
                     assert!((0.1..1.0).contains(&half), "{seed}, {part:?}: {step:?}");
                 }
                 // A change within a process may leave only a bound.
-                Resolution::AtMost { .. } if matches!(part, SecondStep::SecondHalf) => {}
+                Step::AtMost { .. } if matches!(part, SecondStep::SecondHalf) => {}
                 found => panic!("{seed}, {part:?}: {found:?}"),
             }
         }
@@ -176,7 +176,7 @@ fn calls_in_turn_have_two_costs() {
             reference: Model::regular("", reference_step, 0.385, 12.0),
             ..case(timer, number)
         };
-        let found = profile(&probe(&case, &CampaignPlan::DEFAULT));
+        let found = figures(&probe(&case, &CampaignPlan::DEFAULT));
         let cost = found.cost.expect("it has a cost");
         assert!((cost.value - 20.0).abs() < 0.5, "{cost:?}");
         assert!(cost.low <= 20.0 && cost.high >= 120.0, "{cost:?}");

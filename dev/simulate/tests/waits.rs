@@ -1,12 +1,12 @@
 //! Tests the findings about simulated sleep primitives: references that step back, and waits by
 //! another clock than the one that times them.
 
+use estimators::findings::{Facts, WAITS, apply};
+use estimators::model::{Finding, WaitFigures};
+use estimators::waits::figures;
 use simulate::waits::{WaitCase, population};
 use simulated::{Delays, WaitModel};
 use timermeter::campaign::sampling::CampaignPlan;
-use timermeter::findings::{Facts, WAITS, apply};
-use timermeter::model::{Finding, WaitFigures};
-use timermeter::waits::figures;
 
 /// A primitive that sleeps 60 µs too long, more or less.
 fn sleep() -> WaitModel {

@@ -6,7 +6,7 @@ use timers::clock_sources::{self, Reader, TIME_STAMP_COUNTER};
 use super::is_x86;
 use crate::findings::{ns, number, values};
 use crate::model::{
-    Defect, DefectKind, Interval, LibraryClock, Path, Platform, Report, Unit, Values, value_of,
+    Defect, DefectKind, Estimate, LibraryClock, Path, Platform, Report, Unit, Values, value_of,
 };
 use crate::numbers::short_time;
 use crate::rate::correction::LargeCorrection;
@@ -176,7 +176,7 @@ fn faster_source(machine: &Platform) -> String {
 /// 1 ppm and an offset of less than 1 µs are not reported: the two calls read the clock at different
 /// times, on CPUs whose counters differ.
 pub fn library_defect(clock: &LibraryClock) -> Option<Defect> {
-    let proven = |kind, it: Option<Interval>, least: f64| {
+    let proven = |kind, it: Option<Estimate>, least: f64| {
         let by = it.filter(|by| by.low > least || by.high < -least)?;
         let size = Some(by.value);
         Some(Defect { kind, size })

@@ -16,7 +16,7 @@ fn reference() -> Reference {
     }
 }
 
-fn figures_of(runs: impl IntoIterator<Item = PeriodRun>) -> PeriodFigures {
+fn figures_of(runs: impl IntoIterator<Item = PeriodObservations>) -> PeriodFigures {
     figures(&PeriodTrace {
         reference: reference(),
         period_ns: PERIOD,
@@ -25,11 +25,11 @@ fn figures_of(runs: impl IntoIterator<Item = PeriodRun>) -> PeriodFigures {
 }
 
 /// A process with these times of wake-ups.
-fn woken(times: impl IntoIterator<Item = i64>, start: Start) -> PeriodRun {
-    PeriodRun {
+fn woken(times: impl IntoIterator<Item = i64>, start: Start) -> PeriodObservations {
+    PeriodObservations {
         wakeups: times.into_iter().map(|time| (time, 1)).collect(),
         start,
-        ..PeriodRun::default()
+        ..PeriodObservations::default()
     }
 }
 
@@ -45,11 +45,11 @@ fn analyse(model: &TickModel, seed: u64) -> (PeriodFigures, [u64; 2]) {
         let reported = &ticks.missed()[..ticks.missed().len() - SETTLING_WAKEUPS];
         missed = [0, 1]
             .map(|which| missed[which] + reported.iter().map(|missed| missed[which]).sum::<u64>());
-        PeriodRun {
+        PeriodObservations {
             wakeups: answer.list,
             start: answer.start,
             cpu_ns: answer.cpu_ns,
-            ..PeriodRun::default()
+            ..PeriodObservations::default()
         }
     }));
     (found, missed)
@@ -144,7 +144,7 @@ fn burst_keeps_rate_under_load() {
     }
 }
 
-/// Intervals of a timer that is late by a third of a period, more or less, vary by as much. Their
+/// Differences of a timer that is late by a third of a period, more or less, vary by as much. Their
 /// median is not the period, and no expiration was missed.
 #[test]
 fn jitter_causes_no_missed_expirations() {
@@ -178,7 +178,7 @@ fn stalls_end_what_counts() {
             };
             due + i64::from(500 * (number % 2))
         });
-        PeriodRun {
+        PeriodObservations {
             stalls: stalls.into(),
             ..woken(wakeups, Start::default())
         }
@@ -255,9 +255,9 @@ proptest! {
     ) {
         let reference = Reference { ns_per_tick, ..reference() };
         let runs = vec![
-            PeriodRun { wakeups: wakeups.clone(), stalls, start: Start::Relative, cpu_ns: None, signals: 0 },
-            PeriodRun { wakeups: wakeups.clone(), stalls: near, ..PeriodRun::default() },
-            PeriodRun { wakeups, stalls: Vec::new(), start: Start::Between(start), cpu_ns: Some(start[0]), signals: 0 },
+            PeriodObservations { wakeups: wakeups.clone(), stalls, start: Start::Relative, cpu_ns: None, signals: 0 },
+            PeriodObservations { wakeups: wakeups.clone(), stalls: near, ..PeriodObservations::default() },
+            PeriodObservations { wakeups, stalls: Vec::new(), start: Start::Between(start), cpu_ns: Some(start[0]), signals: 0 },
         ];
         let found = figures(&PeriodTrace { reference, period_ns, runs });
         prop_assert!(found.lateness.iter().all(ascends), "{found:?}");

@@ -1,7 +1,7 @@
 //! Tests which figures and properties of a row are used for plans.
 
 use super::*;
-use crate::model::{Cost, Interval};
+use estimators::model::{Cost, Estimate};
 
 /// The properties declared for the native timer with this id; none are known of others.
 fn native(id: &str) -> Properties {
@@ -35,7 +35,7 @@ fn row(id: &str, runtime: &str, properties: Option<Properties>) -> TimerRow {
 fn smaller_cost_bound_counts() {
     let variation = |spread: f64, p99_ns: Option<f64>| {
         let mut row = row("sundial", "native", None);
-        row.spread = Some(Interval::exact(spread));
+        row.spread = Some(Estimate::exact(spread));
         row.cost = p99_ns.map(|p99_ns| Cost {
             p99_ns: Some(p99_ns),
             single_median_ns: None,

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::assessment::{ClockAnswer, assess};
-use crate::model::{Counted, Interval, Nanos, Outcome};
+use estimators::model::{Counted, Estimate, Nanos, Outcome};
 
 fn report() -> Report {
     let text = include_str!("../../../tests/data/xeon-2026-11-21.json");
@@ -28,7 +28,7 @@ fn row<'a>(report: &'a mut Report, id: &str) -> &'a mut TimerRow {
         .expect("it is there")
 }
 
-fn picked(choice: &ClockChoice) -> &RankedTimer<ClockPlan> {
+fn picked(choice: &ClockChoice) -> &RankedTimer<ClockRecipe> {
     choice.picked.as_ref().expect("a clock suffices")
 }
 
@@ -39,7 +39,7 @@ fn best(report: &Report) -> String {
 }
 
 /// The verdicts on a clock of a report.
-fn verdicts<'a>(report: &'a mut Report, id: &str) -> &'a mut crate::model::Verdicts {
+fn verdicts<'a>(report: &'a mut Report, id: &str) -> &'a mut estimators::model::Verdicts {
     row(report, id).verdicts.as_mut().expect("it was examined")
 }
 
@@ -137,7 +137,7 @@ fn noise_does_not_change_pick() {
                 let factor = if id == cheapest { 0.7 } else { 1.2 };
                 let median = factor * row.cost_ns.unwrap().value;
                 let ends = (0.9 * median, 1.1 * median);
-                row.cost_ns = Some(Interval::with_ends(median, Some(ends)));
+                row.cost_ns = Some(Estimate::with_ends(median, Some(ends)));
                 row.cost.as_mut().unwrap().p99_ns = Some(1.5 * median);
             }
             let choice = choose(&report, &requirement).unwrap();
@@ -162,7 +162,7 @@ fn portable_clocks_win_near_ties() {
         .timers
         .retain(|row| ["monotonic", "monotonic-raw"].contains(&row.id.as_str()));
     let cost = |report: &mut Report, id: &str, [low, median, high]: [f64; 3]| {
-        row(report, id).cost_ns = Some(Interval::with_ends(median, Some((low, high))));
+        row(report, id).cost_ns = Some(Estimate::with_ends(median, Some((low, high))));
     };
     cost(&mut report, "monotonic", [24.0, 25.0, 26.0]);
     cost(&mut report, "monotonic-raw", [24.5, 25.5, 26.5]);
@@ -171,6 +171,6 @@ fn portable_clocks_win_near_ties() {
     let why = reason(&choice, "monotonic-raw");
     assert!(why.ends_with("; not every platform has it"), "{why}");
     // The less safe clock is kept if the safer one needs far more calls.
-    row(&mut report, "monotonic").resolution_ns = Some(Interval::unbounded(1e6));
+    row(&mut report, "monotonic").resolution_ns = Some(Estimate::unbounded(1e6));
     assert_eq!(best(&report), "monotonic-raw");
 }

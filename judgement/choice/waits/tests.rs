@@ -1,7 +1,7 @@
 //! Tests which timers are punctual.
 
 use super::*;
-use crate::model::{PeriodFigures, PeriodRow, WaitFigures, WaitRow};
+use estimators::model::{PeriodFigures, PeriodRow, WaitFigures, WaitRow};
 
 const BLOCKS: WaitActivity = WaitActivity::Blocks;
 const SPINS: WaitActivity = WaitActivity::Spins;
@@ -10,7 +10,7 @@ fn late(p50_ns: f64, max_ns: f64) -> Lateness {
     Lateness {
         request_ns: 1_000_000,
         waits: 400,
-        p50_ns: Some(Interval::around(p50_ns, 10.0)),
+        p50_ns: Some(Estimate::around(p50_ns, 10.0)),
         max_ns,
         ..Lateness::default()
     }
@@ -62,7 +62,7 @@ fn periods_are_summed_up() {
         means,
         figures: Some(PeriodFigures {
             lateness: Some(late(late_ns, if id == "spin" { 1e5 } else { 1e6 })),
-            rate_error_ppm: Some(Interval::exact(if id == "timerfd" { 2.0 } else { 2_500.0 })),
+            rate_error_ppm: Some(Estimate::exact(if id == "timerfd" { 2.0 } else { 2_500.0 })),
             is_loop: id == "std-sleep",
             ..PeriodFigures::default()
         }),
@@ -103,7 +103,7 @@ fn waits_by_another_clock_are_not_proposed() {
                 ..late(3e4 + ppm * (length_ms - 1) as f64, 1e6)
             });
         }
-        figures.proportional_ppm = Some(Interval::around(ppm, 5.0));
+        figures.proportional_ppm = Some(Estimate::around(ppm, 5.0));
         let found = report([wait("sleep", BLOCKS, late(9e4, 1e6)), first]);
         assert_eq!(pick(&found, true, None).as_deref(), Some(proposed), "{ppm}");
     }
@@ -158,7 +158,7 @@ fn tail_decides_where_late_is_not_allowed() {
         ),
     ] {
         let spin = Lateness {
-            cpu_ns: Some(Interval::exact(9e5)),
+            cpu_ns: Some(Estimate::exact(9e5)),
             ..late(50.0, tail_ns)
         };
         let found = report([
@@ -188,7 +188,7 @@ fn hybrid_that_only_spins_is_called_spinning() {
         let record = WaitRecord {
             missed: 0.0,
             lateness: Lateness {
-                cpu_ns: Some(Interval::exact(cpu_ns)),
+                cpu_ns: Some(Estimate::exact(cpu_ns)),
                 ..late(50.0, 100.0)
             },
             conditions: WaitConditions::default(),

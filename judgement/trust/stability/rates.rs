@@ -2,10 +2,10 @@
 //! separate processes.
 
 use super::{MAX_UNCERTAINTY, to_readings};
-use crate::model::MAX_SLEW;
-use crate::rate::line::{Reading, Slope};
-use crate::statistics::student_quantile;
 use crate::trust::Case;
+use estimators::model::MAX_SLEW;
+use estimators::rate::line::{Reading, Slope};
+use estimators::statistics::student_quantile;
 
 /// The number of parts of the longest run whose rates are compared. More parts would be shorter
 /// and would show less of slow changes of the rate. *Judgement*.

@@ -1,8 +1,8 @@
 //! Finds jumps and freezes: windows between two successive comparisons in which the timer advanced
 //! by more, or by less, than rate, error and steps explain.
 
-use crate::model::MAX_SLEW;
-use crate::rate::line::{Reading, Slope};
+use estimators::model::MAX_SLEW;
+use estimators::rate::line::{Reading, Slope};
 
 /// Largest number of steps by which the update of a clock may be late. A clock that the timer
 /// interrupt updates is late if the CPU that handles the interrupt does not run; the clock then

@@ -6,7 +6,7 @@ use super::{compared, decide};
 use crate::comparison::Decision::{self, Fails, Holds, Open};
 use crate::comparison::sentence::amount;
 use crate::comparison::{Change, ChangeCondition, ChangeVerdict, Comparison};
-use crate::model::Interval;
+use estimators::model::Estimate;
 
 fn assert_decided(comparison: &Comparison, cases: &[(&str, Decision, &str)]) {
     for (condition, decision, words) in cases {
@@ -97,7 +97,7 @@ fn amounts_are_percents_or_factors() {
         (174.0, 4.0, "2.74 times [2.70, 2.78]"),
     ] {
         let change = Change {
-            percent: Interval::around(value, half),
+            percent: Estimate::around(value, half),
             limit_percent: 0.0,
             verdict: ChangeVerdict::Worse,
         };

@@ -7,8 +7,8 @@ use serde_json::from_value;
 
 use super::{ChangeCondition, Comparison, Decision};
 use crate::glob::Glob;
-use crate::model::{
-    Defect, DefectKind, Family, Interval, ProcessFigures, Properties, ReadsBy, Report, Status,
+use estimators::model::{
+    Defect, DefectKind, Estimate, Family, ProcessFigures, Properties, ReadsBy, Report, Status,
     TimerRow, Trust,
 };
 
@@ -30,7 +30,7 @@ fn run(line: &str) -> Report {
             let id = format!("{family}{number}");
             let runtime = if family == "j" { "java" } else { "native" };
             let mut row = TimerRow::unmeasured(&id, &id, runtime, Status::Ok);
-            row.resolution_ns = Some(Interval::unbounded(10.0));
+            row.resolution_ns = Some(Estimate::unbounded(10.0));
             row.properties = Some(Properties {
                 reads_by: Some(reads_by),
                 family: (family == "c").then_some(Family::CpuTime),
@@ -59,8 +59,8 @@ fn run(line: &str) -> Report {
             "library" => platform.preloaded.push(value.into()),
             "CPU" => platform.cpu.model = Some(value.into()),
             "steal" => platform.steal_share = number,
-            "hertz" => report.frequency.effective_hz = number.map(Interval::unbounded),
-            "step" => timers[4].resolution_ns = number.map(Interval::unbounded),
+            "hertz" => report.frequency.effective_hz = number.map(Estimate::unbounded),
+            "step" => timers[4].resolution_ns = number.map(Estimate::unbounded),
             "status" => timers[4].head.status = from_value(value.into()).expect("a status"),
             "trust" => {
                 timers[4].trust = Some(Trust {
@@ -95,7 +95,7 @@ fn run(line: &str) -> Report {
         }
     }
     for row in &mut report.timers {
-        row.cost_ns = Some(Interval::unbounded(row.processes[0].amortised_ns));
+        row.cost_ns = Some(Estimate::unbounded(row.processes[0].amortised_ns));
     }
     report
 }

@@ -5,7 +5,7 @@ use crate::comparison::ChangeVerdict::{Better, Unchanged, Worse};
 use crate::comparison::{Comparison, Decision};
 use crate::document::Document;
 use crate::format::{Format, Render, Style};
-use crate::model::Report;
+use estimators::model::Report;
 
 const UNCHANGED: &str = "costs unchanged (";
 

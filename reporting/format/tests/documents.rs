@@ -4,8 +4,8 @@ use serde_json::json;
 
 use crate::document::{Document, FindingText};
 use crate::format::{Format, Render, Style};
-use crate::model::Severity;
 use crate::table::{Notation, Table, TableColumn};
+use estimators::model::Severity;
 
 fn document() -> Document<'static, serde_json::Value> {
     let mut table = Table::new(vec![

@@ -5,9 +5,9 @@ mod table;
 
 use super::{Format, Render};
 use crate::document::{FindingText, Section};
-use crate::model::Severity;
 use crate::text::numbers::NOTHING;
 use crate::text::{ascii, display_width, hang, plain};
+use estimators::model::Severity;
 
 pub(super) use self::table::write as write_table;
 

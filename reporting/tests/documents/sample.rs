@@ -1,6 +1,6 @@
 //! Parts of kept reports, with texts such as a hostile agent might send.
 
-use estimators::model::{Granularity, Interval, Platform, Report, Status};
+use estimators::model::{Estimate, Granularity, Platform, Report, Status};
 use judgement::assessment::assess;
 use reporting::report::parse;
 use reporting::text::cleaned;
@@ -39,7 +39,7 @@ pub fn report() -> Report {
     let mut backward = report.timers[2].clone();
     (backward.head.id, backward.head.label) = ("py:time".into(), HOSTILE_LABEL.into());
     (backward.quality, backward.cost_ns) =
-        (Some(Interval::exact(0.0)), Some(Interval::exact(36.0)));
+        (Some(Estimate::exact(0.0)), Some(Estimate::exact(36.0)));
     let mut hostile = report.timers.last().expect("a row").clone();
     (hostile.head.id, hostile.head.label) = (HOSTILE_ID.into(), HOSTILE_LABEL.into());
     (hostile.head.status, hostile.head.reason) = (Status::Failed, Some(HOSTILE_REASON.into()));
@@ -52,15 +52,15 @@ pub fn report() -> Report {
 pub fn nothing_determined() -> Report {
     let mut report = report();
     (report.platform, report.frequency) = (Platform::default(), Default::default());
-    report.frequency.effective_hz = Some(Interval::unbounded(f64::NEG_INFINITY));
+    report.frequency.effective_hz = Some(Estimate::unbounded(f64::NEG_INFINITY));
     report.settings.cpu = None;
     report.findings.clear();
     report.timers.truncate(1);
     let row = &mut report.timers[0];
     row.head.status = Status::Failed;
-    let nan = Some(Interval::unbounded(f64::NAN));
+    let nan = Some(Estimate::unbounded(f64::NAN));
     (row.quality, row.resolution_ns, row.spread) = (nan, nan, nan);
-    row.cost_ns = Some(Interval::unbounded(f64::INFINITY));
+    row.cost_ns = Some(Estimate::unbounded(f64::INFINITY));
     (row.cost, row.amortised_ns, row.verdicts) = (None, None, None);
     if let Some(resolution) = &mut row.resolution {
         resolution.ticks = f64::NAN;
@@ -103,7 +103,7 @@ pub fn report_without_finite_waits() -> Report {
         periods,
         ..report_of_waits()
     };
-    let none = Some(Interval {
+    let none = Some(Estimate {
         value: f64::NAN,
         low: f64::NEG_INFINITY,
         high: f64::INFINITY,

@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use estimators::model::{Interval, Report};
+use estimators::model::{Estimate, Report};
 use reporting::fields::{Field, Kind, Row, columns, field, rows};
 use reporting::format::{Format, Render, Style};
 use reporting::report::{Collection, Detail, parse, sections};
@@ -55,7 +55,7 @@ fn printed_rows(format: Format, text: &str) -> Vec<Vec<String>> {
 }
 
 /// Whether a text such as `10.01 ns [9.98, 10.05]` is this figure, rounded.
-fn is_rounded(text: &str, field: &Field, figure: Interval) -> bool {
+fn is_rounded(text: &str, field: &Field, figure: Estimate) -> bool {
     let (value, ends) = text.split_once(" [").unwrap_or((text, ""));
     let end = value.find(|c: char| !"-.0123456789".contains(c));
     let (number, unit) = value.split_at(end.unwrap_or(value.len()));

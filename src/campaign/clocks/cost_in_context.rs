@@ -4,14 +4,14 @@
 
 use timers::Answer;
 
+use crate::agents::connection::SharedConnection;
+use crate::agents::protocol::Op;
+use crate::agents::subject;
 use crate::campaign::disturbances::ProcessWatch;
 use crate::campaign::sampling::CampaignPlan;
 use crate::campaign::unless_refused;
-use crate::hosts::connection::SharedConnection;
-use crate::hosts::hosted;
-use crate::hosts::protocol::Op;
-use crate::model::Context;
-use crate::trace::InContext;
+use estimators::model::Context;
+use estimators::trace::InContext;
 
 /// Target time of a row with its reads, in nanoseconds: long relative to the step of any reference,
 /// short relative to the time between interruptions. *Judgement*.
@@ -58,7 +58,7 @@ pub fn context_questions(
 }
 
 /// Measures the cost of one timer in the contexts of the plan, in a process that has timed its
-/// calls. `watch` repeats disturbed windows; without it, they are kept. Questions that the host
+/// calls. `watch` repeats disturbed windows; without it, they are kept. Questions that the agent
 /// refuses are left out.
 ///
 /// # Errors
@@ -76,7 +76,7 @@ pub(super) fn measure_contexts(
     let mut found = Vec::new();
     for (contexts, counts) in context_questions(cost_ns, plan.contexts) {
         let question =
-            || hosted::measure_added_time(connection, timer, reference, contexts, counts);
+            || subject::measure_added_time(connection, timer, reference, contexts, counts);
         let answer = match &mut watch {
             Some(watch) => watch
                 .gather(1, |_| question().map(|rows| vec![rows]))

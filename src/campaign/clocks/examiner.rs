@@ -5,17 +5,17 @@ use std::collections::BTreeMap;
 
 use timers::{Answer, Fault};
 
-use super::{Campaign, ClockSubject};
+use super::{Campaign, ClockContender};
+use crate::agents::agent::connect;
+use crate::agents::subject::compare_in_rounds;
 use crate::campaign::examination::{COMPARISONS_PER_SAMPLE, Examined, Session};
 use crate::campaign::unit_check::Moment;
 use crate::campaign::unless_interrupted;
-use crate::cost;
-use crate::hosts::host::connect;
-use crate::hosts::hosted::compare_in_rounds;
-use crate::profile::resolution;
-use crate::trace::Claims;
+use estimators::cost;
+use estimators::figures::resolution;
+use estimators::trace::Claims;
 
-/// Largest number of closely spaced comparisons of a timer. It is limited because a host may have a
+/// Largest number of closely spaced comparisons of a timer. It is limited because a agent may have a
 /// thousand timers. *Judgement*: enough for windows of a second.
 const MAX_CLOSE_COMPARISONS: usize = 128;
 /// Cost of a read that is assumed if it is unknown, in nanoseconds.
@@ -30,13 +30,13 @@ pub(super) enum Series {
     Close,
 }
 
-/// The timers that one process examines: the index of their host, and the index of the timer if the
+/// The timers that one process examines: the index of their agent, and the index of the timer if the
 /// process examines only one.
 pub(super) type Examinees = (usize, Option<usize>);
 
 impl Campaign<'_> {
     /// Compares the timers with these indices with their references once and adds the results to
-    /// the series. Skips hosts that do not support comparisons, timers that refused them before,
+    /// the series. Skips agents that do not support comparisons, timers that refused them before,
     /// and full series.
     ///
     /// # Errors
@@ -49,7 +49,7 @@ impl Campaign<'_> {
                 let is_full = series == Series::Close
                     && evidence.close_comparisons.len() >= MAX_CLOSE_COMPARISONS;
                 let has_refused = evidence.refusals.contains_key("comparisons");
-                self.rounds.hosts[subject.host].compares && !is_full && !has_refused
+                self.rounds.agents[subject.agent].compares && !is_full && !has_refused
             })
         });
         for (group, members) in self.group_by_process(&indices) {
@@ -103,7 +103,7 @@ impl Campaign<'_> {
                 let mut examined = Vec::new();
                 for (index, subject) in subjects.iter_mut().enumerate() {
                     let [cost_ns, step_ns] = estimate_cost_and_step(subject);
-                    let ClockSubject { timer, outcome, .. } = subject;
+                    let ClockContender { timer, outcome, .. } = subject;
                     let measured = outcome.as_mut().ok();
                     let Some(measured) = measured.filter(|_| members.contains(&index)) else {
                         continue;
@@ -142,7 +142,7 @@ impl Campaign<'_> {
         group: Examinees,
         members: &[usize],
         question: &str,
-        ask: impl FnOnce(&mut Session, &mut [ClockSubject]) -> Answer<T>,
+        ask: impl FnOnce(&mut Session, &mut [ClockContender]) -> Answer<T>,
     ) -> Result<Option<T>, Fault> {
         let session = match self.sessions.remove(&group) {
             Some(session) => Ok(session),
@@ -170,11 +170,11 @@ impl Campaign<'_> {
     }
 
     /// Starts the process that examines the timers of a group.
-    fn start_session(&self, (host, single): Examinees) -> Answer<Session> {
+    fn start_session(&self, (agent, single): Examinees) -> Answer<Session> {
         let members = || {
             (self.rounds.subjects.iter().enumerate())
                 .filter(move |(index, subject)| {
-                    subject.host == host && single.is_none_or(|single| single == *index)
+                    subject.agent == agent && single.is_none_or(|single| single == *index)
                 })
                 .filter_map(|(_, subject)| Some((subject, subject.stored()?)))
         };
@@ -184,7 +184,7 @@ impl Campaign<'_> {
             .map(|(_, stored)| stored.reference.id.clone());
         Ok(Session {
             connection: connect(
-                &self.rounds.hosts[host],
+                &self.rounds.agents[agent],
                 &ids,
                 None,
                 self.rounds.settings.timeout,
@@ -201,9 +201,9 @@ impl Campaign<'_> {
         let mut groups: BTreeMap<Examinees, Vec<usize>> = BTreeMap::new();
         for &index in indices {
             let subject = &self.rounds.subjects[index];
-            let has_own_process = !self.rounds.hosts[subject.host].answers_for_many;
+            let has_own_process = !self.rounds.agents[subject.agent].answers_for_many;
             if subject.outcome.is_ok() {
-                let group = (subject.host, has_own_process.then_some(index));
+                let group = (subject.agent, has_own_process.then_some(index));
                 groups.entry(group).or_default().push(index);
             }
         }
@@ -213,7 +213,7 @@ impl Campaign<'_> {
 
 /// Estimates the lowest cost of a read in any process, and the step if the timer is slow (otherwise
 /// 0), both in nanoseconds.
-fn estimate_cost_and_step(subject: &ClockSubject) -> [f64; 2] {
+fn estimate_cost_and_step(subject: &ClockContender) -> [f64; 2] {
     let Some(stored) = subject.stored() else {
         return [ASSUMED_COST_NS, 0.0];
     };

@@ -2,16 +2,16 @@
 
 use timers::Fault;
 
+use crate::agents::protocol::AgentTimer;
+use crate::campaign::contender::Contender;
 use crate::campaign::slow_clocks::SlowResult;
-use crate::campaign::subject::CampaignSubject;
 use crate::campaign::unless_interrupted;
-use crate::hosts::protocol::HostedTimer;
-use crate::model::{Core, Hertz};
-use crate::prober::Search;
-use crate::profile::{MIN_PROCESSES, resolution};
-use crate::rate::{self, Rate};
-use crate::resolution::{Resolution, UNEVEN_STEPS};
-use crate::trace::{Reference, Run, StoredTrace};
+use estimators::figures::{MIN_PROCESSES, resolution};
+use estimators::model::{Core, Hertz};
+use estimators::rate::{self, Rate};
+use estimators::resolution::{Step, UNEVEN_STEPS};
+use estimators::trace::{Observations, Reference, StoredTrace};
+use probe::prober::Search;
 
 /// The observations of a clock, with counts of its processes.
 #[derive(Clone, Debug, Default)]
@@ -29,11 +29,11 @@ pub struct MeasuredClock {
 }
 
 /// A clock with its observations.
-pub type ClockSubject = CampaignSubject<MeasuredClock>;
+pub type ClockContender = Contender<MeasuredClock>;
 
 impl MeasuredClock {
     /// Begins the observations of a timer.
-    pub(in crate::campaign) fn new(timer: &HostedTimer, reference: Reference) -> Self {
+    pub(in crate::campaign) fn new(timer: &AgentTimer, reference: Reference) -> Self {
         Self {
             stored: StoredTrace {
                 declared: timer.ns_per_tick.is_some(),
@@ -57,7 +57,7 @@ impl MeasuredClock {
     }
 
     /// Adds a run. `full_width` is the width of a core that no other thread uses, if known.
-    pub(super) fn add_run(&mut self, run: Run, full_width: Option<f64>) {
+    pub(super) fn add_run(&mut self, run: Observations, full_width: Option<f64>) {
         self.alone += usize::from(run.core(full_width) == Core::Alone);
         self.stored.add(run);
     }
@@ -150,7 +150,7 @@ impl MeasuredClock {
     }
 }
 
-impl ClockSubject {
+impl ClockContender {
     /// The observations; `None` if the timer failed.
     pub(super) fn stored(&self) -> Option<&StoredTrace> {
         Some(&self.outcome.as_ref().ok()?.stored)
@@ -185,7 +185,7 @@ impl ClockSubject {
 
 /// Whether the intervals show steps of different lengths.
 fn is_uneven(stored: &StoredTrace) -> bool {
-    matches!(resolution(&stored.open()), Resolution::AtMost { reason, .. } if reason == UNEVEN_STEPS)
+    matches!(resolution(&stored.open()), Step::AtMost { reason, .. } if reason == UNEVEN_STEPS)
 }
 
 /// Returns the reason why a timer failed: `disturbed` of the `processes` that measured only this
@@ -201,14 +201,14 @@ fn interference(stored: &StoredTrace, disturbed: u32, processes: u32) -> Fault {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::trace::Intervals;
+    use estimators::trace::Differences;
 
     /// A clock with steps of 4 ms, of which interruptions hid some in the first series.
     #[test]
     fn new_series_replaces_uneven_one() {
-        let series = |jumps: [i64; 4]| -> Vec<Intervals> {
+        let series = |jumps: [i64; 4]| -> Vec<Differences> {
             let deltas = (0..96).map(|at| if at % 2 == 0 { 0 } else { jumps[at / 2 % 4] });
-            let intervals = |delta| Intervals {
+            let intervals = |delta| Differences {
                 work: 1_000,
                 deltas: [delta].into_iter().collect(),
             };
@@ -224,7 +224,7 @@ mod tests {
             measured.add_slow_result(Ok((even, None))).unwrap();
             let step = resolution(&measured.stored.open());
             assert!(
-                matches!(&step, Resolution::Resolved { step, .. } if step.value == 4e6),
+                matches!(&step, Step::Resolved { step, .. } if step.value == 4e6),
                 "{step:?}"
             );
         }
@@ -241,7 +241,7 @@ mod tests {
             disturbed_searches: vec![found; 3],
             ..MeasuredClock::default()
         };
-        (0..3).for_each(|_| measured.stored.set_aside(Run::default()));
+        (0..3).for_each(|_| measured.stored.set_aside(Observations::default()));
         measured.store_agreed_results(None, None).expect("results");
         let trace = measured.stored.open();
         assert_eq!(

@@ -3,12 +3,12 @@
 
 use std::time::Duration;
 
-use super::ClockSubject;
+use super::ClockContender;
 use crate::campaign::sampling::CampaignPlan;
-use crate::model::Hertz;
-use crate::parallel;
-use crate::scoring::RunningScore;
-use crate::trace::{StoredTrace, Trace};
+use estimators::model::Hertz;
+use estimators::scoring::RunningScore;
+use estimators::trace::{StoredTrace, Trace};
+use reporting::parallel;
 
 /// Core frequency that is assumed if it was not observed, in hertz. It affects only the Quality in
 /// cycles.
@@ -49,7 +49,7 @@ pub(super) struct Narrowing {
 
 impl Narrowing {
     /// Starts from the observations so far. `hertz` is the frequency of the core, if known.
-    pub(super) fn new(subjects: &[ClockSubject], hertz: Option<f64>) -> Self {
+    pub(super) fn new(subjects: &[ClockContender], hertz: Option<f64>) -> Self {
         let hertz = hertz.unwrap_or(ASSUMED_HERTZ);
         let observed: Vec<Option<(&StoredTrace, Option<f64>)>> = (subjects.iter())
             .map(|subject| Some((subject.stored()?, ns_per_tick(subject))))
@@ -80,7 +80,7 @@ impl Narrowing {
     }
 
     /// Adds the observations of the latest process to the Quality of the timers with these indices.
-    pub(super) fn update(&mut self, subjects: &[ClockSubject], indices: &[usize]) {
+    pub(super) fn update(&mut self, subjects: &[ClockContender], indices: &[usize]) {
         for &index in indices {
             let subject = &subjects[index];
             if let (Some(known), Some(stored)) = (&mut self.known[index], subject.stored())
@@ -104,7 +104,11 @@ impl Narrowing {
 
     /// Returns the indices of the timers that should get further processes, the one with the widest
     /// interval first.
-    pub(super) fn select_wide(&self, subjects: &[ClockSubject], plan: &CampaignPlan) -> Vec<usize> {
+    pub(super) fn select_wide(
+        &self,
+        subjects: &[ClockContender],
+        plan: &CampaignPlan,
+    ) -> Vec<usize> {
         let mut wide: Vec<(usize, f64)> = Vec::new();
         for (index, (known, subject)) in self.known.iter().zip(subjects).enumerate() {
             let (Some(known), Some(stored)) = (known, subject.stored()) else {
@@ -126,7 +130,7 @@ impl Narrowing {
 }
 
 /// Returns the nanoseconds per tick of a timer that its processes agree on.
-fn ns_per_tick(subject: &ClockSubject) -> Option<f64> {
+fn ns_per_tick(subject: &ClockContender) -> Option<f64> {
     let agreed = subject.outcome.as_ref().ok()?.agreed_tick();
     agreed.map(|(ns, _)| ns)
 }

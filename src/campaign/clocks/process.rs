@@ -7,18 +7,18 @@ use timers::{Answer, Fault};
 
 use super::cost_in_context::measure_contexts;
 use super::examiner::Series;
-use super::{Campaign, ClockSubject};
+use super::{Campaign, ClockContender};
+use crate::agents::agent::{Agent, bench, connect};
+use crate::agents::connection::SharedConnection;
+use crate::agents::subject;
 use crate::campaign::disturbances::{CampaignWatch, ProcessWatch};
 use crate::campaign::examination::COMPARISONS_PER_SAMPLE;
 use crate::campaign::{unless_interrupted, unless_refused};
-use crate::cost;
-use crate::hosts::connection::SharedConnection;
-use crate::hosts::host::{TimerHost, bench, connect};
-use crate::hosts::hosted;
-use crate::model::{Counted, Family};
-use crate::prober::{CallsPlan, Search, TIMER_WATCH_MS, measure_rate, search_step, time_calls};
-use crate::rate::tightest;
-use crate::trace::{Batches, Run};
+use estimators::cost;
+use estimators::model::{Counted, Family};
+use estimators::rate::tightest;
+use estimators::trace::{Batches, Observations};
+use probe::prober::{CallsPlan, Search, TIMER_WATCH_MS, measure_rate, search_step, time_calls};
 
 /// What a process does with each of its timers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -41,19 +41,19 @@ impl Campaign<'_> {
     /// Only [`Fault::Interrupted`].
     pub(super) fn measure_alone(&mut self, index: usize) -> Result<(), Fault> {
         let subject = &mut self.rounds.subjects[index];
-        let host = subject.host;
+        let agent = subject.agent;
         (self.rounds.progress)(&subject.timer.id);
         if let Ok(measured) = &mut subject.outcome {
             measured.own_processes += 1;
         }
-        let measured = self.measure_in_process(host, &[index], ProcessKind::Own);
+        let measured = self.measure_in_process(agent, &[index], ProcessKind::Own);
         if let Err(fault) = unless_interrupted(measured)? {
             self.rounds.subjects[index].outcome = Err(fault);
         }
         self.compare(Series::Sparse, vec![index])
     }
 
-    /// Runs one brief process for those of the `targets` that belong to this host. `searches` says
+    /// Runs one brief process for those of the `targets` that belong to this agent. `searches` says
     /// whether it searches for steps. Returns the indices of the timers that were measured. If the
     /// process is lost, its timers do not fail, because each also has processes of its own.
     ///
@@ -61,12 +61,12 @@ impl Campaign<'_> {
     /// Only [`Fault::Interrupted`].
     pub(super) fn measure_briefly(
         &mut self,
-        host: usize,
+        agent: usize,
         mut targets: Vec<usize>,
         searches: bool,
     ) -> Result<Vec<usize>, Fault> {
         let subjects = &self.rounds.subjects;
-        targets.retain(|&index| subjects[index].host == host && subjects[index].outcome.is_ok());
+        targets.retain(|&index| subjects[index].agent == agent && subjects[index].outcome.is_ok());
         targets.shuffle(&mut self.rounds.random);
         // Perf events come last: while one is open, the kernel saves and restores its counter on
         // every thread switch, which disturbs the timers after it.
@@ -74,31 +74,31 @@ impl Campaign<'_> {
             subjects[index].timer.properties.family == Some(Family::PerfEvent)
         });
         let process = ProcessKind::Brief { searches };
-        let measured = unless_interrupted(self.measure_in_process(host, &targets, process))?;
-        // All timers of all hosts are compared after each process, because comparisons that follow
+        let measured = unless_interrupted(self.measure_in_process(agent, &targets, process))?;
+        // All timers of all agents are compared after each process, because comparisons that follow
         // each other sooner show smaller jumps.
         self.compare(Series::Sparse, self.rounds.all())?;
         Ok(measured.unwrap_or_default())
     }
 
-    /// Starts a process for these timers of a host, and measures each. Returns the indices of those
+    /// Starts a process for these timers of a agent, and measures each. Returns the indices of those
     /// that were measured.
     fn measure_in_process(
         &mut self,
-        host: usize,
+        agent: usize,
         targets: &[usize],
         process: ProcessKind,
     ) -> Answer<Vec<usize>> {
-        let host = &self.rounds.hosts[host];
+        let agent = &self.rounds.agents[agent];
         let subjects = &self.rounds.subjects;
         let ids: Vec<&str> = targets.iter().map(|&at| &*subjects[at].timer.id).collect();
         let cpu = self.watch.borrow_mut().begin_process();
-        let connection = connect(host, &ids, cpu, self.rounds.settings.timeout)?;
+        let connection = connect(agent, &ids, cpu, self.rounds.settings.timeout)?;
         // A runtime may determine the rate of its clocks when it opens them, for the whole process.
         // The rate is therefore measured by comparisons at the start and at the end of the process.
         let mut first_comparisons = Vec::new();
         for &index in targets {
-            let first = compare_in_process(host, &connection, &self.rounds.subjects[index])?;
+            let first = compare_in_process(agent, &connection, &self.rounds.subjects[index])?;
             first_comparisons.extend(first.map(|first| (index, first)));
         }
         let (mut measured, mut floor) = (Vec::new(), None);
@@ -112,7 +112,7 @@ impl Campaign<'_> {
         }
         for (index, first) in first_comparisons {
             let subject = &mut self.rounds.subjects[index];
-            let last = compare_in_process(host, &connection, subject);
+            let last = compare_in_process(agent, &connection, subject);
             if let (Ok(Some(last)), Some(stored)) =
                 (unless_interrupted(last)?, subject.stored_mut())
             {
@@ -132,7 +132,10 @@ impl Campaign<'_> {
         floor: &mut Option<Batches>,
     ) -> Answer<()> {
         let subject = &mut self.rounds.subjects[index];
-        let (host, plan) = (&self.rounds.hosts[subject.host], &self.rounds.settings.plan);
+        let (agent, plan) = (
+            &self.rounds.agents[subject.agent],
+            &self.rounds.settings.plan,
+        );
         let (timer, Ok(measured)) = (&subject.timer, &mut subject.outcome) else {
             return Ok(());
         };
@@ -148,8 +151,8 @@ impl Campaign<'_> {
             let (timer, ns) = (bench.timer.as_mut(), compared.ns_per_tick);
             bench.ns_per_tick = measure_rate(timer, &compared.id, ns, TIMER_WATCH_MS)?;
         }
-        // Brief processes, if the host has them, time calls for all others.
-        let calls = if host.takes_ids {
+        // Brief processes, if the agent has them, time calls for all others.
+        let calls = if agent.takes_ids {
             &CallsPlan::BRIEF
         } else {
             &plan.calls
@@ -183,7 +186,7 @@ impl Campaign<'_> {
         };
         // Own processes measure the cost in context only if there are no brief ones.
         let measures_contexts = match is_own {
-            true => !host.takes_ids,
+            true => !agent.takes_ids,
             false => measured.stored.adds.len() < plan.brief as usize,
         };
         let in_context = if measures_contexts {
@@ -223,32 +226,32 @@ impl Campaign<'_> {
 
 /// Compares a timer with its reference once if its rate may differ between processes: if it
 /// declares a unit, may count wall time, and is not kept by the kernel or a device, which give all
-/// processes the same time. `None` otherwise, and if the host refuses the question.
+/// processes the same time. `None` otherwise, and if the agent refuses the question.
 ///
 /// # Errors
 /// When the process is lost or the run is interrupted.
 fn compare_in_process(
-    host: &TimerHost,
+    agent: &Agent,
     connection: &SharedConnection,
-    subject: &ClockSubject,
+    subject: &ClockContender,
 ) -> Answer<Option<[i64; 3]>> {
     let timer = &subject.timer;
     let may_count_wall = matches!(timer.properties.counts, None | Some(Counted::Wall));
-    let may_differ = host.compares
+    let may_differ = agent.compares
         && timer.ns_per_tick.is_some()
         && may_count_wall
         && !timer.properties.has_shared_rate();
     let Some(stored) = subject.stored().filter(|_| may_differ) else {
         return Ok(None);
     };
-    let mut timer = hosted::subject(connection, &timer.id);
+    let mut timer = subject::subject(connection, &timer.id);
     let compared =
         unless_refused(timer.comparisons(&stored.reference.id, 0, COMPARISONS_PER_SAMPLE))?;
     Ok(compared.and_then(tightest))
 }
 
 /// The run of a timer, an earlier one that was disturbed, and the result of the search for its step.
-type Explored = (Run, Option<Run>, Option<Search>);
+type Explored = (Observations, Option<Observations>, Option<Search>);
 
 /// Explores a timer. Repeats the exploration if it was voided: the runtime recompiled the measuring
 /// loops during it, so that its first part measured different machine code.

@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use timers::{CoreFrequencyMeter, CoreSpeed};
 
-use crate::model::MIN_ALONE_WIDTH;
+use estimators::model::MIN_ALONE_WIDTH;
 
 /// Samples a CPU; `None` if this is impossible.
 pub type Sampler = Box<dyn FnMut(u32) -> Option<CoreSpeed>>;

@@ -2,8 +2,8 @@
 //! disturbed if, for example, the process was switched out or its core changed the frequency.
 //!
 //! A native worker reads the counters of its thread and samples its core immediately before and
-//! after its measuring loops. For other hosts, the runner, which is the process that asks the
-//! hosts, reads the counters of the host's process and samples the core from outside, before a
+//! after its measuring loops. For other agents, the runner, which is the process that asks the
+//! agents, reads the counters of the agent's process and samples the core from outside, before a
 //! question and after its answer. A disturbed window is dropped and repeated, within limits.
 
 mod cores;
@@ -18,7 +18,7 @@ use timers::{CoreSpeed, Pinned};
 
 use self::cores::Cores;
 pub use self::process::ProcessWatch;
-use crate::trace::Place;
+use estimators::trace::Place;
 
 /// Causes of a disturbed window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

@@ -11,11 +11,11 @@ use super::{
     CampaignWatch, Disturbance, MAX_ATTEMPTS, MAX_DROPPED_WINDOWS, MAX_FREQUENCY_CHANGE,
     MAX_REQUEST_DIVISOR, Snapshot, counted_disturbance, now,
 };
-use crate::hosts::connection::SharedConnection;
-use crate::model::Hertz;
-use crate::prober::{CoreState, Watcher};
-use crate::statistics::mean;
-use crate::trace::{Place, Run};
+use crate::agents::connection::SharedConnection;
+use estimators::model::Hertz;
+use estimators::statistics::mean;
+use estimators::trace::{Observations, Place};
+use probe::prober::{CoreState, Watcher};
 
 /// Watches one process of a campaign. Uses the snapshots that the process takes itself if it
 /// supports that, otherwise takes them from outside.
@@ -307,8 +307,8 @@ impl Watcher for ProcessWatch {
 
     fn ask_whole(
         &mut self,
-        question: &mut dyn FnMut() -> Answer<Run>,
-    ) -> Answer<Option<(Run, CoreState)>> {
+        question: &mut dyn FnMut() -> Answer<Observations>,
+    ) -> Answer<Option<(Observations, CoreState)>> {
         for _ in 0..MAX_ATTEMPTS {
             let (run, core, disturbance) = self.observe_window(&mut *question)?;
             match disturbance.filter(|cause| !cause.is_bearable()) {

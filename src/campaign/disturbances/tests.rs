@@ -1,7 +1,7 @@
 use std::collections::BTreeMap;
 
-use crate::prober::{CoreState, Watcher};
-use crate::trace::Run;
+use estimators::trace::Observations;
+use probe::prober::{CoreState, Watcher};
 use tempfile::TempDir;
 
 use super::*;
@@ -124,7 +124,7 @@ fn short_windows_avoid_interruptions() {
 
 #[test]
 fn whole_question_is_repeated() {
-    let whole = Some((Run::default(), CoreState::default()));
+    let whole = Some((Observations::default(), CoreState::default()));
     // The number of windows that are interrupted, and what comes of it.
     for (interruptions, expected, asked) in [
         (0, whole.clone(), 1),
@@ -136,7 +136,7 @@ fn whole_question_is_repeated() {
         let answer = process.ask_whole(&mut || {
             windows += 1;
             procfs.count(windows.min(interruptions));
-            Ok(Run::default())
+            Ok(Observations::default())
         });
         assert_eq!((answer, windows), (Ok(expected), asked));
         let dropped = process.end().0.into_values().sum::<u32>();

@@ -4,9 +4,9 @@
 use timers::Answer;
 
 use super::{Examined, LOOP_NS, MAX_READINGS_PER_ANSWER, Session, record_refusal};
-use crate::cost::edges;
-use crate::hosts::protocol::Op;
-use crate::prober::is_coarse;
+use crate::agents::protocol::Op;
+use estimators::cost::edges;
+use probe::prober::is_coarse;
 
 /// Number of edges after which the search ends.
 const SUFFICIENT_EDGES: usize = 64;

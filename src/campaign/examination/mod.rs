@@ -1,10 +1,10 @@
 //! Gathers the evidence for the verdicts on a timer: whether its readings are in order, also
 //! between threads; its edges; its rate; and what it counts (wall time or CPU time).
 //!
-//! Processes that measure nothing else answer these questions. If a host can compare a timer with
+//! Processes that measure nothing else answer these questions. If a agent can compare a timer with
 //! its reference, its processes live as long as the campaign, so that rates are observed over times
-//! from a millisecond to the whole campaign. If one question to a host can cover many timers, one
-//! process examines all timers of that host; otherwise each timer has its own process.
+//! from a millisecond to the whole campaign. If one question to a agent can cover many timers, one
+//! process examines all timers of that agent; otherwise each timer has its own process.
 
 mod cpu_migrator;
 mod edges;
@@ -14,13 +14,13 @@ mod rounds;
 
 use timers::{Answer, Fault, Subject};
 
+use crate::agents::connection::SharedConnection;
+use crate::agents::protocol::Op;
+use crate::agents::subject::{compare_in_rounds, subject};
 use crate::campaign::sampling::CampaignPlan;
 use crate::campaign::unless_refused;
-use crate::hosts::connection::SharedConnection;
-use crate::hosts::hosted::{compare_in_rounds, subject};
-use crate::hosts::protocol::Op;
-use crate::model::Device;
-use crate::trace::{Evidence, StoredTrace};
+use estimators::model::Device;
+use estimators::trace::{Evidence, StoredTrace};
 
 /// Comparisons in a sample; the one with the shortest time between its outer reads is kept.
 pub const COMPARISONS_PER_SAMPLE: u32 = 7;
@@ -31,7 +31,7 @@ const LOOP_NS: f64 = 5.0;
 /// Time between two comparisons of a series (many comparisons in one answer), in nanoseconds.
 const SPACING_NS: f64 = 1e6;
 
-/// A process that examines timers: all timers of a host if one question to it can cover many timers,
+/// A process that examines timers: all timers of a agent if one question to it can cover many timers,
 /// otherwise a single timer. Each question covers all of them.
 pub(super) struct Session {
     /// The process.
@@ -59,7 +59,7 @@ pub(super) struct Examined<'a> {
 }
 
 impl Session {
-    /// Returns whether the host answers this question.
+    /// Returns whether the agent answers this question.
     fn offers(&self, op: Op) -> bool {
         self.connection.borrow().hello().offers(op)
     }

@@ -5,11 +5,11 @@
 use timers::{Activity, Answer};
 
 use super::{Examined, Session, record_refusal};
+use crate::agents::protocol::Op;
+use crate::agents::subject::measure_advances;
 use crate::campaign::unless_refused;
-use crate::hosts::hosted::measure_advances;
-use crate::hosts::protocol::Op;
-use crate::model::Counted;
-use crate::trace::Advance;
+use estimators::model::Counted;
+use estimators::trace::Advance;
 
 /// Longest time that a timer is observed, in milliseconds. Timers whose steps need more time are
 /// left out: they are observed with the slow timers (`slow_clocks`).

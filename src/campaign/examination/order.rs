@@ -8,8 +8,8 @@ use timers::{Answer, BackwardSteps, Deadline, Fault};
 use super::cpu_migrator::while_migrating;
 use super::rounds::schedule_rounds;
 use super::{Examined, LOOP_NS, MAX_READINGS_PER_ANSWER, Session};
-use crate::rate::order::MIN_CHANGES;
-use crate::trace::{Order, Pair, Threads};
+use estimators::rate::order::MIN_CHANGES;
+use estimators::trace::{Order, Pair, Threads};
 
 /// Largest number of rounds of handoffs. In a round, each CPU belongs to at most one pair; with up
 /// to 64 CPUs, every pair is tested.
@@ -71,7 +71,7 @@ impl Session {
     }
 
     /// Passes readings of a timer from thread to thread, between pairs of CPUs, or of places of its
-    /// device, if the host can choose them.
+    /// device, if the agent can choose them.
     pub(super) fn test_threads(&self, examined: &Examined) -> Answer<Threads> {
         let (mut timer, plan) = (self.timer(examined.id), &self.plan);
         let places = match examined.device {
@@ -93,7 +93,7 @@ impl Session {
             let handoffs = collect_handoffs(count, coarse_time, ask);
             coarse_time = Duration::ZERO;
             let handoffs = match handoffs {
-                // The host cannot pin threads to CPUs, or only one thread can read the timer.
+                // The agent cannot pin threads to CPUs, or only one thread can read the timer.
                 Err(Fault::Refused(_)) if threads.rounds == 0 => break,
                 handoffs => handoffs?,
             };

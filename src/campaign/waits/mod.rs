@@ -1,4 +1,4 @@
-//! Measures sleep primitives and periodic timers in rounds. In a round one process of each host measures
+//! Measures sleep primitives and periodic timers in rounds. In a round one process of each agent measures
 //! all of its timers, one after the other.
 
 mod possible;
@@ -12,18 +12,20 @@ use timers::waits::{FLOOR, WaitList};
 use timers::{Answer, Fault, Subject};
 
 use super::choose::Purpose;
+use super::contender::Contender;
 use super::rounds::Rounds;
 use super::sampling::{CampaignSettings, MIN_WAITS_PER_LENGTH, MIN_WAKEUPS, WaitPlan};
-use super::subject::CampaignSubject;
-use crate::hosts::connection::SharedConnection;
-use crate::hosts::host::{TimerHost, connect};
-use crate::hosts::hosted::subject as hosted;
-use crate::model::WaitActivity;
-use crate::statistics::{median, quantile, sorted};
-use crate::trace::{PeriodRun, PeriodTrace, Reference, Wait, WaitRun, WaitTrace};
+use crate::agents::agent::{Agent, connect};
+use crate::agents::connection::SharedConnection;
+use crate::agents::subject::subject as hosted;
+use estimators::model::WaitActivity;
+use estimators::statistics::{median, quantile, sorted};
+use estimators::trace::{
+    PeriodObservations, PeriodTrace, Reference, Wait, WaitObservations, WaitTrace,
+};
 
 /// A sleep primitive with its observations.
-pub type WaitSubject = CampaignSubject<WaitTrace>;
+pub type WaitContender = Contender<WaitTrace>;
 
 /// Measures sleep primitives at these lengths: all of them briefly, then the leading ones for longer; or
 /// all of them again and again for a span of time. Calls `progress` with a description of the next step.
@@ -31,21 +33,21 @@ pub type WaitSubject = CampaignSubject<WaitTrace>;
 /// # Errors
 /// Only [`Fault::Interrupted`]: the failure of a timer is recorded in its outcome.
 pub fn measure_waits(
-    hosts: &[TimerHost],
-    subjects: &mut [WaitSubject],
+    agents: &[Agent],
+    subjects: &mut [WaitContender],
     (lengths_ns, span): (&[u64], Option<Duration>),
     settings: &CampaignSettings,
     progress: &dyn Fn(&str),
 ) -> Result<(), Fault> {
-    let empty = |_: &WaitSubject, reference| WaitTrace {
+    let empty = |_: &WaitContender, reference| WaitTrace {
         reference,
         runs: Vec::new(),
     };
-    let mut rounds = Rounds::begin(hosts, subjects, settings, progress, Purpose::Waits, empty)?;
+    let mut rounds = Rounds::begin(agents, subjects, settings, progress, Purpose::Waits, empty)?;
     let run_round = |rounds: &mut Rounds<_>, indices, lengths_ns: &[u64], plan: WaitPlan| {
         run_round(rounds, indices, time_floor, |timer, floor, trace, seed| {
             let mut random = StdRng::seed_from_u64(seed);
-            trace.runs.push(WaitRun {
+            trace.runs.push(WaitObservations {
                 empty: floor.into(),
                 ..explore(timer, &trace.reference, lengths_ns, &plan, &mut random)?
             });
@@ -72,8 +74,8 @@ pub fn measure_waits(
 /// after a CPU was busy, as it is when a process starts; a program that mostly waits sees the later state.
 const SETTLING: Duration = Duration::from_millis(80);
 
-/// Measures these subjects, those of a host in one process and in random order: first those that block,
-/// because the loops of others keep the CPU busy. After a fault the host gets a new process. `begin`
+/// Measures these subjects, those of a agent in one process and in random order: first those that block,
+/// because the loops of others keep the CPU busy. After a fault the agent gets a new process. `begin`
 /// prepares a process, `measure` adds the observations of a timer, from a seed.
 fn run_round<T>(
     rounds: &mut Rounds<T>,
@@ -81,11 +83,11 @@ fn run_round<T>(
     begin: impl Fn(&SharedConnection, &T) -> Answer<Vec<Wait>>,
     measure: impl Fn(&mut dyn Subject, &[Wait], &mut T, u64) -> Answer<()>,
 ) -> Result<(), Fault> {
-    let (hosts, settings) = (rounds.hosts, rounds.settings);
+    let (agents, settings) = (rounds.agents, rounds.settings);
     indices.shuffle(&mut rounds.random);
     indices.sort_by_key(|&at| rounds.subjects[at].timer.means != WaitActivity::Blocks);
-    for (number, host) in hosts.iter().enumerate() {
-        let of_host = |at: &&usize| rounds.subjects[**at].host == number;
+    for (number, agent) in agents.iter().enumerate() {
+        let of_host = |at: &&usize| rounds.subjects[**at].agent == number;
         let of_host: Vec<usize> = indices.iter().filter(of_host).copied().collect();
         let ids: Vec<String> = (of_host.iter())
             .map(|&at| rounds.subjects[at].timer.id.clone())
@@ -96,7 +98,7 @@ fn run_round<T>(
             rounds.run_process(at, |subject, seed| {
                 let trace = subject.outcome.as_mut().map_err(|fault| fault.clone())?;
                 let start = || {
-                    let connection = connect(host, &ids, subject.conditions, settings.timeout)?;
+                    let connection = connect(agent, &ids, subject.conditions, settings.timeout)?;
                     let prepared = begin(&connection, trace)?;
                     timers::pause(SETTLING);
                     Ok((connection, prepared))
@@ -113,7 +115,7 @@ fn run_round<T>(
     Ok(())
 }
 
-/// Times the loop that does not wait; returns no waits if the host has no such loop.
+/// Times the loop that does not wait; returns no waits if the agent has no such loop.
 fn time_floor(connection: &SharedConnection, trace: &WaitTrace) -> Answer<Vec<Wait>> {
     /// Number of calls of the loop.
     const FLOOR_WAITS: usize = 200;
@@ -127,13 +129,13 @@ fn time_floor(connection: &SharedConnection, trace: &WaitTrace) -> Answer<Vec<Wa
 
 /// Returns the indices of the primitives that are worth more waits: the least late of those that block,
 /// and of those that take more of the CPU, if they are much less late than those that take less.
-fn leading(subjects: &[WaitSubject], length_ns: u64) -> Vec<usize> {
+fn leading(subjects: &[WaitContender], length_ns: u64) -> Vec<usize> {
     /// The largest ratio of the lateness of two primitives that are equally late. *Judgement*.
     const MAX_EQUAL_RATIO: f64 = 1.25;
     /// The largest ratio of the lateness of one that takes more of the CPU to that of the others.
     /// *Judgement*.
     const MAX_BUSY_RATIO: f64 = 0.2;
-    let late_ns = |subject: &WaitSubject| {
+    let late_ns = |subject: &WaitContender| {
         let trace = subject.outcome.as_ref().ok()?;
         let waits = trace.runs.iter().flat_map(|run| &run.lengths);
         let waits = waits.filter(|wait| wait.request_ns == length_ns);
@@ -192,7 +194,7 @@ pub fn explore(
     lengths_ns: &[u64],
     plan: &WaitPlan,
     random: &mut StdRng,
-) -> Answer<WaitRun> {
+) -> Answer<WaitObservations> {
     /// Number and longest request of waits that show how late the primitive is.
     const TRIED: (u32, f64) = (8, 2e5);
     /// Longest request of each scan; a later one is made if steps are too long for those before.
@@ -210,7 +212,7 @@ pub fn explore(
         let late = median(waits.iter().map(|wait| wait.late_ns(reference.ns_per_tick)));
         late.unwrap_or(0.0).max(0.0)
     };
-    let mut run = WaitRun::default();
+    let mut run = WaitObservations::default();
     let mut late = late_ns(&scan(TRIED.0, TRIED.1)?);
     for longest_ns in SCANS_NS.into_iter().filter(|_| plan.scan > 0) {
         // Requests take half the length of the scan on average, and the pauses a quarter.
@@ -247,18 +249,18 @@ pub fn explore(
 /// # Errors
 /// Only [`Fault::Interrupted`]: the failure of a timer is recorded in its outcome.
 pub fn measure_periods(
-    hosts: &[TimerHost],
-    subjects: &mut [CampaignSubject<PeriodTrace>],
+    agents: &[Agent],
+    subjects: &mut [Contender<PeriodTrace>],
     period_ns: u64,
     settings: &CampaignSettings,
     progress: &dyn Fn(&str),
 ) -> Result<(), Fault> {
-    let empty = |_: &CampaignSubject<PeriodTrace>, reference| PeriodTrace {
+    let empty = |_: &Contender<PeriodTrace>, reference| PeriodTrace {
         reference,
         period_ns,
         runs: Vec::new(),
     };
-    let mut rounds = Rounds::begin(hosts, subjects, settings, progress, Purpose::Waits, empty)?;
+    let mut rounds = Rounds::begin(agents, subjects, settings, progress, Purpose::Waits, empty)?;
     let plan = settings.plan.waits;
     rounds.repeat(plan.processes, None, |rounds, _| {
         run_round(
@@ -283,7 +285,7 @@ pub fn run_periodic_timer(
     reference: &Reference,
     period_ns: u64,
     ticking_ns: f64,
-) -> Answer<PeriodRun> {
+) -> Answer<PeriodObservations> {
     /// Number of wake-ups that show the actual period, which is longer if it is made of single waits.
     const SAMPLED_WAKEUPS: u32 = 6;
     /// Largest number of wake-ups in a process.
@@ -299,11 +301,11 @@ pub fn run_periodic_timer(
     let count = count.clamp(MIN_WAKEUPS, MAX_WAKEUPS);
     let found = timer.periods(&reference.id, period_ns, count)?;
     possible::check_wakeups(&found.list, last, period_ns, reference)?;
-    Ok(PeriodRun {
+    Ok(PeriodObservations {
         wakeups: found.list,
         start: found.start,
         cpu_ns: found.cpu_ns,
         signals: found.signals,
-        ..PeriodRun::default()
+        ..PeriodObservations::default()
     })
 }

@@ -1,8 +1,8 @@
-//! Checks whether the waits and wake-ups that a host reports are physically possible.
+//! Checks whether the waits and wake-ups that a agent reports are physically possible.
 
 use timers::{Answer, Fault};
 
-use crate::trace::Reference;
+use estimators::trace::Reference;
 
 /// Checks the times between pairs of readings. Some may be below zero, because the reference may step
 /// back and steps forward in between, but not most of them.

@@ -7,7 +7,6 @@ use timers::os::CpuTime;
 
 use super::Measurement;
 use super::runner::run_once;
-use crate::choice::ClockFigures;
 use crate::cli::MeasureArgs;
 use crate::commands::{CommandResult, failed};
 use crate::measure::instruments::measure as measure_with;
@@ -15,8 +14,9 @@ use crate::measure::window::open_timed;
 use crate::measure::worker::WorkerOutcome;
 use crate::measure::{Goal, Instrument};
 use crate::messages::Progress;
-use crate::statistics::mean;
-use crate::text::clipped;
+use estimators::statistics::mean;
+use judgement::choice::ClockFigures;
+use reporting::text::clipped;
 
 /// Smallest and largest number of runs of a command without --samples.
 /// *Definition*: the convention of hyperfine.

@@ -5,9 +5,9 @@ use std::time::Duration;
 
 use timers::os::CpuTime;
 
+use crate::agents::children;
 use crate::commands::{CommandResult, failed};
-use crate::hosts::children;
-use crate::text::clipped;
+use reporting::text::clipped;
 
 /// Runs a command once and discards its output. Returns its CPU time if the system reports it.
 ///

@@ -2,12 +2,12 @@
 
 use super::candidates;
 use crate::campaign::sampling::CampaignPlan;
-use crate::choice::wait_snippet::coded;
-use crate::choice::waits::{WaitChoice, WaitRequirement, choose};
 use crate::cli::PickArgs;
 use crate::commands::{CommandResult, failed, usage, wait};
-use crate::report::read;
 use crate::requests::WaitRequest;
+use judgement::choice::wait_snippet::coded;
+use judgement::choice::waits::{WaitChoice, WaitRequirement, choose};
+use reporting::report::read;
 
 /// The longest waits that are measured, in nanoseconds: 24 of each primitive, or 120 wake-ups of one, take
 /// 15 s. *Judgement*.

@@ -7,14 +7,14 @@ use super::super::files::{has_figures, store};
 use super::super::printed::Printed;
 use super::super::{CommandResult, emit, failed, prepare_outputs, report_unreadable, usage};
 use crate::cli::ProbeArgs;
-use crate::fields::all_rows;
-use crate::format::json;
-use crate::input::{self, MAX_REPORT_BYTES};
-use crate::model::Report;
-use crate::recording::{MAX_PACKED_BYTES, Recording};
-use crate::report::{Archive, checked, files, parse_bytes};
+use crate::recording::{MAX_PACKED_BYTES, TraceFile};
 use crate::selection::select;
-use crate::text::plain;
+use estimators::model::Report;
+use reporting::fields::all_rows;
+use reporting::format::json;
+use reporting::input::{self, MAX_REPORT_BYTES};
+use reporting::report::{Archive, checked, files, parse_bytes};
+use reporting::text::plain;
 
 /// Largest total size of reports in bytes, because all are in memory at the same time; about eighty
 /// typical reports fit.
@@ -96,7 +96,7 @@ fn report_at(path: &Path, bytes: &mut usize) -> Result<Report, String> {
         *bytes += content.len();
         return parse_bytes(&content, path).map_err(|error| error.to_string());
     }
-    let recording = Recording::unpack(&content, &name).map_err(|error| error.to_string())?;
+    let recording = TraceFile::unpack(&content, &name).map_err(|error| error.to_string())?;
     let report = recording.report().map_err(|error| error.to_string())?;
     // What would not be read is not written.
     checked(&json::render_compact(&report)).map_err(|what| {

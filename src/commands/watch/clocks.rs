@@ -9,7 +9,7 @@ use timers::{ClockReader, Unavailable, reader};
 
 use super::super::{CommandResult, failed};
 use crate::platform::{Root, clock_source, quota_files, stolen_ns, throttled_ns};
-use crate::watching::ClockSample;
+use judgement::watching::ClockSample;
 
 /// The number of readings of all clocks, of which the shortest one is used.
 /// *Judgement*: most are not interrupted.

@@ -9,8 +9,8 @@ use std::thread;
 use serde::{Deserialize, Serialize};
 use timers::{time_additions, time_multiplications};
 
-use crate::model::Hertz;
-use crate::statistics::{CONFIDENCE, median, median_interval, sorted};
+use estimators::model::Hertz;
+use estimators::statistics::{CONFIDENCE, median, median_interval, sorted};
 
 /// Number of timed chains of additions, from which the frequency is computed.
 const TIMED_CHAINS: u32 = 60;

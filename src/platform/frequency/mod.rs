@@ -11,9 +11,9 @@ pub use summary::{CyclesFrom, KnownFrequencies, NominalUnknown, UnknownCycles, s
 use timers::Subject;
 
 use super::cpu;
-use crate::model::Hertz;
 use crate::quantity::parse_frequency;
-use crate::rate::tightest;
+use estimators::model::Hertz;
+use estimators::rate::tightest;
 
 /// The nominal frequency and its source: CPUID leaf 0x16, else the brand string. Most AMD and Arm
 /// processors declare none.

@@ -7,9 +7,9 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize};
 
 use super::Chains;
-use crate::model::{Frequency, Hertz, Interval};
 use crate::quantity::parse_frequency;
-use crate::statistics::mean;
+use estimators::model::{Estimate, Frequency, Hertz};
+use estimators::statistics::mean;
 
 /// The frequency that converts time to cycles.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -60,7 +60,7 @@ pub struct KnownFrequencies {
     pub after: Option<Chains>,
     /// The effective frequency in hertz during the measurement of the timers: the median of all
     /// windows, and the range of the middle nine tenths.
-    pub during: Option<Interval>,
+    pub during: Option<Estimate>,
     /// The rate of the time stamp counter.
     pub tsc: Option<Hertz>,
     /// The nominal frequency and its source.
@@ -118,21 +118,21 @@ pub fn summarise(
         tsc_hz: parts.tsc.map(|hertz| hertz.0),
         effective_hz: effective.map(|hertz| {
             let ends = low.min_by(f64::total_cmp).zip(high.max_by(f64::total_cmp));
-            Interval::with_ends(hertz, ends)
+            Estimate::with_ends(hertz, ends)
         }),
         effective_hz_before: parts.before.map(|each| each.hertz.0),
         effective_hz_after: parts.after.map(|each| each.hertz.0),
         cycles_from: cycles_from.to_owned(),
         cycles_hz: cycles_hz
-            .map(|hertz| Interval::with_ends(hertz, interval.and_then(|hertz| hertz.ends()))),
+            .map(|hertz| Estimate::with_ends(hertz, interval.and_then(|hertz| hertz.ends()))),
     })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::findings::{Facts, RUN, apply};
-    use crate::model::{Finding, Report, value_of};
+    use estimators::findings::{Facts, RUN, apply};
+    use estimators::model::{Finding, Report, value_of};
 
     fn chains(gigahertz: f64) -> Option<Chains> {
         Some(Chains {
@@ -191,7 +191,7 @@ mod tests {
     #[test]
     fn intermediate_frequencies_count() {
         let during = |low: f64, high: f64| {
-            Some(Interval {
+            Some(Estimate {
                 value: 2.6e9,
                 low,
                 high,
@@ -209,7 +209,7 @@ mod tests {
         );
         assert_eq!(
             frequency.effective_hz,
-            Some(Interval::with_ends(2.6e9, Some((2.49e9, 3.01e9))))
+            Some(Estimate::with_ends(2.6e9, Some((2.49e9, 3.01e9))))
         );
         let parts = KnownFrequencies {
             during: during(2.4e9, 2.8e9),

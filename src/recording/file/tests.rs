@@ -4,31 +4,31 @@ use std::io::{self};
 
 use proptest::prelude::*;
 
-use super::{Recording, SizeLimit};
-use crate::model::{Hertz, Platform, Settings, Status, Timer, TimerRow, Tool};
+use super::{SizeLimit, TraceFile};
 use crate::platform::frequency::{Chains, CyclesFrom, KnownFrequencies};
 use crate::recording::{Observation, SCHEMA};
-use crate::trace::{Batches, Intervals, Reference, Run, StoredTrace};
-use crate::trust::ReadPathBaselines;
+use estimators::model::{Hertz, Platform, Settings, Status, Timer, TimerRow, Tool};
+use estimators::trace::{Batches, Differences, Observations, Reference, StoredTrace};
+use judgement::trust::ReadPathBaselines;
 
-fn recording(deltas: Vec<i64>, figure: f64) -> Recording {
+fn recording(deltas: Vec<i64>, figure: f64) -> TraceFile {
     let batches = |calls| Batches {
         calls,
         deltas: deltas.clone(),
         ..Batches::default()
     };
-    let run = Run {
-        intervals: vec![Intervals {
+    let run = Observations {
+        intervals: vec![Differences {
             work: 3,
             deltas: deltas.clone().into(),
         }],
-        readings: crate::trace::Readings {
+        readings: estimators::trace::Readings {
             values: deltas.clone(),
             ..Default::default()
         },
         singles: batches(1),
         batches: batches(100),
-        ..Run::default()
+        ..Observations::default()
     };
     let mut trace = StoredTrace {
         ns_per_tick: Some(figure),
@@ -60,7 +60,7 @@ fn recording(deltas: Vec<i64>, figure: f64) -> Recording {
         multiplication_cycles: Some(3.0),
         samples: 60,
     };
-    Recording {
+    TraceFile {
         schema: SCHEMA.into(),
         tool: Tool::this(),
         created: "2026-11-20T12:00:00Z".into(),
@@ -107,7 +107,7 @@ fn changed_bytes_are_noticed() {
     for at in 0..good.len() {
         let mut bad = good.clone();
         bad[at] ^= 0x10;
-        if let Ok(read) = Recording::unpack(&bad, "a.trace") {
+        if let Ok(read) = TraceFile::unpack(&bad, "a.trace") {
             // Some bytes of the header have no meaning; the decompressed data is then the same.
             assert_eq!(
                 read,
@@ -122,17 +122,17 @@ proptest! {
     #[test]
     fn packed_recording_is_read_unchanged(deltas in proptest::collection::vec(any::<i64>(), 0..50), figure in 1e-6f64..900.0) {
         let kept = recording(deltas, figure);
-        let read = Recording::unpack(&kept.pack().unwrap(), "a.trace").unwrap();
+        let read = TraceFile::unpack(&kept.pack().unwrap(), "a.trace").unwrap();
         prop_assert_eq!(&read, &kept);
         prop_assert_eq!(read.report().unwrap(), kept.report().unwrap());
     }
 
     #[test]
     fn rejects_damaged_files_without_panic(bytes in proptest::collection::vec(any::<u8>(), 0..200), at in 0usize..400) {
-        prop_assert!(Recording::unpack(&bytes, "a.trace").is_err());
+        prop_assert!(TraceFile::unpack(&bytes, "a.trace").is_err());
         let good = packed_recording();
         let cut = &good[..at.min(good.len() - 1)];
-        prop_assert!(Recording::unpack(cut, "a.trace").is_err());
+        prop_assert!(TraceFile::unpack(cut, "a.trace").is_err());
     }
 }
 

@@ -7,15 +7,15 @@ use std::path::Path;
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 
-use simulated::draw::{exponential, normal};
-use timermeter::commands::CommandError;
-use timermeter::model::{
-    Core, Cycles, Finding, Following, Interval, MIN_PROCESSES, ProcessFigures, Report, Severity,
+use estimators::model::{
+    Core, Cycles, Estimate, Finding, Following, MIN_PROCESSES, ProcessFigures, Report, Severity,
     Status, TimerRow,
 };
-use timermeter::quality::{COST_EXPONENT, RESOLUTION_EXPONENT, SPREAD_EXPONENT, quality};
-use timermeter::report;
-use timermeter::statistics::{mean_over_processes, midmean, standard_deviation};
+use estimators::quality::{COST_EXPONENT, RESOLUTION_EXPONENT, SPREAD_EXPONENT, quality};
+use estimators::statistics::{mean_over_processes, midmean, standard_deviation};
+use reporting::report;
+use simulated::draw::{exponential, normal};
+use timermeter::commands::CommandError;
 
 use super::neighbours::{Neighbours, Surroundings, start_s};
 use super::variation::{ClockFamily, PROCESSES, excess, in_range};
@@ -179,7 +179,7 @@ impl<'a> Machine<'a> {
         let random = &mut StdRng::seed_from_u64(own_seed);
         let state = self.draw_state(moment, conditions, random);
         let mut report = self.base.clone();
-        let around = Interval::with_ends(state.hz, Some((state.hz * 0.998, state.hz * 1.002)));
+        let around = Estimate::with_ends(state.hz, Some((state.hz * 0.998, state.hz * 1.002)));
         let frequency = &mut report.frequency;
         [frequency.effective_hz, frequency.cycles_hz] = [Some(around); 2];
         let minutes = moment.number;
@@ -248,7 +248,7 @@ impl<'a> Machine<'a> {
         } else {
             0.0
         };
-        let kept = row.cost_ns.unwrap_or(Interval::exact(1.0));
+        let kept = row.cost_ns.unwrap_or(Estimate::exact(1.0));
         let ratio = kept.value / row.amortised_ns.unwrap_or(kept.value);
         // A clock whose calls are all within one resolution keeps its spread.
         let angle = row.spread.filter(|spread| spread.value < 0.9999);
@@ -302,7 +302,7 @@ impl<'a> Machine<'a> {
 
 /// Sets the figures of a row to those that a report derives from its processes, at a core frequency
 /// of `hz`. The systematic errors of a report are those of the kept cost.
-fn set_figures(row: &mut TimerRow, kept: Interval, hz: f64) {
+fn set_figures(row: &mut TimerRow, kept: Estimate, hz: f64) {
     let alone = row.processes.iter().filter(|it| it.core == Core::Alone);
     let alone: Vec<&ProcessFigures> = alone.collect();
     let used = match alone.len() {
@@ -319,7 +319,7 @@ fn set_figures(row: &mut TimerRow, kept: Interval, hz: f64) {
     let amortised = figures(|process| process.amortised_cycles);
     let is_mixed = used.iter().any(|process| process.core == Core::Shared);
     let disturbed = row.processes.len() - used.len();
-    let of_kept = |end: f64, cost: Interval| cost.value * end / kept.value;
+    let of_kept = |end: f64, cost: Estimate| cost.value * end / kept.value;
     let cost = mean_over_processes(&costs)
         .map(|cost| cost.widened([of_kept(kept.low, cost), of_kept(kept.high, cost)]))
         .map(|cost| {
@@ -335,7 +335,7 @@ fn set_figures(row: &mut TimerRow, kept: Interval, hz: f64) {
     row.spread = mean_over_processes(&spreads)
         .map(|spread| {
             if is_mixed {
-                Interval {
+                Estimate {
                     high: 1.0,
                     ..including(spread, &spreads, 0.0)
                 }
@@ -360,8 +360,8 @@ fn set_figures(row: &mut TimerRow, kept: Interval, hz: f64) {
 }
 
 /// Extends an interval to the values of all processes, each with a relative error.
-fn including(figure: Interval, values: &[f64], error: f64) -> Interval {
-    values.iter().fold(figure, |all, value| Interval {
+fn including(figure: Estimate, values: &[f64], error: f64) -> Estimate {
+    values.iter().fold(figure, |all, value| Estimate {
         low: all.low.min(value * (1.0 - error)),
         high: all.high.max(value * (1.0 + error)),
         ..all
@@ -392,5 +392,5 @@ fn set_quality(row: &mut TimerRow, hz: f64) {
     .map(|(exponent, figure)| (exponent * (figure.high / figure.low.max(1e-9)).ln() / 2.0).powi(2));
     let half = squares.iter().sum::<f64>().sqrt();
     let ends = (value * (-half).exp(), (value * half.exp()).min(1.0));
-    row.quality = Some(Interval::with_ends(value, Some(ends)));
+    row.quality = Some(Estimate::with_ends(value, Some(ends)));
 }

@@ -9,8 +9,8 @@ use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 use serde::Serialize;
 
-use timermeter::comparison::{COST, ChangeVerdict, Comparison};
-use timermeter::model::Report;
+use estimators::model::Report;
+use reporting::comparison::{COST, ChangeVerdict, Comparison};
 
 use self::machine::{Conditions, Machine, Moment};
 use self::variation::ClockFamily;
@@ -186,7 +186,7 @@ pub struct FoundChanges {
     pub others: u32,
     /// The number of changed clocks with an interval.
     pub intervals: u32,
-    /// Intervals that contain the planted change.
+    /// Differences that contain the planted change.
     pub covered: u32,
 }
 

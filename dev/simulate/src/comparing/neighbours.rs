@@ -5,9 +5,9 @@
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 
+use estimators::model::Core;
+use estimators::model::MIN_ALONE_WIDTH;
 use simulated::draw::normal;
-use timermeter::model::Core;
-use timermeter::model::MIN_ALONE_WIDTH;
 
 use super::variation::in_range;
 

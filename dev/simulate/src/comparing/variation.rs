@@ -5,7 +5,7 @@
 use rand::RngExt;
 use rand::rngs::StdRng;
 
-use timermeter::model::{Family, ReadsBy, TimerRow};
+use estimators::model::{Family, ReadsBy, TimerRow};
 
 use simulated::draw::log_uniform;
 

@@ -1,12 +1,12 @@
 //! Draws clocks whose values on several CPUs agree or differ, and judges what is found by handoffs
 //! between threads.
 
+use estimators::model::Outcome;
+use estimators::trace::{Evidence, Pair, Threads};
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 use simulated::{CounterFault, CounterModel, Model};
 use timermeter::campaign::sampling::CampaignPlan;
-use timermeter::model::Outcome;
-use timermeter::trace::{Evidence, Pair, Threads};
 use timers::Answer;
 
 use super::{Judged, verdicts};

@@ -4,10 +4,10 @@
 mod cpus;
 mod slews;
 
+use estimators::model::{Counted, Verdicts};
+use estimators::trace::{Claims, Evidence, Reference, Trace};
 use simulated::{Model, Surroundings};
 use timermeter::campaign::sampling::CampaignPlan;
-use timermeter::model::{Counted, Verdicts};
-use timermeter::trace::{Claims, Evidence, Reference, Trace};
 use timers::{Answer, Fault};
 
 use crate::verdict::row_of;

@@ -1,12 +1,12 @@
 //! Draws runs in which the kernel's clock is slewed or the counter changes its rate, and judges
 //! which of the two is trusted.
 
+use estimators::model::{Family, Outcome};
+use estimators::rate::{rate_from_paired_readings, settle_deviation};
+use estimators::trace::{Evidence, Reference};
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 use simulated::Model;
-use timermeter::model::{Family, Outcome};
-use timermeter::rate::{rate_from_paired_readings, settle_deviation};
-use timermeter::trace::{Evidence, Reference};
 use timers::{Answer, Fault};
 
 use super::{Judged, verdicts};

@@ -11,11 +11,11 @@ use simulated::{REFERENCE_ID, TickModel, VirtualTicks, VirtualWaits, WaitModel};
 use timers::waits::WaitList;
 use timers::{Answer, Subject};
 
+use estimators::model::{PeriodFigures, WaitFigures};
+use estimators::trace::{PeriodTrace, Reference, WaitObservations, WaitTrace};
+use estimators::waits::periods;
 use timermeter::campaign::sampling::CampaignPlan;
 use timermeter::campaign::waits::{explore, run_periodic_timer};
-use timermeter::model::{PeriodFigures, WaitFigures};
-use timermeter::trace::{PeriodTrace, Reference, WaitRun, WaitTrace};
-use timermeter::waits::periods;
 
 /// The requested lengths, in nanoseconds. The long ones show the proportional error.
 const LENGTHS_NS: [u64; 7] = [
@@ -64,7 +64,7 @@ impl WaitCase {
     /// # Errors
     /// If [`probe`](Self::probe) fails.
     pub fn figures(&self, plan: &CampaignPlan) -> Answer<WaitFigures> {
-        Ok(timermeter::waits::figures(&self.probe(plan)?))
+        Ok(estimators::waits::figures(&self.probe(plan)?))
     }
 
     /// Probes the timer in virtual time and returns the observations.
@@ -96,7 +96,7 @@ impl WaitCase {
                 };
                 let mut timer = VirtualWaits::new(&self.model, seed);
                 let (lengths_ns, random) = (&LENGTHS_NS, &mut random);
-                trace.runs.push(WaitRun {
+                trace.runs.push(WaitObservations {
                     empty: floor.waits(REFERENCE_ID, list)?,
                     ..explore(&mut timer, &trace.reference, lengths_ns, &plan, random)?
                 });

@@ -10,8 +10,8 @@ use timers::Answer;
 use super::truth::{TruePeriods, TrueWaits, is_proportional};
 use super::{TickCase, WaitCase};
 use crate::figure::{FigureScore, FigureSummary, FoundFigure};
-use timermeter::model::{
-    Granularity, Interval, Lateness, PeriodFigures, Steps, WaitFigures, value_of,
+use estimators::model::{
+    Estimate, Granularity, Lateness, PeriodFigures, Steps, WaitFigures, value_of,
 };
 
 /// The largest relative error of a right granularity.
@@ -133,7 +133,7 @@ impl Judged {
         &mut self,
         name: &'static str,
         truth: Option<f64>,
-        estimate: Option<Interval>,
+        estimate: Option<Estimate>,
         relative: bool,
     ) {
         let found = FoundFigure::new(truth, estimate);
@@ -270,7 +270,7 @@ fn true_steps(model: &WaitModel) -> [impl Fn(&Steps) -> Option<f64> + use<>; 2] 
 
 /// Whether an estimated granularity is close enough to `truth` to count as the same one. Its error
 /// may be too large for a right one.
-fn is_same(estimate: Interval, truth: f64) -> bool {
+fn is_same(estimate: Estimate, truth: f64) -> bool {
     (estimate.value / truth - 1.0).abs() < MAX_SAME_ERROR
 }
 

@@ -8,7 +8,7 @@ use timers::Answer;
 use timers::Subject;
 use timers::waits::{Start, Wakeups};
 
-use timermeter::statistics::{mean, quantile, sorted};
+use estimators::statistics::{mean, quantile, sorted};
 
 /// The number of draws. Their sampling error is a hundredth of the width of a typical interval for
 /// the median.

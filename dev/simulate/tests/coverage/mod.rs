@@ -4,11 +4,11 @@
 
 mod world;
 
+use estimators::model::Nanos;
+use estimators::statistics::CONFIDENCE;
+use judgement::choice::recipe::{LONGEST_CAMPAIGN_NS, plan_batch, plan_mean, plan_single};
+use judgement::choice::{ClockFigures, Recipe, Requirement};
 use rand::RngExt;
-use timermeter::choice::plan::{LONGEST_CAMPAIGN_NS, plan_batch, plan_mean, plan_single};
-use timermeter::choice::{ClockFigures, MeasuringPlan, Requirement};
-use timermeter::model::Nanos;
-use timermeter::statistics::CONFIDENCE;
 use world::{Truth, World};
 
 const CAMPAIGNS: u64 = 1_000;
@@ -30,7 +30,7 @@ const CLOCKS: [Truth; 7] = [
     Truth::new(1e7, [550.0, 40.0], true),
 ];
 
-type Planner = fn(&ClockFigures, &Requirement) -> MeasuringPlan;
+type Planner = fn(&ClockFigures, &Requirement) -> Recipe;
 
 /// Returns the share of campaigns whose error is within the required one; `None` if the planner
 /// makes no plan that can be simulated.
@@ -130,7 +130,7 @@ fn batches_keep_their_promise() {
     );
 }
 
-fn plan_mean_at_will(clock: &ClockFigures, requirement: &Requirement) -> MeasuringPlan {
+fn plan_mean_at_will(clock: &ClockFigures, requirement: &Requirement) -> Recipe {
     plan_mean(clock, requirement, f64::INFINITY)
 }
 

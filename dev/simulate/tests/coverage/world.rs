@@ -1,10 +1,10 @@
 //! Simulates a clock in virtual time, and campaigns that measure an operation with it.
 
+use estimators::model::Properties;
+use judgement::choice::{ClockFigures, Recipe, RecipeMethod, Requirement};
 use rand::rngs::SmallRng;
 use rand::{RngExt, SeedableRng};
 use simulated::draw::exponential;
-use timermeter::choice::{ClockFigures, MeasuringPlan, PlanMethod, Requirement};
-use timermeter::model::Properties;
 
 /// Number of intervals between two edges of the clock from which on edges fall into the loop
 /// independently of each other: the sum of as many random pauses, each of which has a standard
@@ -111,7 +111,7 @@ impl World {
 
     /// Whether the plan can be simulated quickly: it has few calls, or many calls between two edges
     /// of the clock.
-    pub fn can_simulate(clock: Truth, plan: &MeasuringPlan, requirement: &Requirement) -> bool {
+    pub fn can_simulate(clock: Truth, plan: &Recipe, requirement: &Requirement) -> bool {
         const MAX_SIMULATED_CALLS: u64 = 100_000;
         let is_quick = |ns: f64, count: u64| {
             count <= MAX_SIMULATED_CALLS
@@ -119,10 +119,10 @@ impl World {
                     > MIN_INTERVALS_BETWEEN_EDGES * (ns + 2.0 * (clock.median_cost() + 20.0)) * 1.2
         };
         match plan.method {
-            PlanMethod::Mean { requests } if requirement.rate_hz.is_some() => {
+            RecipeMethod::Mean { requests } if requirement.rate_hz.is_some() => {
                 requests <= MAX_SIMULATED_CALLS / 10
             }
-            PlanMethod::Mean { requests } => is_quick(requirement.duration_ns, requests),
+            RecipeMethod::Mean { requests } => is_quick(requirement.duration_ns, requests),
             _ => true,
         }
     }
@@ -187,19 +187,19 @@ impl World {
     pub fn relative_error(
         &mut self,
         figures: &ClockFigures,
-        plan: &MeasuringPlan,
+        plan: &Recipe,
         requirement: &Requirement,
     ) -> f64 {
         let duration_ns = requirement.duration_ns;
         let [batch_ns, single_ns] = self.pipeline_ns;
         let isolated_ns = (duration_ns + single_ns).max(0.0);
         let found = match plan.method {
-            PlanMethod::Single => self.interval(isolated_ns) - figures.cost_ns,
-            PlanMethod::Batch { calls } => {
+            RecipeMethod::Single => self.interval(isolated_ns) - figures.cost_ns,
+            RecipeMethod::Batch { calls } => {
                 (self.interval(duration_ns * calls as f64 + batch_ns) - figures.cost_ns)
                     / calls as f64
             }
-            PlanMethod::Mean { requests } => {
+            RecipeMethod::Mean { requests } => {
                 let empty = requirement.rate_hz.map_or(requests, |_| 10_000);
                 let read_ns = self.mean_interval(0.0, empty);
                 self.mean_interval(isolated_ns, requests) - read_ns

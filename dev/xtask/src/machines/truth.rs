@@ -3,8 +3,8 @@
 use std::fs;
 use std::path::Path;
 
+use estimators::model::{Estimate, Path as ReadPath, ResolutionKind, TimerRow, value_of};
 use serde_json::Value;
-use timermeter::model::{Interval, Path as ReadPath, ResolutionKind, TimerRow, value_of};
 
 /// A known property of a machine.
 #[derive(Clone, Copy)]
@@ -36,7 +36,7 @@ impl Truth {
             Self::Step(timer, ns) => (
                 format!("resolution of {timer}: {ns:.5} ns"),
                 row(timer).and_then(|row| {
-                    let step = row.resolution_ns.filter(Interval::is_bounded);
+                    let step = row.resolution_ns.filter(Estimate::is_bounded);
                     Ok(within(step.ok_or_else(|| reason(&row))?, "ns", ns))
                 }),
             ),
@@ -98,7 +98,7 @@ impl Truth {
                     let event = events.iter().find(|event| event["kind"] == kind);
                     let event = event.ok_or("no event")?;
                     let found = serde_json::from_value(event["size"].clone());
-                    let found: Interval = found.map_err(|error| error.to_string())?;
+                    let found: Estimate = found.map_err(|error| error.to_string())?;
                     Ok(within(found, event["unit"].as_str().unwrap_or(""), size))
                 });
                 (format!("size of the {kind}: {size}"), compared)
@@ -120,8 +120,8 @@ impl Truth {
     }
 }
 
-fn within(found: Interval, unit: &str, truth: f64) -> (String, bool) {
-    let Interval { value, low, high } = found;
+fn within(found: Estimate, unit: &str, truth: f64) -> (String, bool) {
+    let Estimate { value, low, high } = found;
     (
         format!("{value:.5} {unit} [{low:.5}, {high:.5}]"),
         low <= truth && truth <= high,
@@ -142,7 +142,7 @@ fn events(folder: &Path) -> Result<Vec<Value>, String> {
 }
 
 fn row(folder: &Path, timer: &str) -> Result<TimerRow, String> {
-    let report = timermeter::report::read(&folder.join("report.json"));
+    let report = reporting::report::read(&folder.join("report.json"));
     let report = report.map_err(|error| error.to_string())?;
     let row = report.timers.iter().find(|row| row.id == timer);
     row.cloned()

@@ -17,11 +17,11 @@ use estimators::distribution::shape::{CostShape, Fits, ModelKind};
 use estimators::rate::order::Backward;
 use estimators::rate::{ns_per_tick, ticks_per_work};
 use estimators::resolution::agreement::{Process, confirm_by_processes};
-use estimators::resolution::{KnownDurations, Resolution, resolve};
+use estimators::resolution::{KnownDurations, Step, resolve};
 use estimators::statistics::{
     mean, mean_over_processes, median, midmean, midmean_without_highest, quantile, sorted,
 };
-use estimators::trace::Intervals;
+use estimators::trace::Differences;
 
 fn near(found: f64, expected: f64, share: f64) -> bool {
     (found - expected).abs() <= share * expected.abs().max(1e-9)

@@ -1,39 +1,39 @@
 use super::*;
 
-/// Intervals of an ideal counter that moves by `step` whole ticks: growing work, then random work,
+/// Differences of an ideal counter that moves by `step` whole ticks: growing work, then random work,
 /// then the same work again. The read costs a quarter of a step, a unit of work takes `unit` steps.
-fn clean(step: i64, unit: f64, seed: u64) -> Vec<Intervals> {
+fn clean(step: i64, unit: f64, seed: u64) -> Vec<Differences> {
     let mut random = StdRng::seed_from_u64(seed);
     let mut delta = |work: u64| {
         let phase: f64 = random.random_range(0.0..1.0);
         step * (phase + 0.25 + work as f64 * unit).floor() as i64
     };
-    let mut groups = vec![Intervals {
+    let mut groups = vec![Differences {
         work: 0,
         deltas: (0..100).map(|_| delta(0)).collect(),
     }];
     let most = (4.0 / unit) as u64;
     let works: Vec<u64> = (0..400).map(|number| number * most / 400).collect();
-    groups.extend(works.iter().map(|&work| Intervals {
+    groups.extend(works.iter().map(|&work| Differences {
         work,
         deltas: vec![delta(work)].into(),
     }));
-    groups.push(Intervals {
+    groups.push(Differences {
         work: most / 2,
         deltas: (0..50).map(|_| delta(most / 2)).collect(),
     });
     groups
 }
 
-fn step_of(groups: &[Intervals]) -> Result<f64, TestCaseError> {
+fn step_of(groups: &[Differences]) -> Result<f64, TestCaseError> {
     match resolve(groups, &[], &KnownDurations::default()) {
-        Resolution::Resolved { step, .. } => Ok(step.value),
+        Step::Resolved { step, .. } => Ok(step.value),
         other => Err(TestCaseError::fail(format!("{other:?}"))),
     }
 }
 
 prop_compose! {
-    fn case()(step in 5..100_000_000_i64, unit in 0.001..0.3_f64, seed: u64) -> (i64, Vec<Intervals>) {
+    fn case()(step in 5..100_000_000_i64, unit in 0.001..0.3_f64, seed: u64) -> (i64, Vec<Differences>) {
         (step, clean(step, unit, seed))
     }
 }
@@ -41,7 +41,7 @@ prop_compose! {
 const LARGEST: i64 = i64::MAX;
 
 /// Anything that a subject could answer, the absurd included.
-fn anything() -> impl Strategy<Value = Vec<Intervals>> {
+fn anything() -> impl Strategy<Value = Vec<Differences>> {
     let delta = prop_oneof![
         any::<i64>(),
         -3..30_i64,
@@ -53,7 +53,7 @@ fn anything() -> impl Strategy<Value = Vec<Intervals>> {
     ];
     let work = prop_oneof![0..100_u64, any::<u64>()];
     let group = (work, prop::collection::vec(delta, 0..40));
-    let group = group.prop_map(|(work, deltas)| Intervals {
+    let group = group.prop_map(|(work, deltas)| Differences {
         work,
         deltas: deltas.into(),
     });
@@ -119,15 +119,15 @@ proptest! {
     #[test]
     fn processes_widen_without_moving_step(each in prop::collection::vec(anything(), 0..4), ideal in prop::collection::vec(case(), 0..3), unit in 0.0..9.0_f64) {
         let ideal = ideal.into_iter().map(|(_, groups)| groups);
-        let runs: Vec<Vec<Intervals>> = each.into_iter().chain(ideal).collect();
+        let runs: Vec<Vec<Differences>> = each.into_iter().chain(ideal).collect();
         let pooled = resolve(&runs.concat(), &[], &KnownDurations::default());
         let processes: Vec<Process> = runs.iter().map(|intervals| Process::new(intervals)).collect();
         match (&pooled, confirm_by_processes(pooled.clone(), &processes, unit)) {
-            (Resolution::Resolved { step: before, .. }, Resolution::Resolved { step: after, .. }) => {
+            (Step::Resolved { step: before, .. }, Step::Resolved { step: after, .. }) => {
                 prop_assert_eq!(before.value, after.value);
                 prop_assert!(after.low <= before.low && before.high <= after.high, "{:?} of {:?}", after, before);
             }
-            (Resolution::Resolved { .. }, Resolution::AtMost { bound, .. }) => prop_assert!(bound > 0.0, "{bound}"),
+            (Step::Resolved { .. }, Step::AtMost { bound, .. }) => prop_assert!(bound > 0.0, "{bound}"),
             (_, after) => prop_assert_eq!(&pooled, &after),
         }
     }
@@ -136,7 +136,7 @@ proptest! {
     fn processes_of_one_step_agree((_, groups) in case(), count in 2..6_usize) {
         let pooled = resolve(&groups, &[], &KnownDurations::default());
         let processes: Vec<Process> = (0..count).map(|_| Process::new(&groups)).collect();
-        let resolved = matches!(confirm_by_processes(pooled, &processes, 0.0), Resolution::Resolved { .. });
+        let resolved = matches!(confirm_by_processes(pooled, &processes, 0.0), Step::Resolved { .. });
         prop_assert!(resolved);
     }
 
@@ -147,12 +147,12 @@ proptest! {
         context in context(),
     ) {
         match resolve(&groups, &tight, &context) {
-            Resolution::Resolved { step, .. } => {
+            Step::Resolved { step, .. } => {
                 prop_assert!(step.value > 0.0 && step.value.is_finite(), "{step:?}");
                 prop_assert!(step.low <= step.value && step.value <= step.high, "{step:?}");
             }
-            Resolution::AtMost { bound, .. } => prop_assert!(bound > 0.0, "{bound}"),
-            Resolution::Unmoved => {
+            Step::AtMost { bound, .. } => prop_assert!(bound > 0.0, "{bound}"),
+            Step::Unmoved => {
                 let moved = groups.iter().flat_map(|group| &group.deltas).any(|&delta| delta > 0);
                 prop_assert!(!moved);
             }
@@ -168,11 +168,11 @@ proptest! {
     fn answers_random_intervals(seed: u64, context in context()) {
         // Enough of them for the spectrum, some at the end of what fits.
         let mut random = StdRng::seed_from_u64(seed);
-        let groups: Vec<Intervals> = (0..900)
+        let groups: Vec<Differences> = (0..900)
             .map(|_| {
                 let absurd = random.random_bool(0.01);
                 let delta = if absurd { LARGEST - random.random_range(0..300_i64) } else { random.random_range(1..200) };
-                Intervals { work: random.random_range(0..40), deltas: vec![delta].into() }
+                Differences { work: random.random_range(0..40), deltas: vec![delta].into() }
             })
             .collect();
         let _ = resolve(&groups, &[successive(&[0, 3, 5, 9])], &context);
@@ -183,8 +183,8 @@ proptest! {
 proptest! {
     #[test]
     fn what_stands_still_has_no_step(works in prop::collection::vec(0..1_000_u64, 0..40), repeat in 0..20_usize) {
-        let groups: Vec<Intervals> =
-            works.into_iter().map(|work| Intervals { work, deltas: vec![0; repeat].into() }).collect();
-        prop_assert_eq!(resolve(&groups, &[vec![0; repeat]], &KnownDurations::default()), Resolution::Unmoved);
+        let groups: Vec<Differences> =
+            works.into_iter().map(|work| Differences { work, deltas: vec![0; repeat].into() }).collect();
+        prop_assert_eq!(resolve(&groups, &[vec![0; repeat]], &KnownDurations::default()), Step::Unmoved);
     }
 }

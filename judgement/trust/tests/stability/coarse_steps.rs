@@ -6,14 +6,14 @@ use rand::{RngExt, SeedableRng};
 use super::*;
 
 /// Returns the verdict on a clock with steps of 4 ms.
-fn verdict_4_ms(close_comparisons: Vec<[i64; 3]>) -> crate::model::Stable {
+fn verdict_4_ms(close_comparisons: Vec<[i64; 3]>) -> estimators::model::Stable {
     let mut trace = trace(Evidence {
         close_comparisons,
         ..Evidence::default()
     });
     trace.runs.clear();
-    let profile = resolved_profile(&trace, 4e6, StepRule::Jump);
-    verdicts_on(&trace, &profile).stable
+    let figures = resolved_profile(&trace, 4e6, StepRule::Jump);
+    verdicts_on(&trace, &figures).stable
 }
 
 /// A clock with steps of 4 ms whose tick is sometimes late because the CPU that keeps it does not

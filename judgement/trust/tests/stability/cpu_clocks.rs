@@ -3,7 +3,7 @@
 use super::*;
 
 /// The verdict on a clock that claims to count this.
-fn judged(counts: Counted, series: Vec<[i64; 3]>) -> crate::model::Stable {
+fn judged(counts: Counted, series: Vec<[i64; 3]>) -> estimators::model::Stable {
     let evidence = Evidence {
         claims: claiming(counts),
         series,
@@ -49,8 +49,8 @@ fn cycles_are_not_compared_with_time() {
             ..Evidence::default()
         });
         trace.declared = false;
-        let profile = Profile {
-            cost: Some(Interval::exact(cost)),
+        let figures = Figures {
+            cost: Some(Estimate::exact(cost)),
             ..PROFILE.clone()
         };
         let baselines = ReadPathBaselines {
@@ -65,7 +65,7 @@ fn cycles_are_not_compared_with_time() {
         judge(&Case {
             properties: &properties,
             syscall_ns,
-            ..case(&trace, &profile, &baselines)
+            ..case(&trace, &figures, &baselines)
         })
     };
     let found = with_costs("perf-cycles", Some(160.0), 1_200.0, 805.0);

@@ -2,7 +2,7 @@
 //! disagreement of their references.
 
 use super::*;
-use crate::rate::correction::{LargeCorrection, WrongClocks};
+use estimators::rate::correction::{LargeCorrection, WrongClocks};
 
 #[test]
 fn drifting_fails_and_slewing_passes() {
@@ -58,9 +58,9 @@ fn inconsistent_reference_disqualifies_similar_counters() {
             ..trace(evidence)
         };
         trace.reference.unexplained_deviation_ns = 5e6;
-        let profile = profile(&trace);
+        let figures = figures(&trace);
         let baselines = ReadPathBaselines::default();
-        let found = judge(&case(&trace, &profile, &baselines)).stable;
+        let found = judge(&case(&trace, &figures, &baselines)).stable;
         assert_stable(&found, outcome, "");
     }
 }
@@ -73,8 +73,8 @@ fn reference_rate_error_is_uncertainty() {
             ..Evidence::default()
         });
         trace.reference.rate_uncertainty = rate_uncertainty;
-        let profile = resolved_profile(&trace, 1.0, StepRule::Unit);
-        verdicts_on(&trace, &profile)
+        let figures = resolved_profile(&trace, 1.0, StepRule::Unit);
+        verdicts_on(&trace, &figures)
     };
     let known = judged(0.0);
     assert_judged(&known, Question::Declared, Outcome::Fail, "");
@@ -85,7 +85,7 @@ fn reference_rate_error_is_uncertainty() {
 
 /// The verdict on the rate of a clock that runs this much faster than a reference, which counts the
 /// time of the corrected clocks, while the kernel corrects their rate.
-fn corrected(offset: f64, by: LargeCorrection) -> crate::model::Stable {
+fn corrected(offset: f64, by: LargeCorrection) -> estimators::model::Stable {
     let comparison = |turn: i64| {
         let time = turn * 1_000_000;
         [time - 20, (time as f64 * (1.0 + offset)) as i64, time + 20]
@@ -95,9 +95,9 @@ fn corrected(offset: f64, by: LargeCorrection) -> crate::model::Stable {
         sparse_comparisons: (1..200).map(comparison).collect(),
         ..Evidence::default()
     });
-    let profile = resolved_profile(&trace, 1.0, StepRule::Unit);
+    let figures = resolved_profile(&trace, 1.0, StepRule::Unit);
     let baselines = ReadPathBaselines::default();
-    let mut case = case(&trace, &profile, &baselines);
+    let mut case = case(&trace, &figures, &baselines);
     case.machine.correction = Some(by);
     judge(&case).stable
 }

@@ -7,12 +7,12 @@ use std::collections::BTreeMap;
 use std::io::Write;
 
 use indexmap::IndexMap;
+use reporting::parallel;
 use serde::Serialize;
 use simulate::score::{FIGURES, SHOWN, SHOWN_IDENTICAL, Score, Scores, Summary, groups, kind};
 use simulate::{Case, FoundFigure, Verdict, coverage, population};
 use timermeter::campaign::sampling::CampaignPlan;
 use timermeter::commands::CommandError;
-use timermeter::parallel;
 
 use super::{Args, DEFAULT_COUNT, MAX_STANDARD_ERRORS, print, progress};
 
@@ -41,7 +41,7 @@ pub struct Judged {
 #[derive(Serialize)]
 pub struct Outcome {
     pub seed: u64,
-    pub profile: &'static str,
+    pub figures: &'static str,
     pub references: Vec<Judged>,
     /// The number of timers without a fixed step for which a resolution was reported.
     pub numbers_for_irregular: u32,
@@ -221,7 +221,7 @@ fn outcome(
     };
     Outcome {
         seed,
-        profile: plan.name,
+        figures: plan.name,
         references: by_reference.iter().map(summed).collect(),
         numbers_for_irregular: numbers,
         irregular,

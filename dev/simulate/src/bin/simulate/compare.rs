@@ -3,14 +3,14 @@
 
 use std::io::Write;
 
+use reporting::format::{Format, Render, Style};
+use reporting::parallel;
+use reporting::table::CellValue;
+use reporting::text::hang;
 use serde::Serialize;
 use simulate::comparing::machine::platforms;
 use simulate::comparing::{CELLS, CHANGES, Cell, FalseChange, FoundChanges};
 use timermeter::commands::{CommandError, terminal_style};
-use timermeter::format::{Format, Render, Style};
-use timermeter::parallel;
-use timermeter::table::CellValue;
-use timermeter::text::hang;
 
 use super::{Args, print, progress, table};
 

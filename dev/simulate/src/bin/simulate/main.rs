@@ -13,13 +13,13 @@ use std::process::ExitCode;
 
 use clap::{Parser, ValueEnum, value_parser};
 use indicatif::{ProgressBar, ProgressStyle};
+use reporting::document::Document;
+use reporting::format::{Render, Style};
+use reporting::table::{Table, TableColumn};
+use reporting::text::numbers;
 use serde::Serialize;
 use simulate::figure::FigureSummary;
 use timermeter::commands::CommandError;
-use timermeter::document::Document;
-use timermeter::format::{Render, Style};
-use timermeter::table::{Table, TableColumn};
-use timermeter::text::numbers;
 
 /// The default number of simulated timers.
 const DEFAULT_COUNT: u32 = 200;
@@ -108,7 +108,7 @@ fn print<T: Serialize>(
 ) -> Result<(), CommandError> {
     match format {
         Format::Json => Document::new(outcome).write(
-            timermeter::format::Format::Json,
+            reporting::format::Format::Json,
             Style::default(),
             output,
         )?,

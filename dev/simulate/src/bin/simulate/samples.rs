@@ -3,11 +3,11 @@
 use std::collections::BTreeMap;
 use std::io::Write;
 
+use reporting::format::{Format, Render, Style};
+use reporting::table::CellValue;
 use serde::Serialize;
 use simulate::samples::{Counts, score};
 use timermeter::commands::CommandError;
-use timermeter::format::{Format, Render, Style};
-use timermeter::table::CellValue;
 
 use super::{Args, print, short_percent, table};
 

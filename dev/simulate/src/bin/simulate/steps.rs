@@ -3,17 +3,17 @@
 use std::collections::BTreeMap;
 use std::io::Write;
 
+use estimators::figures::resolution;
+use estimators::model::Estimate;
+use estimators::resolution::Step;
+use reporting::format::{Format, Render, Style};
+use reporting::parallel;
 use serde::Serialize;
 use simulate::observer::is_findable;
 use simulate::population::{SteppedClock, steps};
 use simulate::{Truth, coverage};
 use timermeter::campaign::sampling::CampaignPlan;
 use timermeter::commands::CommandError;
-use timermeter::format::{Format, Render, Style};
-use timermeter::model::Interval;
-use timermeter::parallel;
-use timermeter::profile::resolution;
-use timermeter::resolution::Resolution;
 
 use super::{Args, DEFAULT_COUNT, MAX_STANDARD_ERRORS, print, progress, table};
 
@@ -41,7 +41,7 @@ struct Group {
 #[derive(Serialize)]
 struct Outcome {
     seed: u64,
-    profile: &'static str,
+    figures: &'static str,
     all: Group,
     groups: BTreeMap<String, Group>,
     required: Required,
@@ -119,7 +119,7 @@ pub fn run(args: &Args, output: &mut dyn Write) -> Result<(), CommandError> {
     let failures = failures(&all, &groups);
     let outcome = Outcome {
         seed: args.seed,
-        profile: plan.name,
+        figures: plan.name,
         all,
         groups,
         required: REQUIRED,
@@ -160,8 +160,8 @@ fn judge(clock: &SteppedClock, plan: &CampaignPlan) -> timers::Answer<(Group, St
         ..Group::default()
     };
     let found = match resolution(&trace) {
-        Resolution::Resolved { step, rule } => {
-            let Interval { value, low, high } = step;
+        Step::Resolved { step, rule } => {
+            let Estimate { value, low, high } = step;
             // A raw counter may run faster or slower than declared.
             let covered = low * (1.0 - 1e-3) <= truth && truth <= high * (1.0 + 1e-3);
             one.determined = 1;
@@ -169,12 +169,12 @@ fn judge(clock: &SteppedClock, plan: &CampaignPlan) -> timers::Answer<(Group, St
             one.wrong = (!covered && (value / truth - 1.0).abs() > 0.01).into();
             format!("{value:.4} [{low:.4}, {high:.4}] by {rule:?}")
         }
-        Resolution::AtMost { bound, reason } => {
+        Step::AtMost { bound, reason } => {
             one.low_bounds = (bound < 0.99 * truth).into();
             one.refused = findable.into();
             format!("at most {bound:.4}: {reason}")
         }
-        Resolution::Unmoved => {
+        Step::Unmoved => {
             one.refused = findable.into();
             "unmoved".into()
         }

@@ -4,11 +4,11 @@
 use std::collections::BTreeMap;
 use std::io::Write;
 
+use reporting::format::{Format, Render, Style};
+use reporting::parallel;
 use serde::Serialize;
 use simulate::trust::{Judged, clocks_on_cpus, slewed_clocks};
 use timermeter::commands::CommandError;
-use timermeter::format::{Format, Render, Style};
-use timermeter::parallel;
 
 use super::{Args, DEFAULT_COUNT, print, progress, table};
 

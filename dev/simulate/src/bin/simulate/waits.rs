@@ -4,17 +4,17 @@
 use std::collections::BTreeMap;
 use std::io::Write;
 
+use estimators::model::Estimate;
+use reporting::format::{Format, Render, Style};
+use reporting::parallel;
+use reporting::table::CellValue;
+use reporting::text::hang;
 use serde::Serialize;
 use simulate::figure::FigureSummary;
 use simulate::waits::population;
 use simulate::waits::score::{Counts, Judged, Score};
 use timermeter::campaign::sampling::CampaignPlan;
 use timermeter::commands::{CommandError, terminal_style};
-use timermeter::format::{Format, Render, Style};
-use timermeter::model::Interval;
-use timermeter::parallel;
-use timermeter::table::CellValue;
-use timermeter::text::hang;
 use timers::Answer;
 
 use super::{Args, DEFAULT_COUNT, MAX_STANDARD_ERRORS, print, progress, sizes, table};
@@ -22,7 +22,7 @@ use super::{Args, DEFAULT_COUNT, MAX_STANDARD_ERRORS, print, progress, sizes, ta
 #[derive(Serialize)]
 struct WaitsOutcome {
     seed: u64,
-    profile: &'static str,
+    plan_name: &'static str,
     /// Verdicts on the granularity, by kind of timer.
     granularity: BTreeMap<String, Counts>,
     /// Verdicts on missed expirations, by kind of timer.
@@ -87,7 +87,7 @@ pub fn run(args: &Args, output: &mut dyn Write) -> Result<(), CommandError> {
     let failures = failures(&score, &figures, required);
     let outcome = WaitsOutcome {
         seed,
-        profile: plan.name,
+        plan_name: plan.name,
         granularity: score.steps,
         missed_expirations: score.expirations,
         figures,
@@ -190,7 +190,7 @@ fn as_table(outcome: &WaitsOutcome, output: &mut dyn Write) -> Result<(), Comman
     writeln!(
         output,
         "simulated sleep primitives and periodic timers, seed {}, profile {}\n",
-        outcome.seed, outcome.profile
+        outcome.seed, outcome.plan_name
     )?;
     let counted = |heading: [&'static str; 5], counts: &BTreeMap<String, Counts>| {
         let mut table = table(&heading);
@@ -232,7 +232,7 @@ fn as_table(outcome: &WaitsOutcome, output: &mut dyn Write) -> Result<(), Comman
         let Some(covered) = figure.covered else {
             continue;
         };
-        let known = Interval::exact(covered).with_counting_error(f64::from(figure.intervals));
+        let known = Estimate::exact(covered).with_counting_error(f64::from(figure.intervals));
         let [covered, low, high] = [known.value, known.low, known.high].map(|share| 100.0 * share);
         figures.push(vec![
             (*name).into(),

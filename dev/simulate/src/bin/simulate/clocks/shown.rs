@@ -2,11 +2,11 @@
 
 use std::io::Write;
 
+use reporting::format::{Format, Render, Style};
+use reporting::table::CellValue;
+use reporting::text::{hang, numbers};
 use simulate::score::{FIGURES, Summary};
 use timermeter::commands::{CommandError, terminal_style};
-use timermeter::format::{Format, Render, Style};
-use timermeter::table::CellValue;
-use timermeter::text::{hang, numbers};
 
 use super::{Judged, Miss, Outcome};
 use crate::{short_percent, sizes, table};
@@ -18,7 +18,7 @@ pub fn print(outcome: &Outcome, output: &mut dyn Write) -> Result<(), CommandErr
     writeln!(
         output,
         "simulated timers, seed {}, profile {}",
-        outcome.seed, outcome.profile
+        outcome.seed, outcome.figures
     )?;
     let style = terminal_style();
     for judged in &outcome.references {

@@ -1,0 +1,65 @@
+//! Describes a host of timers, which is a program that can read them; starts its processes and
+//! builds the bench for a measurement in a process.
+
+use std::time::Duration;
+
+use timers::Answer;
+
+use crate::agents::children::Placement;
+use crate::agents::connection::{Connection, SharedConnection};
+use crate::agents::process::AgentCommand;
+use crate::agents::protocol::AgentTimer;
+use crate::agents::subject::{prober, subject};
+use probe::prober::Bench;
+
+/// A program that agents timers.
+#[derive(Clone, Debug)]
+pub struct Agent {
+    /// The command that starts the agent. The ids of the timers are appended if the command takes
+    /// ids.
+    pub command: AgentCommand,
+    /// Whether the command takes ids of timers as arguments and then opens only those timers.
+    pub takes_ids: bool,
+    /// All timers that the agent introduced.
+    pub timers: Vec<AgentTimer>,
+    /// Whether the agent answers the question `comparisons`.
+    pub compares: bool,
+    /// Whether the agent accepts questions about several timers.
+    pub answers_for_many: bool,
+}
+
+/// Builds the bench with a timer of a process and its reference.
+pub fn bench(connection: &SharedConnection, timer: &AgentTimer, reference: &str) -> Bench<'static> {
+    let has_floor = connection
+        .borrow()
+        .hello()
+        .timers
+        .iter()
+        .any(|hosted| hosted.id == timers::FLOOR_ID);
+    Bench {
+        timer: subject(connection, &timer.id),
+        ns_per_tick: timer.ns_per_tick,
+        reference_id: reference.into(),
+        floor: has_floor.then(|| subject(connection, timers::FLOOR_ID)),
+        prober: prober(connection, &timer.id),
+    }
+}
+
+/// Starts a process of a agent that opens these timers, or all timers if the agent takes no ids.
+pub fn connect(
+    agent: &Agent,
+    ids: &[&str],
+    placement: impl Into<Placement>,
+    timeout: Duration,
+) -> Answer<SharedConnection> {
+    let mut command = agent.command.clone();
+    let is_built_in = command.declarations.is_some();
+    if agent.takes_ids && !is_built_in {
+        command.args.extend(ids.iter().map(Into::into));
+    }
+    let mut connection = Connection::start(&command, placement, timeout)?;
+    if is_built_in {
+        connection.warm_up(ids)?;
+    }
+    Ok(connection.share())
+}

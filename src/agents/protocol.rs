@@ -1,0 +1,18 @@
+//! Defines the agent protocol, version 1: one JSON object per line, one answer per request, in
+//! order. The runner, which is this program, sends requests; an agent, which is a process that
+//! agents timers, answers them.
+//!
+//! Unknown keys are ignored, so agents may add keys to their answers.
+
+pub mod examples;
+mod hello;
+mod questions;
+
+pub use self::hello::{AgentTimer, Hello, Missing, RuntimeVersion, answers};
+pub use self::questions::{AgentQuestion, EncodedObservations, Op, Reply, ThreadState};
+
+/// The protocol version of this program.
+pub const VERSION: u32 = 1;
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,439 @@
+//! The agent of native timers: reads requests line by line and writes the answers in the same
+//! order.
+
+mod observer;
+
+use std::collections::{HashMap, hash_map};
+use std::io::{self, BufRead, Write};
+use std::time::Duration;
+
+use rand::SeedableRng;
+use rand::rngs::StdRng;
+use timers::waits::{WaitEntry, WaitList};
+use timers::{Activity, Answer, CoreFrequencyMeter, Entry, Fault, Subject, Unavailable};
+
+use super::children::with_remedy;
+use super::lines::{self, InputLine};
+use super::protocol::{
+    AgentQuestion, AgentTimer, EncodedObservations, Hello, Missing, Op, Reply, RuntimeVersion,
+    VERSION,
+};
+use estimators::trace::{Observations, Reference};
+use probe::prober::{find_step, time_calls_briefly};
+
+/// Maximum length of a request, in bytes; every valid request is shorter.
+const MAX_REQUEST_BYTES: u64 = 16 << 20;
+
+/// Answers requests for the clocks `entries`, the timer that reads nothing, the references and
+/// `waiters` until the input ends.
+///
+/// The calling thread opens a timer at the first request for that timer, because opening some
+/// timers takes long.
+///
+/// # Errors
+/// When the input cannot be read or the output cannot be written. The content of a request never
+/// causes an error.
+pub fn serve(
+    input: &mut dyn BufRead,
+    output: &mut dyn Write,
+    entries: &[Entry],
+    waiters: &[WaitEntry],
+) -> io::Result<()> {
+    let mut agent = NativeAgent::new(entries, waiters);
+    let mut answer = Vec::new();
+    loop {
+        answer.clear();
+        match lines::read(input, MAX_REQUEST_BYTES)? {
+            InputLine::Whole(line) | InputLine::Unfinished(line) => {
+                agent.reply(&line, &mut answer)?
+            }
+            InputLine::TooLong(_) => {
+                while let InputLine::TooLong(_) = lines::read(input, MAX_REQUEST_BYTES)? {}
+                let max_mib = MAX_REQUEST_BYTES >> 20;
+                let error = format!("the request is longer than {max_mib} MiB");
+                serde_json::to_writer(&mut answer, &refusal(error))?;
+            }
+            InputLine::End => return Ok(()),
+        }
+        answer.push(b'\n');
+        // One write for the whole answer: each part would wake the runner, which takes longer than
+        // a short measurement.
+        output.write_all(&answer)?;
+        output.flush()?;
+    }
+}
+
+/// Returns the introduction of a host of these timers.
+#[must_use]
+pub fn introduction(entries: &[Entry], waiters: &[WaitEntry]) -> Hello {
+    NativeAgent::new(entries, waiters).hello()
+}
+
+struct NativeAgent {
+    /// The clocks that can be requested; those that the command line names come first.
+    entries: Vec<Entry>,
+    waiters: Vec<WaitEntry>,
+    /// The timers that were used so far.
+    open: HashMap<String, Box<dyn Subject>>,
+    /// Measures the frequency of the core; `None` before the first request that needs it.
+    meter: Option<CoreFrequencyMeter>,
+}
+
+impl NativeAgent {
+    fn new(entries: &[Entry], waiters: &[WaitEntry]) -> Self {
+        let additional = [timers::floor()]
+            .into_iter()
+            .chain(timers::REFERENCES.into_iter().filter_map(timers::find));
+        let mut all: Vec<Entry> = Vec::new();
+        for entry in entries.iter().copied().chain(additional) {
+            if all.iter().all(|other| other.info.id != entry.info.id) {
+                all.push(entry);
+            }
+        }
+        Self {
+            entries: all,
+            open: HashMap::new(),
+            waiters: waiters.into(),
+            meter: None,
+        }
+    }
+
+    /// Appends the answer to a request line to `output`.
+    fn reply(&mut self, line: &[u8], output: &mut Vec<u8>) -> io::Result<()> {
+        let reply = match serde_json::from_slice(line) {
+            Ok(AgentQuestion::Hello { protocol: VERSION }) => {
+                return Ok(serde_json::to_writer(output, &self.hello())?);
+            }
+            Ok(question) => match question.excess() {
+                Some(excess) => refusal(excess),
+                None => self
+                    .answer(question)
+                    .unwrap_or_else(|fault| refusal(fault.to_string())),
+            },
+            Err(error) => refusal(format!(
+                "this is not a request of protocol {VERSION}: {error}"
+            )),
+        };
+        Ok(serde_json::to_writer(output, &reply)?)
+    }
+
+    fn answer(&mut self, question: AgentQuestion) -> Answer<Reply> {
+        let values = match question {
+            AgentQuestion::Hello { protocol } => {
+                return Err(Fault::Refused(format!(
+                    "this agent speaks protocol {VERSION}, not {protocol}"
+                )));
+            }
+            AgentQuestion::Differences {
+                timer,
+                repeat,
+                work,
+            } => self.subject(&timer)?.intervals(&work, repeat)?.concat(),
+            AgentQuestion::Batches {
+                timer,
+                reference,
+                calls,
+                repeat,
+                watched,
+            } => {
+                return self.ask_observed(watched, &timer, |subject| {
+                    subject.batches(&reference, calls, repeat)
+                });
+            }
+            AgentQuestion::Readings {
+                timer,
+                count,
+                watched,
+            } => return self.ask_observed(watched, &timer, |subject| subject.readings(count)),
+            AgentQuestion::Order { timer, count } => {
+                let order = self.subject(&timer)?.order(count)?;
+                let [first, last] = order.ends.ok_or_else(|| {
+                    Fault::Refused("the order of no readings is undefined".into())
+                })?;
+                let counts = [order.backward, order.largest].map(|count| count as i64);
+                [&counts[..], &[first, last]].concat()
+            }
+            AgentQuestion::Handoffs { timer, cpus, count } => {
+                let rows = self.subject(&timer)?.handoffs(&cpus, count)?;
+                rows.concat().concat()
+            }
+            AgentQuestion::Comparisons {
+                timers,
+                reference,
+                work,
+                count,
+                repeat,
+            } => match &timers[..] {
+                [timer] if repeat == 1 => self
+                    .subject(timer)?
+                    .comparisons(&reference, work, count)?
+                    .concat(),
+                _ => self.compare(&timers, &reference, work, [count, repeat])?,
+            },
+            AgentQuestion::Advance {
+                timers,
+                reference,
+                during,
+                ms,
+            } => match &timers[..] {
+                [timer] => {
+                    let advance = self.subject(timer)?.advance(&reference, during, ms)?;
+                    vec![advance.timer, advance.reference]
+                }
+                _ => self.advance(&timers, &reference, during, ms)?,
+            },
+            AgentQuestion::Calls {
+                timer,
+                reference,
+                ns_per_tick,
+                step,
+                floor,
+            } => {
+                let reference = Reference {
+                    id: reference,
+                    ns_per_tick,
+                    step,
+                    ..Reference::default()
+                };
+                return self.calls(&timer, &reference, floor);
+            }
+            AgentQuestion::Steps { timer, question } => {
+                let mut run = Observations::default();
+                let random = &mut StdRng::seed_from_u64(question.seed);
+                let timer = self.subject(&timer)?;
+                let is_slow = find_step(timer, &question, random, &mut run.intervals)?;
+                return Ok(Reply {
+                    packed: Some(EncodedObservations(run)),
+                    ..vec![is_slow.into()].into()
+                });
+            }
+            AgentQuestion::Adds {
+                timer,
+                reference,
+                contexts,
+                turns,
+                repeat,
+            } => {
+                return self.ask_observed(true, &timer, |subject| {
+                    let rows = subject.adds(&reference, &contexts, turns, repeat)?;
+                    Ok(rows.concat().concat())
+                });
+            }
+            AgentQuestion::Waits {
+                timer,
+                reference,
+                pause_ns,
+                repeat,
+                request_ns,
+            } => {
+                let list = WaitList {
+                    lengths_ns: &request_ns.repeat(repeat as usize),
+                    pause_ns,
+                };
+                let waits = self.subject(&timer)?.waits(&reference, list)?;
+                let values = waits.into_iter().enumerate().flat_map(|(at, wait)| {
+                    let index = (at % request_ns.len()) as i64;
+                    let cpu_ns = wait.cpu_ns.unwrap_or(-1);
+                    [index, wait.before, wait.after, cpu_ns, wait.signals.into()]
+                });
+                values.collect()
+            }
+            AgentQuestion::Periods {
+                timer,
+                reference,
+                period_ns,
+                count,
+            } => {
+                let subject = self.subject(&timer)?;
+                let found = subject.periods(&reference, period_ns, count)?;
+                let values = found
+                    .list
+                    .into_iter()
+                    .flat_map(|(at, expirations)| [at, expirations as i64]);
+                return Ok(Reply {
+                    start: found.start,
+                    cpu_ns: found.cpu_ns,
+                    signals: Some(found.signals).filter(|signals| *signals > 0),
+                    ..Reply::from(values.collect::<Vec<_>>())
+                });
+            }
+        };
+        Ok(values.into())
+    }
+
+    fn hello(&self) -> Hello {
+        let (mut timers, mut waiters, mut unavailable) = (Vec::new(), Vec::new(), Vec::new());
+        for entry in &self.entries {
+            let mut timer = AgentTimer::native(entry);
+            match (entry.availability)() {
+                Ok(()) => timers.push(timer),
+                Err(why) => {
+                    timer.ns_per_tick = timer.ns_per_tick.or(entry.info.ns_per_tick);
+                    unavailable.push(Missing::new(timer, why));
+                }
+            }
+        }
+        let reference = timers::REFERENCES
+            .iter()
+            .find_map(|id| timers.iter().position(|timer| timer.id == *id));
+        if let Some(index) = reference {
+            timers[index].reference = true;
+        }
+        for entry in &self.waiters {
+            let timer = AgentTimer::native_waiter(entry);
+            match entry.availability() {
+                Ok(()) => waiters.push(timer),
+                Err(why) => unavailable.push(Missing::new(timer, why)),
+            }
+        }
+        Hello {
+            protocol: VERSION,
+            runtime: RuntimeVersion {
+                name: "native".into(),
+                version: env!("CARGO_PKG_VERSION").into(),
+            },
+            device: None,
+            timers,
+            many: true,
+            ops: Op::ALL[1..].iter().map(|op| op.name().into()).collect(),
+            waiters,
+            unavailable,
+        }
+    }
+
+    /// Returns a timer, which is opened at its first use.
+    fn subject(&mut self, id: &str) -> Answer<&mut dyn Subject> {
+        let subject = match self.open.entry(id.into()) {
+            hash_map::Entry::Occupied(open) => open.into_mut(),
+            hash_map::Entry::Vacant(place) => {
+                let clock = self.entries.iter().find(|entry| entry.info.id == id);
+                let waiter = || self.waiters.iter().find(|entry| entry.id == id);
+                let opened = match clock {
+                    Some(clock) => (clock.open)(),
+                    None => waiter().ok_or_else(|| not_served(id))?.open(),
+                };
+                place.insert(opened.map_err(|why| unusable(id, &why))?)
+            }
+        };
+        Ok(subject.as_mut())
+    }
+
+    /// Asks a question of a timer. If `watched`, the reply also contains the state of this thread
+    /// and its core before and after.
+    fn ask_observed(
+        &mut self,
+        watched: bool,
+        timer: &str,
+        ask: impl FnOnce(&mut dyn Subject) -> Answer<Vec<i64>>,
+    ) -> Answer<Reply> {
+        if !watched {
+            return ask(self.subject(timer)?).map(Reply::from);
+        }
+        let meter = self.meter();
+        let subject = self.subject(timer)?;
+        let (values, around) = observer::around(meter, || ask(subject))?;
+        Ok(Reply {
+            around,
+            ..values.into()
+        })
+    }
+
+    /// Returns the meter of the core frequency, created at its first use; `None` if that fails.
+    fn meter(&mut self) -> Option<CoreFrequencyMeter> {
+        if self.meter.is_none() {
+            self.meter = CoreFrequencyMeter::new().ok();
+        }
+        self.meter
+    }
+
+    /// Takes all measurements of one process of the calls of a timer.
+    fn calls(&mut self, id: &str, reference: &Reference, floor: bool) -> Answer<Reply> {
+        // Another instance of the timer that reads nothing takes little time.
+        let mut floor = match timers::floor().open {
+            open if floor => Some(open().map_err(|why| unusable(timers::FLOOR_ID, &why))?),
+            _ => None,
+        };
+        let meter = self.meter();
+        let timer = self.subject(id)?;
+        let time = || time_calls_briefly(timer, floor.as_mut(), reference);
+        let (run, around) = observer::around(meter, time)?;
+        Ok(Reply {
+            packed: Some(EncodedObservations(run)),
+            around,
+            ..Reply::default()
+        })
+    }
+
+    /// Compares several timers in turn, in `count` rounds with `work` between two rounds.
+    fn compare(
+        &mut self,
+        ids: &[String],
+        reference: &str,
+        work: u64,
+        [count, repeat]: [u32; 2],
+    ) -> Answer<Vec<i64>> {
+        let mut values = Vec::new();
+        for round in 0..count {
+            if round > 0 && work > 0 {
+                self.subject(timers::FLOOR_ID)?.intervals(&[work], 1)?;
+            }
+            for id in ids {
+                let comparisons = match self.subject(id)?.comparisons(reference, 0, repeat) {
+                    Err(Fault::Refused(_)) => vec![[Reply::REFUSED; 3]; repeat as usize],
+                    answer => answer?,
+                };
+                values.extend(comparisons.as_flattened());
+            }
+        }
+        Ok(values)
+    }
+
+    /// Measures how far each timer and the reference advance: reads all of them before and after
+    /// the span, in the same order.
+    fn advance(
+        &mut self,
+        ids: &[String],
+        reference: &str,
+        during: Activity,
+        ms: u32,
+    ) -> Answer<Vec<i64>> {
+        let mut read = || self.compare(ids, reference, 0, [1, 1]);
+        // The first read of each timer is discarded, because its code is not in a cache yet.
+        read()?;
+        let before = read()?;
+        timers::pass(Duration::from_millis(ms.into()), during)?;
+        let after = read()?;
+        let comparisons = before.as_chunks().0.iter().zip(after.as_chunks().0);
+        let advances = comparisons.flat_map(
+            |(&[_, first, reference_first], &[_, last, reference_last])| {
+                if [first, last].contains(&Reply::REFUSED) {
+                    return [Reply::REFUSED; 2];
+                }
+                [
+                    last.wrapping_sub(first),
+                    reference_last.wrapping_sub(reference_first),
+                ]
+            },
+        );
+        Ok(advances.collect())
+    }
+}
+
+/// The fault of a request for a timer that this agent does not have.
+fn not_served(id: &str) -> Fault {
+    Fault::Refused(format!("the timer `{id}` is not served here"))
+}
+
+fn unusable(id: &str, why: &Unavailable) -> Fault {
+    Fault::Refused(format!("{id} cannot be used: {}", with_remedy(why)))
+}
+
+fn refusal(error: String) -> Reply {
+    Reply {
+        error: Some(error),
+        ..Reply::default()
+    }
+}
+
+#[cfg(test)]
+mod tests;
