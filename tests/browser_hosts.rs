@@ -16,7 +16,7 @@ use crate::program::command;
 use crate::skipping::skipped;
 
 const PATIENCE: Duration = Duration::from_secs(120);
-/// The time in which a agent has to exit and clean up.
+/// The time in which an agent has to exit and clean up.
 const SHUTDOWN_TIME: Duration = Duration::from_secs(5);
 const FIREFOX: &[&str] = &["firefox-esr", "firefox"];
 const CHROMIUM: &[&str] = &["chromium", "chromium-browser"];

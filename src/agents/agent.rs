@@ -45,7 +45,7 @@ pub fn bench(connection: &SharedConnection, timer: &AgentTimer, reference: &str)
     }
 }
 
-/// Starts a process of a agent that opens these timers, or all timers if the agent takes no ids.
+/// Starts a process of an agent that opens these timers, or all timers if the agent takes no ids.
 pub fn connect(
     agent: &Agent,
     ids: &[&str],

@@ -62,7 +62,7 @@ pub struct Connection {
 /// A connection that all timers of the agent use.
 pub type SharedConnection = Rc<RefCell<Connection>>;
 
-/// Numbers of measurement windows of a process. A window is the time in which a agent answers one
+/// Numbers of measurement windows of a process. A window is the time in which an agent answers one
 /// question.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Windows {

@@ -1,4 +1,4 @@
-//! Chooses and calibrates the reference of a agent.
+//! Chooses and calibrates the reference of an agent.
 
 use rand::rngs::StdRng;
 use timers::{Answer, Fault};
@@ -25,10 +25,10 @@ pub(super) enum Purpose {
     Waits,
 }
 
-/// Largest number of timers of a agent that are tried as its reference.
+/// Largest number of timers of an agent that are tried as its reference.
 const MAX_CANDIDATES: usize = 4;
 
-/// Chooses the reference from the clocks of a agent and calibrates it on `cpu`. Tries the candidates
+/// Chooses the reference from the clocks of an agent and calibrates it on `cpu`. Tries the candidates
 /// in order and takes the first that can be calibrated; for waits, the first that moves in fine
 /// steps, or else the one with the finest steps.
 ///
@@ -42,7 +42,7 @@ pub(super) fn choose_reference(
     random: &mut StdRng,
 ) -> Answer<Reference> {
     let mut finest: Answer<Reference> = Err(Fault::Refused(
-        "the host has no timer that could serve as a reference".into(),
+        "the agent has no timer that could serve as a reference".into(),
     ));
     for timer in candidates(agent, purpose).into_iter().take(MAX_CANDIDATES) {
         let calibrated = connect(agent, &[&timer.id], cpu, settings.timeout)
@@ -62,7 +62,7 @@ pub(super) fn choose_reference(
     finest
 }
 
-/// Returns the clocks of a agent that may serve as its reference, the best first: those that the agent
+/// Returns the clocks of an agent that may serve as its reference, the best first: those that the agent
 /// recommends, then those with a declared unit. For waits, clocks of the kernel are the only
 /// candidates if the agent has any, and other clocks need a declared unit.
 fn candidates(agent: &Agent, purpose: Purpose) -> Vec<&AgentTimer> {
@@ -110,7 +110,7 @@ pub(super) fn calibrate_candidate(
     let ns_per_tick = match timer.ns_per_tick {
         Some(ns) => ns,
         None => estimate_rate(agent, candidate.as_mut())?.ok_or_else(|| {
-            useless(&"it declares no unit, and it can be compared with no other timer of its host")
+            useless(&"it declares no unit, and it can be compared with no other timer of its agent")
         })?,
     };
     let calibrated = calibrate(&timer.id, candidate.as_mut(), ns_per_tick, random)?;

@@ -135,7 +135,7 @@ struct Campaign<'a> {
     /// The measurement of the reference rate of each agent, in the order of the agents; `None` if the
     /// reference declares its unit or cannot be measured.
     rate_measurements: Vec<Option<RateMeasurement>>,
-    /// The processes that compare and examine the timers of a agent, or a single timer.
+    /// The processes that compare and examine the timers of an agent, or a single timer.
     sessions: BTreeMap<Examinees, Session>,
     /// The time of the runner before and after the first comparison of each timer, by the index of
     /// the timer.
@@ -175,7 +175,7 @@ impl<'a> Campaign<'a> {
         })
     }
 
-    /// Returns the references of the timers of a agent, one for each timer that has not failed.
+    /// Returns the references of the timers of an agent, one for each timer that has not failed.
     fn references_of(&mut self, agent: usize) -> impl Iterator<Item = &mut Reference> {
         (self.rounds.subjects.iter_mut())
             .filter(move |subject| subject.agent == agent)
@@ -197,7 +197,7 @@ impl<'a> Campaign<'a> {
         Ok(())
     }
 
-    /// Samples the rate of the reference of a agent once more. If the process that compares is lost,
+    /// Samples the rate of the reference of an agent once more. If the process that compares is lost,
     /// the measurement of this rate ends.
     fn sample_rate(&mut self, agent: usize) -> Result<(), Fault> {
         let measurement = &mut self.rate_measurements[agent];
@@ -209,7 +209,7 @@ impl<'a> Campaign<'a> {
         Ok(())
     }
 
-    /// Calibrates the reference of a agent once more if only an upper bound of its step is known.
+    /// Calibrates the reference of an agent once more if only an upper bound of its step is known.
     fn retry_reference_step(&mut self, agent: usize) -> Result<(), Fault> {
         if !(self.references_of(agent)).any(|known| known.step_at_most.is_some()) {
             return Ok(());

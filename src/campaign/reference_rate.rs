@@ -83,7 +83,7 @@ impl ComparedClock {
     }
 }
 
-/// Returns the system clock of a agent, other than `clock`, that no time service adjusts; the one
+/// Returns the system clock of an agent, other than `clock`, that no time service adjusts; the one
 /// that is read by the system call if there are several.
 fn find_unadjusted<'a>(agent: &'a Agent, clock: &AgentTimer) -> Option<&'a AgentTimer> {
     agent
@@ -100,7 +100,7 @@ fn find_unadjusted<'a>(agent: &'a Agent, clock: &AgentTimer) -> Option<&'a Agent
 }
 
 impl RateMeasurement {
-    /// Starts the comparison for the reference of a agent. `None` if the reference declares its
+    /// Starts the comparison for the reference of an agent. `None` if the reference declares its
     /// unit, or if no kernel clock of the agent can be compared with it.
     ///
     /// # Errors

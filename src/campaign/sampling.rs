@@ -35,7 +35,7 @@ pub struct CampaignPlan {
     /// After the rounds, number of brief processes between two selections of the timers whose
     /// intervals are still too wide.
     pub block: u32,
-    /// Processes for each timer of a agent that does not support brief processes.
+    /// Processes for each timer of an agent that does not support brief processes.
     pub without_brief: u32,
     /// Largest number of processes for a timer whose interval is still too wide.
     pub max_processes: u32,

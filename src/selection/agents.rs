@@ -100,7 +100,7 @@ impl MissingTimer {
     }
 }
 
-/// The name of a agent in reports.
+/// The name of an agent in reports.
 #[derive(Clone, Debug)]
 pub struct AgentName {
     /// The prefix of the ids of its timers; `None` for native timers.

@@ -12,7 +12,7 @@ use crate::agents::serve;
 use crate::requests::AgentSpec;
 use reporting::scratch::ScratchFolder;
 
-/// A agent with all of its timers.
+/// An agent with all of its timers.
 pub(super) struct Offer {
     agent: Agent,
     pub name: AgentName,
@@ -184,7 +184,7 @@ pub(super) fn native_offer(with_waiters: bool) -> Result<Offer, SelectionError> 
     Ok(offer_from_hello(command, true, name, hello))
 }
 
-/// The timers of a agent by its introduction, without the timers that it offers only for the
+/// The timers of an agent by its introduction, without the timers that it offers only for the
 /// measurement of the floor.
 pub(super) fn offer_from_hello(
     command: AgentCommand,

@@ -3,7 +3,7 @@
 
 use super::{Build, Runtime, RuntimeAgent, SourceFile};
 
-/// Defines a agent: the prefix of the ids of its timers, its folder and files, and its recipes.
+/// Defines an agent: the prefix of the ids of its timers, its folder and files, and its recipes.
 macro_rules! agent {
     ($prefix:literal, $folder:literal: [$($file:literal),+], $clocks:expr, [$($recipe:expr),+]) => {
         RuntimeAgent {
@@ -107,7 +107,7 @@ macro_rules! erlang {
         )
     };
 }
-/// Runs a agent in a page of a browser.
+/// Runs an agent in a page of a browser.
 macro_rules! browser {
     ($prefix:literal, $programs:expr) => {
         agent!($prefix, "js": ["agent.js", "../browser/plain.html", "../browser/serve.js", "../browser/user.js"], clocks!("browser"), [

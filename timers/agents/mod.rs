@@ -1,4 +1,4 @@
-//! Hosts for the clocks of other runtimes (Java, Python, …). A agent is a program in the language of
+//! Hosts for the clocks of other runtimes (Java, Python, …). An agent is a program in the language of
 //! the runtime that answers the questions of timermeter. Its source text is embedded in this
 //! program and compiled or interpreted by the installed runtime. [`RUNTIMES`] lists all runtimes.
 //!
@@ -9,7 +9,7 @@ mod list;
 
 pub use list::RUNTIMES;
 
-/// A source file of a agent.
+/// A source file of an agent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SourceFile {
     /// The file name.
@@ -62,7 +62,7 @@ pub struct RuntimeAgent {
     pub recipes: &'static [Build],
 }
 
-/// The commands that build and start a agent, split into words as by a shell. They run in the folder
+/// The commands that build and start an agent, split into words as by a shell. They run in the folder
 /// with the sources, because some tools read configuration from the current folder. `$0`, `$1`, … stand
 /// for the programs, `$here` for the folder with the sources, `$self` (first word only) for this
 /// program, `$said` for the output of the previous step, and `$log` for a file in which the runtime

@@ -279,8 +279,8 @@ impl AgentQuestion {
         }
     }
 
-    /// The reason why a agent has to refuse this question: it would need too much memory, or could
-    /// not end. `None` if it does not. The runner ends a agent that takes too long.
+    /// The reason why an agent has to refuse this question: it would need too much memory, or could
+    /// not end. `None` if it does not. The runner ends an agent that takes too long.
     #[must_use]
     pub fn excess(&self) -> Option<String> {
         let factors = self.shape().into_iter().map(|factor| factor.max(1) as u64);

@@ -1,5 +1,5 @@
 //! Finds the runtimes of other languages on this machine and prepares their agents: writes the files
-//! of a agent, which are part of this program, to a folder, and compiles them if the runtime does
+//! of an agent, which are part of this program, to a folder, and compiles them if the runtime does
 //! not read source.
 
 use std::ffi::OsString;
@@ -39,7 +39,7 @@ pub struct RuntimeMissing {
     pub remedy: &'static str,
 }
 
-/// The reason why a agent cannot be prepared.
+/// The reason why an agent cannot be prepared.
 #[derive(Debug, thiserror::Error)]
 pub enum AgentError {
     /// None of the programs with these names is installed.
@@ -50,7 +50,7 @@ pub enum AgentError {
     Declarations(#[from] serde_json::Error),
     /// The files of the agent cannot be written to a folder.
     #[error(
-        "its host cannot be written to {folder}: {1}; free space, or set TMPDIR",
+        "its agent cannot be written to {folder}: {1}; free space, or set TMPDIR",
         folder = .0.display()
     )]
     NotWritten(PathBuf, io::Error),
@@ -88,7 +88,7 @@ pub fn prepare(runtime: &Runtime, folder: &Path) -> Result<Vec<PreparedAgent>, R
     }
 }
 
-/// Prepares a agent with the first recipe that works. The error is that of the last recipe whose
+/// Prepares an agent with the first recipe that works. The error is that of the last recipe whose
 /// programs are installed; if no recipe has all its programs, the error names a missing program of
 /// the last recipe, which requires the fewest.
 fn prepare_host(
@@ -115,7 +115,7 @@ fn find_program(names: &&'static str) -> Result<PathBuf, AgentError> {
     tool::find(&all).ok_or(AgentError::NoProgram(names))
 }
 
-/// Writes the files of a agent to `folder` and runs the steps of a recipe.
+/// Writes the files of an agent to `folder` and runs the steps of a recipe.
 fn follow_recipe(
     runtime: &Runtime,
     agent: &RuntimeAgent,
@@ -162,7 +162,7 @@ fn follow_recipe(
     }
     let args = line.split_off(line.len().min(1));
     let mut command = AgentCommand::new(
-        format!("{} host", agent.prefix),
+        format!("{} agent", agent.prefix),
         line.pop().unwrap_or_default(),
         args,
     );

@@ -15,7 +15,7 @@ use estimators::cost;
 use estimators::figures::resolution;
 use estimators::trace::Claims;
 
-/// Largest number of closely spaced comparisons of a timer. It is limited because a agent may have a
+/// Largest number of closely spaced comparisons of a timer. It is limited because an agent may have a
 /// thousand timers. *Judgement*: enough for windows of a second.
 const MAX_CLOSE_COMPARISONS: usize = 128;
 /// Cost of a read that is assumed if it is unknown, in nanoseconds.

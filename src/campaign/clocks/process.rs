@@ -81,7 +81,7 @@ impl Campaign<'_> {
         Ok(measured.unwrap_or_default())
     }
 
-    /// Starts a process for these timers of a agent, and measures each. Returns the indices of those
+    /// Starts a process for these timers of an agent, and measures each. Returns the indices of those
     /// that were measured.
     fn measure_in_process(
         &mut self,

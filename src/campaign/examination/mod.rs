@@ -1,9 +1,9 @@
 //! Gathers the evidence for the verdicts on a timer: whether its readings are in order, also
 //! between threads; its edges; its rate; and what it counts (wall time or CPU time).
 //!
-//! Processes that measure nothing else answer these questions. If a agent can compare a timer with
+//! Processes that measure nothing else answer these questions. If an agent can compare a timer with
 //! its reference, its processes live as long as the campaign, so that rates are observed over times
-//! from a millisecond to the whole campaign. If one question to a agent can cover many timers, one
+//! from a millisecond to the whole campaign. If one question to an agent can cover many timers, one
 //! process examines all timers of that agent; otherwise each timer has its own process.
 
 mod cpu_migrator;
@@ -31,7 +31,7 @@ const LOOP_NS: f64 = 5.0;
 /// Time between two comparisons of a series (many comparisons in one answer), in nanoseconds.
 const SPACING_NS: f64 = 1e6;
 
-/// A process that examines timers: all timers of a agent if one question to it can cover many timers,
+/// A process that examines timers: all timers of an agent if one question to it can cover many timers,
 /// otherwise a single timer. Each question covers all of them.
 pub(super) struct Session {
     /// The process.

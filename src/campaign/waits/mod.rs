@@ -74,7 +74,7 @@ pub fn measure_waits(
 /// after a CPU was busy, as it is when a process starts; a program that mostly waits sees the later state.
 const SETTLING: Duration = Duration::from_millis(80);
 
-/// Measures these subjects, those of a agent in one process and in random order: first those that block,
+/// Measures these subjects, those of an agent in one process and in random order: first those that block,
 /// because the loops of others keep the CPU busy. After a fault the agent gets a new process. `begin`
 /// prepares a process, `measure` adds the observations of a timer, from a seed.
 fn run_round<T>(
@@ -294,7 +294,7 @@ pub fn run_periodic_timer(
         .periods(&reference.id, period_ns, SAMPLED_WAKEUPS)?
         .list;
     let [(first, _), .., (last, _)] = sample[..] else {
-        return Err(Fault::Refused("the host reported no wake-ups".into()));
+        return Err(Fault::Refused("the agent reported no wake-ups".into()));
     };
     let sampled_ns = reference.ns(first, last) / f64::from(SAMPLED_WAKEUPS - 1);
     let count = (ticking_ns / sampled_ns.max(period_ns as f64)) as u32;

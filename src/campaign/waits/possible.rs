@@ -1,4 +1,4 @@
-//! Checks whether the waits and wake-ups that a agent reports are physically possible.
+//! Checks whether the waits and wake-ups that an agent reports are physically possible.
 
 use timers::{Answer, Fault};
 
@@ -54,7 +54,7 @@ pub(super) fn check_wakeups(
 
 /// The error for a report of something impossible.
 fn impossible(what: &str) -> Fault {
-    Fault::Refused(format!("the host reports what is impossible: {what}"))
+    Fault::Refused(format!("the agent reports what is impossible: {what}"))
 }
 
 #[cfg(test)]
