@@ -318,7 +318,7 @@ pub struct Observations {
     pub place: Option<Place>,
 }
 
-/// The process that made the observations of a [`Observations`], its CPU, and the width of its core.
+/// The process that made [`Observations`], its CPU, and the width of its core.
 #[apply(recorded)]
 #[derive(Copy, Default)]
 pub struct Place {

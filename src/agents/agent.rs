@@ -12,7 +12,7 @@ use crate::agents::protocol::AgentTimer;
 use crate::agents::subject::{prober, subject};
 use probe::prober::Bench;
 
-/// A program that agents timers.
+/// A program that answers for timers.
 #[derive(Clone, Debug)]
 pub struct Agent {
     /// The command that starts the agent. The ids of the timers are appended if the command takes

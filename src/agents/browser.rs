@@ -28,7 +28,7 @@ const MAX_REQUEST_BYTES: u64 = 1 << 20;
 const MAX_MESSAGE_BYTES: u64 = 256 << 20;
 /// Maximum time for the start of a browser, enough for a busy machine.
 const START_TIMEOUT: Duration = Duration::from_secs(60);
-/// Estimate between two checks of a browser that is silent.
+/// Interval between two checks of a browser that is silent.
 const CHECK_INTERVAL: Duration = Duration::from_millis(250);
 /// Maximum time that a page waits for a question before it requests one again, because browsers
 /// abort requests after minutes.

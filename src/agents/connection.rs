@@ -27,7 +27,7 @@ use reporting::text::clean_strings;
 const WARM_UP_RUNS: u32 = 10;
 /// The questions whose loops are warmed up for a clock.
 const WARMED_UP_OPS: [Op; 4] = [Op::Differences, Op::Batches, Op::Readings, Op::Comparisons];
-/// Estimate between two checks of an agent that is silent.
+/// Interval between two checks of an agent that is silent.
 const CHECK_INTERVAL: Duration = Duration::from_millis(250);
 /// Time by which a process may end later than its output.
 const EXIT_GRACE: Duration = Duration::from_millis(500);

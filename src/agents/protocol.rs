@@ -1,6 +1,6 @@
 //! Defines the agent protocol, version 1: one JSON object per line, one answer per request, in
 //! order. The runner, which is this program, sends requests; an agent, which is a process that
-//! agents timers, answers them.
+//! reads timers, answers them.
 //!
 //! Unknown keys are ignored, so agents may add keys to their answers.
 

@@ -14,7 +14,7 @@ use probe::prober::{Prober, StepQuestion};
 /// disturbed.
 const MAX_REPETITIONS: u32 = 6;
 
-/// Returns a timer that the agent agents.
+/// Returns a timer of the agent.
 #[must_use]
 pub fn subject(connection: &SharedConnection, id: &str) -> Box<dyn Subject> {
     Box::new(AgentSubject::new(connection, id))

@@ -1,4 +1,4 @@
-//! Converts a figures to a row of the report: units and Quality.
+//! Converts figures to a row of the report: units and Quality.
 
 use estimators::figures::Figures;
 use estimators::figures::plot_data::plot_data;

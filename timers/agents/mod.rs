@@ -1,4 +1,4 @@
-//! Hosts for the clocks of other runtimes (Java, Python, …). An agent is a program in the language of
+//! Agents for the clocks of other runtimes (Java, Python, …). An agent is a program in the language of
 //! the runtime that answers the questions of timermeter. Its source text is embedded in this
 //! program and compiled or interpreted by the installed runtime. [`RUNTIMES`] lists all runtimes.
 //!
@@ -49,7 +49,7 @@ impl Runtime {
     }
 }
 
-/// A program that agents timers.
+/// A program that answers for timers.
 #[derive(Debug)]
 pub struct RuntimeAgent {
     /// The prefix of the ids of its timers.

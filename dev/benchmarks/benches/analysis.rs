@@ -1,4 +1,4 @@
-//! Benchmarks of the analysis: a whole figures, the fit of the distribution of single calls, and
+//! Benchmarks of the analysis: all figures of a clock, the fit of the distribution of single calls, and
 //! the search for the step. The throughput is in samples per second.
 
 use std::hint::black_box;

@@ -99,7 +99,7 @@ pub struct FigureScore {
     right: u32,
     /// All timers.
     timers: u32,
-    /// Differences that contain the true value.
+    /// Intervals that contain the true value.
     covered: u32,
     /// All intervals.
     intervals: u32,

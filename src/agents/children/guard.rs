@@ -24,7 +24,7 @@ const MARK: &str = "TIMERMETER_RUN";
 /// Maximum time from the end of a process's pipes and its kill to its exit: the kernel needs time to
 /// end processes that write to a slow disk.
 pub(super) const MAX_END_TIME: Duration = Duration::from_secs(2);
-/// Estimate between two checks whether the last processes have ended.
+/// Interval between two checks whether the last processes have ended.
 pub(super) const CHECK_INTERVAL: Duration = Duration::from_millis(2);
 
 /// Gives the mark, which is unique to this run, to all processes that this program starts. Call this

@@ -21,7 +21,7 @@ const MAX_ID_CHARS: usize = 80;
 pub struct Hello {
     /// The protocol version of the agent.
     pub protocol: u32,
-    /// The runtime that agents the timers.
+    /// The runtime of the timers.
     pub runtime: RuntimeVersion,
     /// The device whose processor reads the timers; most agents have none.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -39,7 +39,7 @@ pub struct Hello {
     pub unavailable: Vec<Missing>,
 }
 
-/// The runtime that agents the timers of an agent.
+/// The runtime of the timers of an agent.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RuntimeVersion {
     /// The name, such as `OpenJDK`.
@@ -48,7 +48,7 @@ pub struct RuntimeVersion {
     pub version: String,
 }
 
-/// A timer that an agent agents: a clock, a sleep primitive or a periodic timer.
+/// A timer of an agent: a clock, a sleep primitive or a periodic timer.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct AgentTimer {

@@ -186,7 +186,7 @@ pub struct FoundChanges {
     pub others: u32,
     /// The number of changed clocks with an interval.
     pub intervals: u32,
-    /// Differences that contain the planted change.
+    /// Intervals that contain the planted change.
     pub covered: u32,
 }
 
