@@ -1,6 +1,7 @@
 //! Draws random populations of simulated timers and machines. No estimator is tuned to a seed.
 
 mod kinds;
+mod reads;
 mod small_steps;
 mod steps;
 
@@ -38,9 +39,12 @@ const TWO_LEVEL_RUN_DEVIATION: f64 = 0.017;
 #[must_use]
 pub fn regular(count: usize, seed: u64) -> Vec<Case> {
     let mut random = StdRng::seed_from_u64(seed);
-    (0..count)
-        .map(|_| case(regular_timer(&mut random), &mut random))
-        .collect()
+    let draw = |_| {
+        let mut case = case(regular_timer(&mut random), &mut random);
+        reads::add_some(&mut case);
+        case
+    };
+    (0..count).map(draw).collect()
 }
 
 /// Draws `count` timers without a fixed step: irregular ones, and ones that never move.

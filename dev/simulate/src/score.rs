@@ -111,6 +111,8 @@ pub const SHOWN_IDENTICAL: &str = "shown: processes identical";
 
 /// A second cost that occurs in a smaller share of the calls counts as rare.
 const RARE_SHARE: f64 = 0.03;
+/// Neighbours that slow calls by more are those that stay for milliseconds.
+const BRIEF_FACTOR: f64 = 1.25;
 /// The step of the coarse reference in nanoseconds. It cannot separate two costs that differ by
 /// less.
 const COARSE_STEP_NS: f64 = 10.0;
@@ -144,8 +146,12 @@ pub fn kind(case: &Case) -> String {
 /// coarse reference leave the median open within a step, and the interval has to say so.
 #[must_use]
 pub fn median_is_identifiable(case: &Case) -> bool {
-    let steady = case.surroundings.apart == 0.0
-        && case.surroundings.neighbours.is_none()
+    let machine = &case.surroundings;
+    let steady = machine.apart == 0.0
+        && machine.neighbours.is_none()
+        && machine.overlap == 0.0
+        && machine.empty_turn == [0.0; 2]
+        && machine.locked_cycle == 0.0
         && case.cut.is_none();
     steady
         && match case.timer.jitter {
@@ -191,7 +197,9 @@ pub fn groups(case: &Case) -> Vec<String> {
     }
     if let Some(neighbours) = case.surroundings.neighbours {
         let is_alone = neighbours.shares.iter().sum::<f64>() < 0.999;
-        let name = if is_alone {
+        let name = if neighbours.factors[0] > BRIEF_FACTOR {
+            "shared for milliseconds"
+        } else if is_alone {
             "next to neighbours"
         } else {
             "never alone"
@@ -211,6 +219,18 @@ pub fn groups(case: &Case) -> Vec<String> {
     }
     if case.surroundings.apart > 0.0 {
         groups.push("machine: two frequencies".into());
+    }
+    let machine = &case.surroundings;
+    for (is_so, name) in [
+        (
+            machine.between_processes > 0.0,
+            "machine: processes at frequencies",
+        ),
+        (machine.locked_cycle > 0.0, "reads: phases locked"),
+        (machine.overlap > 0.0, "reads: overlap"),
+        (machine.empty_turn != [0.0; 2], "reads: other empty loop"),
+    ] {
+        groups.extend(is_so.then(|| name.into()));
     }
     if case.cut.is_some() {
         groups.push("run: cut short".into());

@@ -12,7 +12,10 @@ pub struct Truth {
     /// be reported.
     pub resolution: Option<f64>,
     /// Median cost of a single call in nanoseconds at the nominal core frequency, averaged over
-    /// processes.
+    /// processes: of an isolated call, from when all before it has completed to when its value is
+    /// there. If calls overlap with the read of the reference before them, the difference of one
+    /// call to none is less by the overlap; what each further call adds to a row is the cost. Turns
+    /// of loops are no part of it; those of the empty loop tell them to a cycle or less precisely.
     pub cost: f64,
     /// Share of calls within ±1 resolution of the median, averaged over processes.
     pub spread: Option<f64>,

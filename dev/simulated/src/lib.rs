@@ -55,6 +55,9 @@ pub struct World {
     turn: f64,
     /// The duration of one turn of an empty loop, in nanoseconds.
     empty_turn: f64,
+    /// See [`Surroundings`].
+    overlap: f64,
+    locked_cycle: f64,
     /// The cost of a call in this process, relative to the cost that the model declares.
     factor: f64,
     core: Core,
@@ -93,10 +96,14 @@ impl Core {
             ..
         } = *surroundings;
         let speed = wander * normal(random);
+        let own = match surroundings.between_processes {
+            0.0 => 0.0,
+            deviation => deviation * normal(random),
+        };
         let (step, upper) = (apart / 2.0, apart > 0.0 && random.random());
         Self {
             wander,
-            level,
+            level: level + own,
             speed,
             step,
             upper,
@@ -163,13 +170,20 @@ impl World {
             VirtualClock::new(timer, &mut random),
             VirtualClock::new(reference, &mut random),
         );
-        let unit_of_work = random.random_range(0.7..2.9);
+        let locked_cycle = surroundings.locked_cycle;
+        let unit_of_work = whole_cycles(random.random_range(0.7..2.9), locked_cycle);
         let turn = surroundings.turn;
         let slow = if random.random() {
             random.random_range(0.0..0.3)
         } else {
             0.0
         };
+        let [low, high] = surroundings.empty_turn;
+        let other = match high - low {
+            0.0 => low,
+            _ => random.random_range(low..high),
+        };
+        let empty_turn = whole_cycles((turn + slow + other).max(0.0), locked_cycle);
         let factor = match surroundings.processes {
             Processes::Identical => 1.0,
             Processes::Factor(deviation) => (deviation * normal(&mut random)).exp(),
@@ -193,7 +207,9 @@ impl World {
             reference,
             unit_of_work,
             turn,
-            empty_turn: turn + slow,
+            empty_turn,
+            overlap: surroundings.overlap,
+            locked_cycle,
             factor,
             core,
             sharing,
@@ -229,6 +245,11 @@ impl World {
     }
 
     fn call(&mut self, role: Role) -> i64 {
+        self.call_within(role, 0.0)
+    }
+
+    /// Calls a timer, the first `hidden` nanoseconds of it while an earlier read completes.
+    fn call_within(&mut self, role: Role, hidden: f64) -> i64 {
         let (clock, factor) = match role {
             Role::Timer => (&mut self.timer, self.factor),
             Role::Reference => (&mut self.reference, 1.0),
@@ -242,7 +263,10 @@ impl World {
         );
         let before = (base * clock.latch + if varies_before { extra } else { 0.0 }).max(0.0);
         let after = (base + extra - before).max(0.0);
-        self.spend(factor * before, follows_core);
+        let (mut before, mut after) = (factor * before, factor * after);
+        after = (after - (hidden - before).max(0.0)).max(0.0);
+        before = (before - hidden).max(0.0);
+        self.spend(before, follows_core);
         if varies_before {
             self.pass(interruption);
         }
@@ -252,7 +276,7 @@ impl World {
             &mut self.reference
         };
         let value = clock.value(self.now, &mut self.random);
-        self.spend(factor * after, follows_core);
+        self.spend(after, follows_core);
         if !varies_before {
             self.pass(interruption);
         }
@@ -274,12 +298,27 @@ impl World {
         } else {
             0.0
         };
+        let leave = whole_cycles(leave, self.locked_cycle);
         self.compute(amount as f64 * self.unit_of_work + leave);
     }
 
     fn store(&mut self) {
-        let ns = self.random.random_range(0.5..2.5);
+        // Code that takes the same number of cycles each time keeps the phases where they are.
+        let ns = match self.locked_cycle {
+            0.0 => self.random.random_range(0.5..2.5),
+            cycle => 5.0 * cycle,
+        };
         self.compute(ns);
+    }
+}
+
+/// Rounds a duration to whole cycles of this length, at least one; 0 for any duration.
+#[must_use]
+pub fn whole_cycles(ns: f64, cycle: f64) -> f64 {
+    if cycle > 0.0 {
+        (ns / cycle).round().max(1.0) * cycle
+    } else {
+        ns
     }
 }
 
@@ -437,8 +476,8 @@ impl Subject for Simulated {
         let world = &mut *self.world.borrow_mut();
         let mut once = || {
             let first = world.call(Role::Reference);
-            for _ in 0..calls {
-                world.call(self.role);
+            for number in 0..calls {
+                world.call_within(self.role, if number == 0 { world.overlap } else { 0.0 });
                 world.compute(if self.role == Role::Floor {
                     world.empty_turn
                 } else {

@@ -197,9 +197,21 @@ pub struct Surroundings {
     pub level: f64,
     /// The logarithm of the ratio of two frequencies that the core steps between; 0 for none.
     pub apart: f64,
+    /// The standard deviation between processes of the logarithm of the core frequency.
+    pub between_processes: f64,
     /// The duration of one turn of a loop without its call, in nanoseconds. An empty loop is slower
     /// in some processes, because of the address of its code; a loop that waits for a read is not.
     pub turn: f64,
+    /// The range of how much longer, or shorter, a turn of the empty loop takes, from which each
+    /// process draws: it is other code, and the core begins the next turn before a call completes.
+    pub empty_turn: [f64; 2],
+    /// The time in nanoseconds for which the first call after a read of the reference runs while
+    /// that read completes, as it does out of order. It is part of what a call takes, because the
+    /// caller of isolated calls waits for it, but not of the difference of one call to none.
+    pub overlap: f64,
+    /// The duration of a core cycle in nanoseconds, if all code of the loops takes whole cycles of a
+    /// clock that the reference steps with; 0 for loops of any duration.
+    pub locked_cycle: f64,
 }
 
 /// The latency of a multiplication in nanoseconds.

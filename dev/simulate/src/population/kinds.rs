@@ -5,6 +5,7 @@ use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 use simulated::Jitter;
 
+use super::reads::{lock_phases, overlap, share_briefly, vary_between_processes, vary_empty_loop};
 use super::small_steps::{
     FEW_TICKS_LABEL, below_nanosecond, few_ticks, longer_than_read, rounded_to_ten,
     timed_by_small_steps,
@@ -43,7 +44,7 @@ type ApplyKind = fn(&mut Case, &mut StdRng);
 
 /// The kinds that [`per_kind`] draws. All other properties are drawn as in the
 /// population.
-const KINDS: [ApplyKind; 24] = [
+const KINDS: [ApplyKind; 31] = [
     |case, random| case.timer = few_ticks(true, random),
     |case, random| case.timer = few_ticks(false, random),
     |case, random| case.timer = longer_than_read(random),
@@ -80,6 +81,20 @@ const KINDS: [ApplyKind; 24] = [
         case.timer = below_nanosecond(random);
         let shared = random.random_range(0.1..0.9);
         case.surroundings = with_neighbours(case.surroundings, shared, random);
+    },
+    lock_phases,
+    |case, random| {
+        case.timer.jitter = Jitter::None;
+        lock_phases(case, random);
+    },
+    overlap,
+    vary_empty_loop,
+    share_briefly,
+    vary_between_processes,
+    |case, random| {
+        for apply in [overlap, vary_empty_loop, share_briefly, lock_phases] {
+            apply(case, random);
+        }
     },
 ];
 
