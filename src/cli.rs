@@ -192,6 +192,39 @@ fn agent_args() -> Option<AgentArgs> {
     AgentArgs::from_arg_matches(&matches).ok()
 }
 
+/// What the program prepares for a verb.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Needs {
+    /// Nothing but the first thread, because the parent process binds the first thread of a worker to a CPU
+    /// and counts its context switches.
+    FirstThread,
+    /// Files: signals end the program.
+    Files,
+    /// Also a clock of the kernel, to wait or to record the current time.
+    Clock,
+    /// A clock; the verb handles signals itself, because it prints its results before it ends.
+    OwnSignals,
+    /// A clock, and children that end with the program.
+    Children,
+}
+
+impl Verb {
+    /// What this verb needs.
+    pub fn needs(&self) -> Needs {
+        match self {
+            Self::Agent(_) | Self::MeasureWorker(_) | Self::Guard => Needs::FirstThread,
+            Self::Explain(_) | Self::Table(_) | Self::Samples(_) | Self::Completions(_) => {
+                Needs::Files
+            }
+            Self::Compare(args) if !args.probes() => Needs::Files,
+            Self::Publish(_) => Needs::Clock,
+            Self::Probe(args) if !args.from.is_empty() => Needs::Clock,
+            Self::Watch(_) => Needs::OwnSignals,
+            _ => Needs::Children,
+        }
+    }
+}
+
 /// The commands.
 #[derive(Clone, Debug, Subcommand)]
 pub enum Verb {
@@ -374,7 +407,7 @@ pub enum Verb {
     ///   timermeter pick --every 1ms --for java    the least late sleep primitive
     #[command(verbatim_doc_comment)]
     Pick(PickArgs),
-    /// Measure operations or a command with any clock
+    /// Measure operations with any clock
     ///
     /// Each operation runs in a fresh process.
     ///
@@ -385,8 +418,7 @@ pub enum Verb {
     ///   timermeter measure log-chain multiply --clock monotonic
     ///   timermeter measure search-same search-random --sizes 100,10000,1000000 --format csv
     ///   timermeter measure clone new-and-copy --instrument throughput --time 100ms
-    ///   timermeter measure log-chain --instrument discrete --clock realtime-coarse --limit 60
-    ///   timermeter measure --samples 20 -- sleep 0.01
+    ///   timermeter measure log-chain --instrument discrete --clock realtime-coarse --budget 60
     #[command(verbatim_doc_comment)]
     Measure(MeasureArgs),
     /// Find the step of the clock in durations of other tools

@@ -14,6 +14,7 @@ pub mod commands;
 pub mod measure;
 pub mod messages;
 pub mod platform;
+pub mod program;
 pub mod quantity;
 pub mod recording;
 pub mod requests;

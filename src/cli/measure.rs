@@ -33,13 +33,13 @@ pub struct MeasureArgs {
     /// Sizes of the input, as in 100,10k,1M
     #[arg(long, value_name = "N", value_delimiter = ',', allow_negative_numbers = true, value_parser = values::whole_number_parser::<u64>(1..=100_000_000))]
     pub sizes: Vec<u64>,
-    /// Number of valid samples [default: 10; for a command as many as run in 3 s, at least 10]
+    /// Number of valid samples [default: 10]
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = values::whole_number_parser::<u32>(2..=100_000))]
     pub samples: Option<u32>,
     /// Duration of a run with --instrument throughput
     #[arg(long, value_name = "TIME", default_value = "100ms", value_parser = quantity::parse_time, allow_hyphen_values = true)]
     pub time: Nanos,
-    /// Time limit of an operation or a run
+    /// Time limit of an operation
     ///
     /// A number without a unit is in seconds; the limit is rounded up to whole seconds.
     #[arg(long, value_name = "TIME", default_value = "20s", allow_negative_numbers = true, value_parser = values::parse_whole_seconds)]
@@ -47,15 +47,12 @@ pub struct MeasureArgs {
     /// Take the figures of the clock from this report (JSON) instead of measuring them
     #[arg(long, value_name = "REPORT")]
     pub from: Option<PathBuf>,
-    /// Measure on this CPU [default: the quietest for operations, any for a command]
+    /// Measure on this CPU [default: the quietest]
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = values::parse_cpu)]
     pub cpu: Option<u32>,
     /// Seed of all random choices
     #[arg(long, value_name = "N", default_value_t = 1, allow_negative_numbers = true, value_parser = values::parse_seed)]
     pub seed: u64,
-    /// A command to measure instead; each run is a sample
-    #[arg(last = true, value_name = "COMMAND")]
-    pub command: Vec<String>,
     /// The output format and files.
     #[command(flatten)]
     pub output: OutputArgs,

@@ -2,7 +2,7 @@
 
 use std::io::{self, BufReader, ErrorKind};
 
-use super::{CommandError, failed, usage};
+use super::{CommandResult, failed, usage};
 use crate::agents::serve::serve;
 use crate::cli::AgentArgs;
 use crate::selection::select;
@@ -12,7 +12,7 @@ use reporting::report::StandardOutput;
 ///
 /// # Errors
 /// When a timer is unknown, the CPU cannot be used, or standard input or output fails.
-pub fn run(args: &AgentArgs) -> Result<(), CommandError> {
+pub fn run(args: &AgentArgs) -> CommandResult<bool> {
     let all: Vec<_> = timers::catalogue()
         .iter()
         .copied()
@@ -40,10 +40,9 @@ pub fn run(args: &AgentArgs) -> Result<(), CommandError> {
     }
     let mut input = BufReader::new(io::stdin().lock());
     match serve(&mut input, &mut StandardOutput, &entries, &waiters) {
-        Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(()),
-        Err(error) => Err(failed(format!(
+        Err(error) if error.kind() != ErrorKind::BrokenPipe => Err(failed(format!(
             "the connection to the measuring program failed: {error}"
         ))),
-        Ok(()) => Ok(()),
+        _ => Ok(true),
     }
 }

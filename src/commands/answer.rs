@@ -19,7 +19,7 @@ const WAITS: [&str; 2] = ["nanosleep", "timerfd"];
 ///
 /// # Errors
 /// When no clock can be measured, a report cannot be read, or the output cannot be written.
-pub fn run(args: &AnswerArgs, output: &mut dyn Write) -> CommandResult {
+pub fn run(args: &AnswerArgs, output: &mut dyn Write) -> CommandResult<bool> {
     let outputs = prepare_outputs(&args.output)?;
     let report = match args.from.is_empty() {
         true => measure()?,
@@ -27,7 +27,8 @@ pub fn run(args: &AnswerArgs, output: &mut dyn Write) -> CommandResult {
     };
     let answer = ClockAnswer::from_report(&report);
     let document = machine_document(report.node.as_deref(), &answer);
-    emit(&document.facts(answer.lines(&report)), outputs, output)
+    emit(&document.facts(answer.lines(&report)), outputs, output)?;
+    Ok(true)
 }
 
 /// Measures the clocks and the sleep primitives of this machine.

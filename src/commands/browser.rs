@@ -12,7 +12,7 @@ use reporting::report::StandardOutput;
 ///
 /// # Errors
 /// When the browser cannot be started or does not answer.
-pub fn run(args: &BrowserArgs) -> CommandResult {
+pub fn run(args: &BrowserArgs) -> CommandResult<bool> {
     let BrowserArgs {
         kind,
         program,
@@ -28,5 +28,6 @@ pub fn run(args: &BrowserArgs) -> CommandResult {
         Box::new(BufReader::new(io::stdin())),
         &mut StandardOutput,
     )
-    .map_err(failed)
+    .map_err(failed)?;
+    Ok(true)
 }

@@ -10,7 +10,7 @@ use serde::Serialize;
 
 use super::printed::finding_text;
 use super::{
-    CommandResult, Outputs, emit, failed, files, machine_document, prepare_outputs,
+    CommandResult, Outputs, counter, emit, failed, files, machine_document, prepare_outputs,
     report_unreadable,
 };
 use crate::cli::CheckArgs;
@@ -47,6 +47,9 @@ struct Checked<'a> {
 /// # Errors
 /// When the CPU cannot be used, the report cannot be read, or the output cannot be written.
 pub fn run(args: &CheckArgs, output: &mut dyn Write) -> CommandResult<bool> {
+    if args.counter {
+        return counter::run(args, output);
+    }
     let outputs = prepare_outputs(&args.output)?;
     let (mut report, measured) = match &args.from[..] {
         [] => {

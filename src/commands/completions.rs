@@ -2,15 +2,16 @@
 
 use std::io::Write;
 
-use super::CommandResult;
+use super::CommandError;
 use crate::cli::{CompletionsArgs, help};
 
 /// Runs the command.
 ///
 /// # Errors
 /// When the output cannot be written.
-pub fn run(args: &CompletionsArgs, output: &mut dyn Write) -> CommandResult {
+pub fn run(args: &CompletionsArgs, output: &mut dyn Write) -> Result<bool, CommandError> {
     let mut script = Vec::new();
     clap_complete::generate(args.shell, &mut help::command(), "timermeter", &mut script);
-    Ok(output.write_all(&script)?)
+    output.write_all(&script)?;
+    Ok(true)
 }

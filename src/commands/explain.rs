@@ -1,13 +1,9 @@
-//! `explain`: prints what a word means that the program prints: a column, one of its values, a finding, a
-//! timer, or another term.
-
-mod terms;
+//! `explain`: prints what a word means that the program prints: a column, one of its values, or a finding.
 
 use std::io::Write;
 
 use serde::Serialize;
 
-use self::terms::TERMS;
 use super::{CommandError, CommandResult, emit, prepare_outputs, usage};
 use crate::cli::ExplainArgs;
 use crate::selection::nearest;
@@ -17,10 +13,9 @@ use reporting::fields::{Field, fields};
 use reporting::text::without_unit;
 
 /// The JSON document of `explain`.
-#[derive(Default, Serialize)]
+#[derive(Serialize)]
 struct Explanations {
     columns: Vec<Column>,
-    terms: Vec<Term>,
     findings: Vec<FindingText>,
 }
 
@@ -36,51 +31,50 @@ struct Column {
     about: String,
 }
 
-/// A term of the field, or a timer.
-#[derive(Serialize)]
-struct Term {
-    term: String,
-    about: String,
-}
-
 /// Runs the command.
 ///
 /// # Errors
 /// When nothing has the name, or the output cannot be written.
-pub fn run(args: &ExplainArgs, output: &mut dyn Write) -> CommandResult {
+pub fn run(args: &ExplainArgs, output: &mut dyn Write) -> CommandResult<bool> {
     let outputs = prepare_outputs(&args.output)?;
-    let mut found = Explanations::default();
-    for word in &args.words {
-        let before = found.len();
-        found.add(Some(word));
-        if found.len() == before {
-            // A list of words, as in the column *trust*.
-            let words = word.replace("untested ", "untested,");
-            words
-                .split([',', ':'])
-                .for_each(|word| found.add(Some(word.trim())));
-        }
-        if found.len() == before {
-            return Err(unknown(word));
-        }
-    }
     if args.words.is_empty() {
-        found.add(None);
+        let all = Explanations::find(|_, _| true);
         let mut codes: Vec<&str> = rules().map(|rule| rule.code).collect();
         codes.dedup();
-        let document = Document::new(&found)
+        let document = Document::new(&all)
             .heading("columns")
             .facts(fields().iter().map(|field| (field.column, field.about)))
-            .heading("terms")
-            .paragraph(TERMS.map(|(names, _)| names).join("; "))
             .heading("findings")
             .paragraph(codes.join(", "));
-        return emit(&document, outputs, output);
+        return emit(&document, outputs, output).map(|()| true);
+    }
+    let mut found = Explanations::find(|_, _| false);
+    for word in &args.words {
+        found.add(explanations(word).ok_or_else(|| unknown(word))?);
     }
     let columns = found.columns.iter().map(|it| (it.heading, &it.about));
-    let terms = found.terms.iter().map(|it| (&*it.term, &it.about));
-    let document = Document::new(&found).facts(columns.chain(terms));
-    emit(&document.findings(found.findings.clone()), outputs, output)
+    let document = Document::new(&found).facts(columns);
+    emit(&document.findings(found.findings.clone()), outputs, output)?;
+    Ok(true)
+}
+
+/// What is called by a word, or has it as a value; else what mentions the word, or, of a list as in the
+/// column *trust*, its last word.
+fn explanations(word: &str) -> Option<Explanations> {
+    let plain = |text: &str| text.to_lowercase().replace(['_', ' '], "-");
+    let value = format!("`{word}`");
+    let called = Explanations::find(|names, text| {
+        names.iter().any(|name| plain(name) == plain(word)) || text.contains(&value)
+    });
+    let mentions = |word: &str| {
+        let word = plain(word.trim());
+        Explanations::find(|_, text| plain(text).contains(&word))
+    };
+    let last = word.rsplit([',', ':']).next().unwrap_or(word);
+    let last = last.trim().trim_start_matches("untested ");
+    [called, mentions(word), mentions(last)]
+        .into_iter()
+        .find(|found| !(found.columns.is_empty() && found.findings.is_empty()))
 }
 
 /// The names of a column: on the command line, in files, in tables.
@@ -90,79 +84,45 @@ fn names(field: &Field) -> [&'static str; 4] {
 }
 
 impl Explanations {
-    fn len(&self) -> usize {
-        self.columns.len() + self.terms.len() + self.findings.len()
-    }
-
-    /// Adds what has this name, and the columns with this value; everything if it is `None`.
-    fn add(&mut self, word: Option<&str>) {
-        let plain = |name: &str| name.to_lowercase().replace(['_', ' '], "-");
-        let is_meant = |name: &str| word.is_none_or(|word| plain(name) == plain(word));
-        let value = format!("`{}`", word.unwrap_or_default());
-        let is_wanted = |field: &&Field| {
-            names(field).into_iter().any(is_meant) || field.description().contains(&value)
-        };
-        let found: Vec<_> = self.columns.iter().map(|it| it.key).collect();
-        let is_new = |field: &&Field| !found.contains(&field.key);
-        self.columns.extend(
-            fields()
-                .iter()
-                .filter(is_new)
-                .filter(is_wanted)
-                .map(|field| Column {
-                    column: field.column,
-                    key: field.key,
-                    heading: field.heading,
-                    about: field.description(),
-                }),
-        );
-        let mut add = |term: &str, about: String| {
-            let term = term.to_owned();
-            self.terms.push(Term { term, about });
-        };
-        for (names, about) in TERMS {
-            if let Some(name) = names.split(", ").find(|name| is_meant(name)) {
-                add(name, about.to_owned());
-            }
-        }
-        let id = word.unwrap_or_default();
-        if let Some(wait) = timers::waits::find(id) {
-            add(id, format!("the timer of {}", wait.label));
-        }
-        if let Some(clock) = timers::find(id) {
-            let is = clock.info.properties;
-            let counted = is.counts.map(|it| format!("counts {}", it.in_words()));
-            let claims = [
-                (is.settable, "can be set"),
-                (is.slewed, "is corrected by time services"),
-                (is.runs_in_suspend, "goes on while the machine is suspended"),
-                (is.needs_fence, "needs a fence"),
-            ];
-            let claims = claims.into_iter().filter(|(is_so, _)| *is_so == Some(true));
-            let all: Vec<_> = counted
-                .into_iter()
-                .chain(claims.map(|(_, claim)| claim.to_owned()))
-                .collect();
-            add(id, format!("{}: {}", clock.info.label, all.join(", ")));
-        }
-        let findings = rules().filter(|rule| is_meant(rule.code));
-        self.findings.extend(findings.map(|rule| FindingText {
+    /// The columns and findings whose names and text are meant.
+    fn find(is_meant: impl Fn(&[&str], &str) -> bool) -> Self {
+        let columns = fields().iter().map(|field| (field, field.description()));
+        let columns = columns.filter(|(field, about)| is_meant(&names(field), about));
+        let findings = rules().map(|rule| FindingText {
             severity: rule.severity,
             code: rule.code.to_owned(),
             message: in_words(rule.message),
             advice: Some(in_words(rule.advice)),
-        }));
+        });
+        Self {
+            columns: columns
+                .map(|(field, about)| Column {
+                    column: field.column,
+                    key: field.key,
+                    heading: field.heading,
+                    about,
+                })
+                .collect(),
+            findings: findings
+                .filter(|it| is_meant(&[&it.code], &it.message))
+                .collect(),
+        }
+    }
+
+    /// Adds what is not there yet.
+    fn add(&mut self, other: Self) {
+        let known: Vec<_> = self.columns.iter().map(|it| it.key).collect();
+        let columns = other.columns.into_iter();
+        self.columns
+            .extend(columns.filter(|it| !known.contains(&it.key)));
+        self.findings.extend(other.findings);
     }
 }
 
-/// The error for a word that nothing is called, with similar names.
+/// The error for a word that nothing mentions, with similar names.
 fn unknown(word: &str) -> CommandError {
-    let names: Vec<&str> = fields()
-        .iter()
-        .flat_map(names)
-        .chain(TERMS.iter().flat_map(|(names, _)| names.split(", ")))
-        .chain(rules().map(|rule| rule.code))
-        .collect();
+    let columns = fields().iter().flat_map(names);
+    let names: Vec<&str> = columns.chain(rules().map(|rule| rule.code)).collect();
     let similar = match nearest(word, &names).join(", ") {
         none if none.is_empty() => none,
         similar => format!("; similar: {similar}"),

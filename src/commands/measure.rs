@@ -1,7 +1,4 @@
-//! `measure`: measures operations or a command with a clock.
-
-mod command;
-mod runner;
+//! `measure`: measures built-in operations with a clock.
 
 use std::io::Write;
 
@@ -27,84 +24,49 @@ use reporting::table::{CellValue, Table, TableColumn};
 use reporting::text::clipped;
 use reporting::text::numbers::{percent, time};
 
-/// Runs the command. Returns `true` if every operation or the command could be measured.
+/// Runs the command. Returns `true` if every operation could be measured.
 ///
 /// # Errors
-/// When the arguments are invalid, the clock cannot be used, or the command fails.
+/// When the arguments are invalid, or the clock cannot be used.
 pub fn run(args: &MeasureArgs, output: &mut dyn Write) -> CommandResult<bool> {
-    let is_command = !args.command.is_empty();
-    if args.operations.is_empty() && !is_command {
-        return list_operations(args, output).map(|()| true);
+    if args.operations.is_empty() {
+        return list_operations(args, output);
     }
     check_arguments(args)?;
-    let entries: Vec<BuiltIn> = args
-        .operations
-        .iter()
-        .map(|name| find_operation(name))
-        .collect::<Result<_, _>>()?;
-    if !args.sizes.is_empty() && entries.iter().all(|entry| entry.sizes.is_empty()) {
+    let operations = args.operations.iter().map(|name| find_operation(name));
+    let operations: Vec<BuiltIn> = operations.collect::<Result<_, _>>()?;
+    if !args.sizes.is_empty() && operations.iter().all(|entry| entry.sizes.is_empty()) {
         return Err(usage(
             "--sizes: none of these operations has a size; leave the flag out",
         ));
     }
     let outputs = prepare_outputs(&args.output)?;
-    // A command is not bound to a CPU by default, because it may use threads on all CPUs.
-    let cpu = match (is_command, args.cpu) {
-        (true, None) => None,
-        _ => choose_cpu(args.cpu)?,
-    };
+    let cpu = choose_cpu(args.cpu)?;
     let (report, clock) = choose_clock(args)?;
-    check_counted_time(&clock.id, clock.properties.counts, is_command).map_err(failed)?;
-    let measurements = if is_command {
-        vec![command::measure(args, &clock)?]
-    } else {
-        measure_operations(args, &entries, &clock, cpu)?
-    };
-    emit(
-        &document(args, &report, &clock, &measurements),
-        outputs,
-        output,
-    )?;
-    Ok(!measurements
-        .iter()
-        .any(|row| matches!(row.outcome, WorkerOutcome::Failed { .. })))
+    check_counted_time(&clock.id, clock.properties.counts).map_err(failed)?;
+    let measurements = measure_operations(args, &operations, &clock, cpu)?;
+    let has_failed = |row: &Measurement| matches!(row.outcome, WorkerOutcome::Failed { .. });
+    let document = document(args, &report, &clock, &measurements);
+    emit(&document, outputs, output)?;
+    Ok(!measurements.iter().any(has_failed))
 }
 
-/// Rejects invalid combinations of arguments.
+/// Rejects errors that are too small, and clocks that are not native or do not count time.
 fn check_arguments(args: &MeasureArgs) -> CommandResult {
-    let is_command = !args.command.is_empty();
-    let takes_runs = matches!(args.instrument, Instrument::Adaptive | Instrument::Macro);
     if args.error <= DRIFT {
         let least = DRIFT * 100.0;
         return Err(usage(format!(
             "--error: the rate of a clock is known to {least} % at best; allow a larger error"
         )));
     }
-    for (is_wrong, why) in [
-        (
-            is_command && !args.operations.is_empty(),
-            "measure either built-in operations or a command, not both",
-        ),
-        (
-            is_command && !takes_runs,
-            "--instrument: each run of a command is a single call; use macro",
-        ),
-    ] {
-        if is_wrong {
-            return Err(usage(why));
-        }
-    }
     let Some(name) = args.clock.as_deref() else {
         return Ok(());
     };
     if let Some(entry) = timers::find(name) {
-        let counts = entry.info.properties.counts;
-        return check_counted_time(name, counts, is_command).map_err(usage);
+        return check_counted_time(name, entry.info.properties.counts).map_err(usage);
     }
-    let ids: Vec<&str> = timers::catalogue()
-        .iter()
-        .map(|entry| entry.info.id)
-        .collect();
+    let ids = timers::catalogue().iter().map(|entry| entry.info.id);
+    let ids: Vec<&str> = ids.collect();
     Err(usage(match select(&[name.to_owned()], &ids) {
         Err(unknown) if !name.contains(':') => format!("--clock: {unknown}"),
         _ => format!(
@@ -114,13 +76,9 @@ fn check_arguments(args: &MeasureArgs) -> CommandResult {
     }))
 }
 
-/// Rejects clocks whose readings are not times and, for commands, clocks that count only the CPU
-/// time of this process.
-fn check_counted_time(id: &str, counts: Option<Counted>, is_command: bool) -> Result<(), String> {
+/// Rejects clocks whose readings are not times.
+fn check_counted_time(id: &str, counts: Option<Counted>) -> Result<(), String> {
     match counts {
-        Some(Counted::ProcessCpu | Counted::ThreadCpu) if is_command => Err(format!(
-            "--clock {id} counts the CPU time of this process, not that of the command: use a clock that counts wall time"
-        )),
         Some(Counted::Wall | Counted::ProcessCpu | Counted::ThreadCpu) => Ok(()),
         _ => Err(format!("--clock {id} does not count time")),
     }
@@ -159,7 +117,7 @@ fn choose_clock(args: &MeasureArgs) -> CommandResult<(Report, ClockFigures)> {
 }
 
 /// Prints the built-in operations.
-fn list_operations(args: &MeasureArgs, output: &mut dyn Write) -> CommandResult {
+fn list_operations(args: &MeasureArgs, output: &mut dyn Write) -> CommandResult<bool> {
     let descriptions: Vec<(&str, String)> = operations::ALL
         .iter()
         .map(|BuiltIn { name, about, sizes }| {
@@ -175,7 +133,8 @@ fn list_operations(args: &MeasureArgs, output: &mut dyn Write) -> CommandResult 
         &Document::new(&descriptions).facts(descriptions.clone()),
         prepare_outputs(&args.output)?,
         output,
-    )
+    )?;
+    Ok(true)
 }
 
 /// The operation of this name; the error suggests a similar name.
@@ -184,9 +143,10 @@ fn find_operation(name: &str) -> CommandResult<BuiltIn> {
         let names: Vec<&str> = operations::ALL.iter().map(|entry| entry.name).collect();
         let near = nearest(name, &names).into_iter().next();
         usage(format!(
-            "there is no operation `{}`; {}`timermeter measure` lists all, and a command must follow `--`",
+            "there is no operation `{}`; {}`timermeter measure` lists all",
             clipped(name, 40),
-            near.map(|near| format!("did you mean `{near}`? ")).unwrap_or_default()
+            near.map(|near| format!("did you mean `{near}`? "))
+                .unwrap_or_default()
         ))
     })
 }
@@ -222,8 +182,6 @@ fn measure_operations(
             operation: entry.name.to_owned(),
             size,
             outcome,
-            user_ns: None,
-            system_ns: None,
         });
         progress.finish_step();
     }
@@ -251,110 +209,92 @@ fn task_name(operation: &str, size: Option<u64>) -> String {
     )
 }
 
-/// An operation or command with its result.
+/// An operation with its result.
 #[derive(Clone, Debug, Serialize)]
 struct Measurement {
-    /// The name of the operation, or the command line.
     operation: String,
     size: Option<u64>,
     #[serde(flatten)]
     outcome: WorkerOutcome,
-    /// Mean CPU time in user mode of the command and its waited-for children, in nanoseconds.
-    user_ns: Option<f64>,
-    /// Mean CPU time in the kernel of the command and its waited-for children, in nanoseconds.
-    system_ns: Option<f64>,
 }
 
+/// The columns of the table: the key in files, the heading, the notation. Those without a heading are only in
+/// files.
+const COLUMNS: [(&str, &str, Notation); 16] = [
+    ("operation", "operation", Significant),
+    ("size", "size", Significant),
+    ("calls", "calls", Significant),
+    ("mean_ns", "mean", Time),
+    ("mean_low_ns", "", Time),
+    ("mean_high_ns", "", Time),
+    ("error_percent", "±%", Fixed(2)),
+    ("deviation_ns", "SD", Time),
+    ("min_ns", "min", Time),
+    ("median_ns", "median", Time),
+    ("max_ns", "max", Time),
+    ("per_second", "per second", Count),
+    ("samples", "", Significant),
+    ("allocations", "allocations", Significant),
+    ("bytes", "bytes", Significant),
+    ("failed", "", Significant),
+];
+
 impl Measurement {
-    /// A cell with a value of the result; empty if nothing was measured.
-    fn cell<V: Into<CellValue>>(&self, value: impl FnOnce(&MeasuredOperation) -> V) -> CellValue {
+    /// The cells of all columns.
+    fn cells(&self) -> [CellValue; COLUMNS.len()] {
+        let (mut measured, mut allocated, mut failed) = (None, [None; 2], None);
         match &self.outcome {
-            WorkerOutcome::Measured(measured) => value(measured).into(),
-            _ => CellValue::Nothing,
+            WorkerOutcome::Measured(found) => measured = Some(found),
+            WorkerOutcome::Allocated { instances, bytes } => {
+                allocated = [*instances, *bytes].map(Some);
+            }
+            WorkerOutcome::Failed { reason } => failed = Some(reason.as_str()),
         }
+        let [instances, bytes] = allocated;
+        let figure = |value: fn(&MeasuredOperation) -> f64| measured.map(|it| value(it)).into();
+        [
+            self.operation.as_str().into(),
+            self.size.into(),
+            measured.map(|it| it.calls).into(),
+            figure(|it| it.mean_ns.value),
+            measured.and_then(|it| it.mean_ns.low()).into(),
+            measured.and_then(|it| it.mean_ns.high()).into(),
+            figure(|it| 100.0 * it.error),
+            measured.and_then(|it| it.deviation_ns).into(),
+            figure(|it| it.min_ns),
+            figure(|it| it.median_ns.value),
+            figure(|it| it.max_ns),
+            figure(|it| 1e9 / it.mean_ns.value),
+            measured.map(|it| it.valid as u64).into(),
+            instances.into(),
+            bytes.into(),
+            failed.into(),
+        ]
     }
 }
 
-/// A column: its key in CSV, its heading, its notation, and the function that computes a cell.
-type MeasuredColumn = (
-    &'static str,
-    &'static str,
-    Notation,
-    fn(&Measurement) -> CellValue,
-);
-
-/// The columns of the table. Columns without a heading are only in CSV and JSON.
-const COLUMNS: [MeasuredColumn; 18] = [
-    ("operation", "operation", Significant, |row| {
-        row.operation.as_str().into()
-    }),
-    ("size", "size", Significant, |row| row.size.into()),
-    ("calls", "calls", Significant, |row| row.cell(|it| it.calls)),
-    ("mean_ns", "mean", Time, |row| {
-        row.cell(|it| it.mean_ns.value)
-    }),
-    ("mean_low_ns", "", Time, |row| {
-        row.cell(|it| it.mean_ns.low())
-    }),
-    ("mean_high_ns", "", Time, |row| {
-        row.cell(|it| it.mean_ns.high())
-    }),
-    ("error_percent", "±%", Fixed(2), |row| {
-        row.cell(|it| 100.0 * it.error)
-    }),
-    ("deviation_ns", "SD", Time, |row| {
-        row.cell(|it| it.deviation_ns)
-    }),
-    ("min_ns", "min", Time, |row| row.cell(|it| it.min_ns)),
-    ("median_ns", "median", Time, |row| {
-        row.cell(|it| it.median_ns.value)
-    }),
-    ("max_ns", "max", Time, |row| row.cell(|it| it.max_ns)),
-    ("per_second", "per second", Count, |row| {
-        row.cell(|it| 1e9 / it.mean_ns.value)
-    }),
-    ("user_ns", "user", Time, |row| row.user_ns.into()),
-    ("system_ns", "system", Time, |row| row.system_ns.into()),
-    ("samples", "", Significant, |row| {
-        row.cell(|it| it.valid as u64)
-    }),
-    ("allocations", "allocations", Significant, |row| {
-        match row.outcome {
-            WorkerOutcome::Allocated { instances, .. } => instances.into(),
-            _ => CellValue::Nothing,
-        }
-    }),
-    ("bytes", "bytes", Significant, |row| match row.outcome {
-        WorkerOutcome::Allocated { bytes, .. } => bytes.into(),
-        _ => CellValue::Nothing,
-    }),
-    ("failed", "", Significant, |row| match &row.outcome {
-        WorkerOutcome::Failed { reason } => reason.as_str().into(),
-        _ => CellValue::Nothing,
-    }),
-];
-
-/// The table. For people it has headings and no empty columns, for programs all columns with their
-/// keys.
+/// The table: for people with headings and without empty columns, for programs all columns by their keys.
 fn table(measurements: &[Measurement], for_people: bool) -> Table<'static> {
-    let is_known = |column: &&MeasuredColumn| {
-        let mut cells = measurements.iter().map(column.3);
-        !for_people || !column.1.is_empty() && cells.any(|cell| cell != CellValue::Nothing)
+    let rows: Vec<_> = measurements.iter().map(Measurement::cells).collect();
+    let is_shown = |&at: &usize| {
+        let has_cells = || rows.iter().any(|row| row[at] != CellValue::Nothing);
+        !for_people || !COLUMNS[at].1.is_empty() && has_cells()
     };
-    let columns: Vec<&MeasuredColumn> = COLUMNS.iter().filter(is_known).collect();
-    let headings = columns
-        .iter()
-        .map(|&&(key, heading, notation, _)| match (for_people, key) {
+    let shown: Vec<usize> = (0..COLUMNS.len()).filter(is_shown).collect();
+    let column = |&at: &usize| {
+        let (key, heading, notation) = COLUMNS[at];
+        match (for_people, at) {
             (false, _) => TableColumn::left(key),
-            (true, "operation") => TableColumn {
+            (true, 0) => TableColumn {
                 folds: true,
                 ..TableColumn::left(heading)
             },
             (true, _) => TableColumn::right(heading, notation),
-        });
-    let mut table = Table::new(headings.collect());
-    for row in measurements {
-        table.push(columns.iter().map(|column| (column.3)(row)).collect());
+        }
+    };
+    let mut table = Table::new(shown.iter().map(column).collect());
+    for row in rows {
+        table.push(shown.iter().map(|&at| row[at].clone()).collect());
     }
     table
 }

@@ -61,7 +61,7 @@ fn worker_error(why: impl std::fmt::Display) -> CommandError {
 ///
 /// # Errors
 /// When the request cannot be read or the answer cannot be written.
-pub fn serve(request: &str, output: &mut dyn std::io::Write) -> CommandResult {
+pub fn serve(request: &str, output: &mut dyn std::io::Write) -> CommandResult<bool> {
     let request: WorkerRequest = serde_json::from_str(request)
         .map_err(|error| usage(format!("this is not a request of `measure`: {error}")))?;
     // The input is closed when the parent process ends; the answer is then no longer needed.
@@ -74,5 +74,6 @@ pub fn serve(request: &str, output: &mut dyn std::io::Write) -> CommandResult {
     // Without the thread, this process ends when it has answered.
     let _ = std::thread::Builder::new().spawn(end_with_parent);
     serde_json::to_writer(&mut *output, &answer(&request)).map_err(failed)?;
-    Ok(output.flush()?)
+    output.flush()?;
+    Ok(true)
 }

@@ -1,30 +1,30 @@
 //! The commands of the program, one per file. Only these files and `main` print results.
 
-pub mod agent;
-pub mod answer;
-pub mod browser;
+mod agent;
+mod answer;
+mod browser;
 mod changes;
-pub mod check;
-pub mod compare;
+mod check;
+mod compare;
 pub mod completions;
-pub mod counter;
-pub mod explain;
+mod counter;
+mod explain;
 mod files;
-pub mod gate;
-pub mod list;
-pub mod measure;
-pub mod measure_worker;
-pub mod pick;
+mod gate;
+mod list;
+mod measure;
+mod measure_worker;
+mod pick;
 mod printed;
-pub mod probe;
-pub mod publish;
-pub mod samples;
-pub mod table;
-pub mod wait;
-pub mod watch;
+mod probe;
+mod publish;
+mod samples;
+mod table;
+mod wait;
+mod watch;
 
 use std::fmt::Display;
-use std::io::{ErrorKind, IsTerminal, Write};
+use std::io::{ErrorKind, IsTerminal, Write, stdin};
 use std::sync::OnceLock;
 use std::time::Duration;
 
@@ -34,7 +34,8 @@ use serde::Serialize;
 
 use reporting::format::{Format, Render, Style, repeated_answer};
 
-use crate::cli::{Colour, CommonArgs, OutputArgs, OutputFile};
+use crate::agents::children::guard;
+use crate::cli::{Colour, CommonArgs, OutputArgs, OutputFile, Verb};
 use crate::messages::{be_quiet, has_ascii_locale, is_quiet, print_message};
 use crate::runs::RunError;
 use crate::selection::SelectionError;
@@ -67,7 +68,7 @@ pub enum CommandError {
 }
 
 /// The result of a command, or of a part of it.
-type CommandResult<T = ()> = Result<T, CommandError>;
+pub(crate) type CommandResult<T = ()> = Result<T, CommandError>;
 
 impl CommandError {
     /// The exit status for this error.
@@ -130,6 +131,37 @@ impl From<RunError> for CommandError {
     }
 }
 
+/// Runs a verb. Returns whether its result is complete, and no condition holds.
+///
+/// # Errors
+/// When the verb fails.
+pub fn run(verb: &Verb, output: &mut dyn Write) -> Result<bool, CommandError> {
+    match verb {
+        Verb::Answer(args) => answer::run(args, output),
+        Verb::Probe(args) => probe::run(args, output),
+        Verb::Wait(args) => wait::run(args, output),
+        Verb::Publish(args) => publish::run(args, output),
+        Verb::Table(args) => table::run(args, output),
+        Verb::Compare(args) => compare::run(args, output),
+        Verb::Gate(args) => gate::run(args, output),
+        Verb::List(args) => list::run(args, output),
+        Verb::Explain(args) => explain::run(args, output),
+        Verb::Check(args) => check::run(args, output),
+        Verb::Watch(args) => watch::run(args, output),
+        Verb::Pick(args) => pick::run(args, output),
+        Verb::Measure(args) => measure::run(args, output),
+        Verb::Samples(args) => samples::run(args, output),
+        Verb::Completions(args) => completions::run(args, output),
+        Verb::MeasureWorker(args) => measure_worker::serve(&args.request, output),
+        Verb::Agent(args) => agent::run(args),
+        Verb::Browser(args) => browser::run(args),
+        Verb::Guard => {
+            guard::serve(&mut stdin().lock());
+            Ok(true)
+        }
+    }
+}
+
 /// The date now, as RFC 3339.
 fn date() -> String {
     date_time(timers::date())
@@ -187,7 +219,7 @@ pub fn terminal_style() -> Style {
 }
 
 /// The error for a command that could not do its task, with the message of `error`.
-fn failed(error: impl Display) -> CommandError {
+pub(crate) fn failed(error: impl Display) -> CommandError {
     CommandError::Failed(error.to_string())
 }
 

@@ -1,13 +1,9 @@
 //! `pick` and `measure`.
 
-use std::fs;
-
-use assert_cmd::assert::Assert;
 use predicates::prelude::*;
 use predicates::str::{contains, starts_with};
 use serde_json::Value;
 
-use super::folder::Folder;
 use super::runtimes::without_path;
 use super::{json, program, run};
 use crate::stored::{MBP53, XEON};
@@ -37,21 +33,10 @@ fn rejects_impossible_requirements() {
 
 #[test]
 fn rejects_impossible_measurements() {
-    let stored = |command: &str| format!("measure --from {XEON} --clock monotonic {command}");
     assert_refused(&[
         ("measure multiplyy", 2, "did you mean `multiply`"),
-        ("measure multiply -- true", 2, "not both"),
         ("measure multiply --sizes 10", 2, "--sizes"),
         ("measure multiply --error 0.01%", 2, "0.05 % at best"),
-        (&stored("-- /no/such/command"), 1, "/no/such/command"),
-        (&stored("--budget 1 -- sleep 100"), 1, "--budget"),
-        (&stored("-- false"), 1, "exit status: 1"),
-        (
-            "measure --clock thread-cputime -- true",
-            2,
-            "not that of the command",
-        ),
-        ("measure --instrument discrete -- true", 2, "use macro"),
         (
             "measure multiply --clock java:nanoTime",
             2,
@@ -153,54 +138,4 @@ fn counts_allocations() {
         (Some(1.0), Some(1000.0)),
         "{row}"
     );
-}
-
-/// Measures a command three times with a clock of the stored report.
-fn measure_command(command: &str) -> Assert {
-    let flags = "--samples 3 --clock monotonic --error 50% -f json";
-    run(&format!("measure {flags} --from {XEON} -- {command}"))
-}
-
-#[test]
-fn each_command_run_is_a_sample() {
-    let found = json(&measure_command("sleep 0.002").success());
-    assert_eq!(found["schema"], "timermeter.measure.v1");
-    let one = &found["measurements"][0];
-    let [min, median, max] = [&one["min_ns"], &one["median_ns"]["value"], &one["max_ns"]]
-        .map(|figure| figure.as_f64().unwrap());
-    assert!(2e6 <= min && min <= median && median <= max, "{one}");
-    assert_eq!(one["valid"], 3);
-    assert_eq!(
-        (&one["operation"], &one["calls"]),
-        (&"sleep 0.002".into(), &1.into())
-    );
-}
-
-#[test]
-fn cpu_time_belongs_to_the_command() {
-    let work = "sh -c 'i=0; while [ $i -lt 40000 ]; do i=$((i+1)); done'";
-    let user_ns = |command: &str| {
-        let found = json(&measure_command(command));
-        found["measurements"][0]["user_ns"].as_f64().unwrap()
-    };
-    assert!(user_ns(work) > user_ns("sleep 0.05"));
-}
-
-#[test]
-fn first_run_is_not_timed() {
-    let folder = Folder::new();
-    let log = folder.arg("log");
-    let found = json(&measure_command(&format!("sh -c 'echo run >> {log}'")).success());
-    assert_eq!(found["measurements"][0]["valid"], 3);
-    assert_eq!(fs::read_to_string(&log).unwrap().lines().count(), 4);
-}
-
-#[test]
-fn failing_run_ends_measurement() {
-    // The second run fails, because the folder of the first run exists.
-    let folder = Folder::new();
-    measure_command(&format!("mkdir {}", folder.arg("made")))
-        .code(1)
-        .stdout("")
-        .stderr(contains("failed"));
 }

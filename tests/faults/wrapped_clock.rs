@@ -159,7 +159,7 @@ fn implausible_date_changes_nothing_else() {
         for line in [
             &format!("list -o {file}"),
             "watch 200ms",
-            &format!("measure --from {EPYC} --clock monotonic -- true"),
+            &format!("measure pow --samples 2 --from {EPYC} --clock monotonic"),
         ] {
             run_wrapped(&library, fault, line).success();
         }

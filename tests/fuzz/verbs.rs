@@ -8,7 +8,6 @@ use std::path::{Path, PathBuf};
 
 use clap::Parser;
 use timermeter::cli::{Cli, Verb};
-use timermeter::commands::{compare, pick, probe, publish, table, watch};
 
 use super::{names_what_is_not_finite, not_finite};
 use crate::steering::steers_nothing;
@@ -106,15 +105,7 @@ fn files(folder: &Path, extension: &str) -> Vec<PathBuf> {
 /// The output of a verb, followed by its error.
 fn answer(command: &Verb) -> String {
     let mut output = Vec::new();
-    let result = match command {
-        Verb::Probe(args) => probe::run(args, &mut output),
-        Verb::Compare(args) => compare::run(args, &mut output),
-        Verb::Table(args) => table::run(args, &mut output),
-        Verb::Pick(args) => pick::run(args, &mut output),
-        Verb::Watch(args) => watch::run(args, &mut output),
-        Verb::Publish(args) => publish::run(args, &mut output),
-        _ => panic!("{command:?} reads no report"),
-    };
+    let result = timermeter::commands::run(command, &mut output);
     let error = result.map_or_else(|error| error.to_string(), |_| String::new());
     String::from_utf8_lossy(&output).into_owned() + &error
 }

@@ -10,18 +10,10 @@ use super::folder::Folder;
 use super::program::command;
 use super::run::{HELLO, Observations};
 use super::skipping::lacks;
-use crate::stored::EPYC;
 
 /// The exit status by which shells report a program that a signal terminated.
 fn ended_by(signal: Signal) -> i32 {
     128 + signal.as_raw()
-}
-
-/// Measures a command.
-fn measure(command: &str) -> Observations {
-    Observations::start(&format!(
-        "measure --from {EPYC} --clock monotonic -- {command}"
-    ))
 }
 
 /// Writes an executable shell script, and returns its path.
@@ -43,43 +35,16 @@ fn hangups_are_ignored() -> bool {
 }
 
 #[test]
-fn measured_command_ends_with_runner() {
-    let hangup = (!hangups_are_ignored()).then_some(Signal::HUP);
-    for signal in [Signal::INT, Signal::TERM].into_iter().chain(hangup) {
-        let run = measure("sleep 3001");
-        run.until_it_runs("sleep 3001");
-        run.signal(signal);
-        let ended = run.end().code(ended_by(signal));
-        ended.stderr("timermeter: interrupted\n");
-    }
-}
-
-/// The runner cannot handle SIGKILL. Another process ends the command, also where it has a group of
-/// its own.
-#[test]
-fn command_ends_with_killed_runner() {
-    if lacks("setsid", "util-linux") {
-        return;
-    }
-    for (command, sleep) in [
-        ("sh -c 'sleep 3002; true'", "sleep 3002"),
-        ("setsid --wait sleep 3009", "sleep 3009"),
-    ] {
-        let run = measure(command);
-        run.until_it_runs(sleep);
-        run.signal(Signal::KILL);
-        run.end_by(Signal::KILL);
-    }
-}
-
-#[test]
 fn interrupted_verbs_end_their_probe() {
+    let hangup = (!hangups_are_ignored()).then_some(Signal::HUP);
     for verb in ["pick 10us --error 5%", "probe"] {
-        let run = Observations::start(verb);
-        run.until_it_runs("agent");
-        run.signal(Signal::TERM);
-        let ended = run.end().code(ended_by(Signal::TERM));
-        ended.stderr(ends_with("timermeter: interrupted\n"));
+        for signal in [Signal::INT, Signal::TERM].into_iter().chain(hangup) {
+            let run = Observations::start(verb);
+            run.until_it_runs("agent");
+            run.signal(signal);
+            let ended = run.end().code(ended_by(signal));
+            ended.stderr(ends_with("timermeter: interrupted\n"));
+        }
     }
 }
 
