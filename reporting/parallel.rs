@@ -1,12 +1,19 @@
-//! Distributes work over the CPUs with a thread pool of the crate rayon.
+//! Shares work among the CPUs.
 
+use std::cell::Cell;
 use std::sync::OnceLock;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
-use rayon::prelude::*;
-use rayon::{ThreadPool, ThreadPoolBuilder};
-
 use crate::limits::has_memory;
+
+/// The stack size of a thread in bytes, the default of the standard library.
+const STACK_BYTES: usize = 2 << 20;
+
+thread_local! {
+    /// Whether this thread does a part of shared work; what that calls is not shared again.
+    static IS_WORKING: Cell<bool> = const { Cell::new(false) };
+}
 
 /// Calls `work` for all items. Returns the results in the order of the items.
 pub fn map<T: Sync, R: Send + Sync>(items: &[T], work: impl Fn(&T) -> R + Sync) -> Vec<R> {
@@ -20,39 +27,35 @@ pub fn map<T: Sync, R: Send + Sync>(items: &[T], work: impl Fn(&T) -> R + Sync) 
         .collect()
 }
 
-/// Calls `work` for each index below `count`. This function is not generic, so that the parallel
-/// iterator is compiled only once. A single item needs no threads.
+/// Calls `work` for each index below `count`, in this thread and in one more for each further CPU that it
+/// may use. Fewer threads do the work if the system does not allow so many.
 fn for_each(count: usize, work: &(dyn Fn(usize) + Sync)) {
-    match (count >= 2).then(workers).flatten() {
-        Some(pool) => pool.install(|| (0..count).into_par_iter().for_each(work)),
-        None => (0..count).for_each(work),
-    }
-}
-
-/// Starts one worker thread for each CPU that the calling thread may use; later calls do nothing.
-/// Threads that restrict their affinity call this function first, because worker threads inherit
-/// the affinity.
-pub fn start_workers() {
-    workers();
-}
-
-/// The worker threads; `None` if the system does not allow so many threads or so much memory, so
-/// that the calling thread does the work alone.
-fn workers() -> Option<&'static ThreadPool> {
-    /// The stack size of a worker thread in bytes, the default of the standard library.
-    const STACK_BYTES: usize = 2 << 20;
-    static WORKERS: OnceLock<Option<ThreadPool>> = OnceLock::new();
-    WORKERS
-        .get_or_init(|| {
-            let threads = thread::available_parallelism().map_or(1, usize::from);
-            // If the stacks leave no memory, a new thread panics before it works.
-            if !has_memory(threads.saturating_mul(STACK_BYTES)) {
-                return None;
+    let next = AtomicUsize::new(0);
+    let work_on = || {
+        let was_working = IS_WORKING.replace(true);
+        loop {
+            match next.fetch_add(1, Ordering::Relaxed) {
+                index if index < count => work(index),
+                _ => break,
             }
-            let builder = ThreadPoolBuilder::new().num_threads(threads);
-            builder.stack_size(STACK_BYTES).build().ok()
-        })
-        .as_ref()
+        }
+        IS_WORKING.set(was_working);
+    };
+    let cpus = thread::available_parallelism().map_or(1, usize::from);
+    let further = match IS_WORKING.get() {
+        true => 0,
+        false => cpus.min(count).saturating_sub(1),
+    };
+    thread::scope(|scope| {
+        // If the stacks leave no memory, a new thread panics before it works.
+        if further > 0 && has_memory(further.saturating_mul(STACK_BYTES)) {
+            for _ in 0..further {
+                let thread = thread::Builder::new().stack_size(STACK_BYTES);
+                let _ = thread.spawn_scoped(scope, work_on);
+            }
+        }
+        work_on();
+    });
 }
 
 #[cfg(test)]

@@ -13,9 +13,9 @@ use crate::agents::children;
 use crate::cli::{Cli, Needs, Verb};
 use crate::commands::{self, CommandError, CommandResult, SHUTDOWN_LIMIT, failed, set_common};
 use crate::messages::{in_locale, print_message};
-use crate::{limits, scratch};
 use reporting::report::StandardOutput;
 use reporting::text::shortened;
+use reporting::{limits, scratch};
 
 /// Exit status if the result is incomplete, a condition of `compare` or `gate` holds, or `check` finds the
 /// machine unfit for measurements. The help texts describe all exit statuses.

@@ -1,10 +1,9 @@
 //! Reads many reports from files and folders. A file that cannot be read is listed with the reason,
 //! and reading continues.
 
-use std::ffi::OsStr;
+use std::fs::{self, DirEntry};
+use std::io;
 use std::path::{Path, PathBuf};
-
-use walkdir::WalkDir;
 
 use super::read::{ReadError, read};
 use crate::parallel;
@@ -64,27 +63,37 @@ pub fn files(path: &Path) -> Vec<Result<PathBuf, ReadError>> {
         // If the path is not a readable file, reading it reports the error.
         return vec![Ok(path.to_owned())];
     }
-    let is_hidden = |name: &OsStr| name.as_encoded_bytes().starts_with(b".");
-    let entries = WalkDir::new(path).sort_by_file_name().into_iter();
-    let entries = entries.filter_entry(|entry| entry.depth() == 0 || !is_hidden(entry.file_name()));
-    let is_json = |path: &Path| {
-        let ending = path.extension();
-        ending.is_some_and(|ending| ending.eq_ignore_ascii_case("json")) && !path.is_dir()
-    };
-    let mut found: Vec<_> = entries
-        .filter_map(|entry| match entry {
-            Ok(entry) => Some(entry.into_path()).filter(|path| is_json(path)).map(Ok),
-            Err(error) => Some(Err(ReadError::File {
-                path: error.path().unwrap_or(path).to_owned(),
-                source: error.into(),
-            })),
-        })
-        .collect();
+    let mut found = Vec::new();
+    collect_files(path, &mut found);
     if found.is_empty() {
         let path = path.to_owned();
         found.push(Err(ReadError::NoReports { path }));
     }
     found
+}
+
+/// Adds the `.json` files in and below a folder.
+fn collect_files(folder: &Path, found: &mut Vec<Result<PathBuf, ReadError>>) {
+    let entries = fs::read_dir(folder).and_then(|entries| entries.collect::<io::Result<Vec<_>>>());
+    let mut entries = entries.unwrap_or_else(|source| {
+        let path = folder.to_owned();
+        found.push(Err(ReadError::File { path, source }));
+        Vec::new()
+    });
+    entries.sort_by_key(DirEntry::file_name);
+    for entry in entries {
+        let path = entry.path();
+        if entry.file_name().as_encoded_bytes().starts_with(b".") {
+            continue;
+        }
+        let ending = path.extension();
+        let is_json = ending.is_some_and(|ending| ending.eq_ignore_ascii_case("json"));
+        if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+            collect_files(&path, found);
+        } else if is_json && !path.is_dir() {
+            found.push(Ok(path));
+        }
+    }
 }
 
 #[cfg(test)]

@@ -36,7 +36,6 @@ use estimators::rate;
 use estimators::resolution::Step;
 use estimators::statistics::median_with_percentiles;
 use estimators::trace::{Reference, StoredTrace};
-use reporting::parallel;
 
 pub use cost_in_context::context_questions;
 use examiner::{Examinees, Series};
@@ -154,9 +153,6 @@ impl<'a> Campaign<'a> {
         let sampling = Duration::from_secs_f64(settings.plan.budget_s * (1.0 - VERDICTS_SHARE));
         let deadline = Deadline::after(sampling);
         let cpus = timers::allowed_cpus().unwrap_or_default();
-        // Starts the threads of the later analysis before this process is pinned, so that they may
-        // use all CPUs.
-        parallel::start_workers();
         let watch = CampaignWatch::new(measuring_cpus);
         let empty =
             |subject: &ClockContender, reference| MeasuredClock::new(&subject.timer, reference);
@@ -330,7 +326,8 @@ impl<'a> Campaign<'a> {
         }
         let hertz =
             median_with_percentiles(self.watch.borrow().frequencies()).map(|hertz| hertz.value);
-        let mut narrowing = Narrowing::new(self.rounds.subjects, hertz);
+        let mut narrowing =
+            (self.watch.borrow_mut()).on_all_cpus(|| Narrowing::new(self.rounds.subjects, hertz));
         let mut measured_since_sample = 0;
         while let Some(remaining) = self.deadline.remaining() {
             let wide = narrowing.select_wide(self.rounds.subjects, &plan);

@@ -2,71 +2,79 @@
 //! drawn only when a step begins or ends, because a thread that draws would disturb the
 //! measurement.
 
-use std::io::IsTerminal;
+use std::io::{IsTerminal, Write, stderr};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, OnceLock, PoisonError};
 
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use reporting::text::clipped;
 
-use super::{has_ascii_locale, in_locale, is_quiet};
+use super::{in_locale, is_quiet};
 
-/// Template of the line while the number of steps is known.
-const STEPS_TEMPLATE: &str = "{bar:24} {percent:>3} %, {eta} left  {wide_msg}";
-
-/// A progress line, which is removed when it is dropped; `None` if nothing is shown.
-pub struct Progress(Option<ProgressBar>);
+/// A progress line, which is removed when it is dropped.
+pub struct Progress {
+    is_shown: bool,
+    steps: usize,
+    done: AtomicUsize,
+    /// The name of the current step.
+    step: Mutex<String>,
+    /// The time limit in seconds; none while the number of steps is known.
+    limit: OnceLock<f64>,
+}
 
 impl Progress {
-    /// Starts a line for this number of steps. Nothing is shown with --quiet, if standard error is no
-    /// terminal, or if the kernel has no clock, which the line needs.
+    /// Starts a line for this number of steps. Nothing is shown with --quiet, or if standard error is no
+    /// terminal.
     pub fn new(steps: usize) -> Self {
-        let is_shown =
-            !is_quiet() && std::io::stderr().is_terminal() && timers::kernel_time().is_some();
-        Self(is_shown.then(|| {
-            let bar =
-                ProgressBar::with_draw_target(Some(steps as u64), ProgressDrawTarget::stderr());
-            bar.with_style(style(STEPS_TEMPLATE))
-        }))
+        Self {
+            is_shown: !is_quiet() && stderr().is_terminal(),
+            steps,
+            done: AtomicUsize::default(),
+            step: Mutex::default(),
+            limit: OnceLock::default(),
+        }
     }
 
     /// Shows the name of the current step.
     pub fn show_step(&self, name: &str) {
-        if let Some(bar) = &self.0 {
-            bar.set_message(in_locale(reporting::text::plain(name)));
-        }
+        name.clone_into(&mut self.step.lock().unwrap_or_else(PoisonError::into_inner));
+        self.draw();
     }
 
     /// Marks a step as done. Returns `true` if there are steps left.
     pub fn finish_step(&self) -> bool {
-        self.0.as_ref().is_none_or(|bar| {
-            bar.inc(1);
-            bar.length().is_some_and(|steps| bar.position() < steps)
-        })
+        let done = self.done.fetch_add(1, Ordering::Relaxed) + 1;
+        self.draw();
+        done < self.steps
     }
 
-    /// Shows the elapsed time and this time limit in seconds instead of the steps, because all
-    /// planned steps are done and the number of further steps is unknown.
+    /// Shows this time limit in seconds instead of the steps, because all planned steps are done and
+    /// the number of further steps is unknown.
     pub fn show_limit(&self, seconds: f64) {
-        if let Some(bar) = &self.0 {
-            let template = format!("{{elapsed}} of at most {seconds:.0} s  {{wide_msg}}");
-            bar.set_style(style(&template));
+        let _ = self.limit.set(seconds);
+    }
+
+    /// Draws the line over the one before. Write errors are ignored, because the line is no result.
+    fn draw(&self) {
+        if self.is_shown {
+            let done = match self.limit.get() {
+                Some(limit) => format!("at most {limit:.0} s"),
+                None => format!("{} of {}", self.done.load(Ordering::Relaxed), self.steps),
+            };
+            let step = self.step.lock().unwrap_or_else(PoisonError::into_inner);
+            let width = terminal_size::terminal_size_of(stderr()).map_or(80, |(width, _)| width.0);
+            let text = clipped(&format!("{done}  {step}"), usize::from(width) - 1);
+            let _ = write!(stderr(), "{CLEARED}{}", in_locale(text));
         }
     }
 }
+
+/// What goes to the beginning of the line and clears it.
+const CLEARED: &str = "\r\x1b[K";
 
 impl Drop for Progress {
     fn drop(&mut self) {
-        if let Some(bar) = &self.0 {
-            bar.finish_and_clear();
+        if self.is_shown {
+            let _ = write!(stderr(), "{CLEARED}");
         }
-    }
-}
-
-/// The style with this template.
-fn style(template: &str) -> ProgressStyle {
-    let style = ProgressStyle::with_template(template);
-    let style = style.unwrap_or_else(|_| ProgressStyle::default_bar());
-    if has_ascii_locale() {
-        style.progress_chars("#-")
-    } else {
-        style
     }
 }

@@ -154,6 +154,14 @@ impl CampaignWatch {
         self.counts.steal_ticks(self.cpu?)
     }
 
+    /// Lets the runner use all CPUs for `work`, while nothing is measured.
+    pub fn on_all_cpus<R>(&mut self, work: impl FnOnce() -> R) -> R {
+        self.runner_pin = None;
+        let result = work();
+        self.runner_pin = self.cpu.and_then(Pinned::off);
+        result
+    }
+
     /// Lets the runner use all CPUs again.
     pub fn release_runner(&mut self) {
         self.runner_pin = None;
