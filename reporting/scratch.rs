@@ -14,7 +14,6 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::{mem, thread};
 
-use tempfile::Builder;
 use timers::os::files;
 
 /// How the names of temporary folders begin and end.
@@ -41,31 +40,31 @@ impl ScratchFolder {
     /// When the folder cannot be created.
     pub fn within(folder: &Path, mode: u32) -> io::Result<Self> {
         remove_stale(folder);
-        let mut builder = Builder::new();
-        builder.prefix(PREFIX).suffix(SUFFIX);
-        if let Some(permissions) = files::permissions(mode) {
-            builder.permissions(permissions);
-        }
-        // Another process may remove the new folder as stale before it is locked: then another is
-        // created.
-        loop {
+        // Another process may have a folder of this name, or remove the new folder as stale before it is
+        // locked: then another is created.
+        for number in 0_u64.. {
             let mut unfinished = unfinished();
-            let new = builder.tempdir_in(folder)?;
-            let lock = match files::open_no_follow(new.path()) {
+            let name = format!("{PREFIX}{}-{number}{SUFFIX}", std::process::id());
+            let path = folder.join(name);
+            match files::create_folder(&path, mode) {
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => continue,
+                created => created?,
+            }
+            let lock = match files::open_no_follow(&path) {
                 Err(error) if error.kind() == io::ErrorKind::NotFound && folder.exists() => {
                     continue;
                 }
-                opened => opened?,
+                opened => opened.inspect_err(|_| drop(fs::remove_dir(&path)))?,
             };
             // On file systems without locks no process removes stale folders.
             let locked = files::lock(&lock);
             let is_taken = locked.is_err_and(|error| error.kind() == io::ErrorKind::WouldBlock);
-            if !is_taken && new.path().exists() {
-                let path = new.keep();
+            if !is_taken && path.exists() {
                 unfinished.push(path.clone());
                 return Ok(Self { path, _lock: lock });
             }
         }
+        Err(io::ErrorKind::AlreadyExists.into())
     }
 
     /// The path of the temporary folder.

@@ -8,7 +8,7 @@ use std::io::{self, BufRead, Write};
 use std::time::Duration;
 
 use rand::SeedableRng;
-use rand::rngs::StdRng;
+use rand::rngs::SmallRng;
 use timers::waits::{WaitEntry, WaitList};
 use timers::{Activity, Answer, CoreFrequencyMeter, Entry, Fault, Subject, Unavailable};
 
@@ -199,7 +199,7 @@ impl NativeAgent {
             }
             AgentQuestion::Steps { timer, question } => {
                 let mut run = Observations::default();
-                let random = &mut StdRng::seed_from_u64(question.seed);
+                let random = &mut SmallRng::seed_from_u64(question.seed);
                 let timer = self.subject(&timer)?;
                 let is_slow = find_step(timer, &question, random, &mut run.intervals)?;
                 return Ok(Reply {

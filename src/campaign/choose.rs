@@ -1,6 +1,6 @@
 //! Chooses and calibrates the reference of an agent.
 
-use rand::rngs::StdRng;
+use rand::rngs::SmallRng;
 use timers::{Answer, Fault};
 
 use super::sampling::CampaignSettings;
@@ -39,7 +39,7 @@ pub(super) fn choose_reference(
     settings: &CampaignSettings,
     cpu: Option<u32>,
     purpose: Purpose,
-    random: &mut StdRng,
+    random: &mut SmallRng,
 ) -> Answer<Reference> {
     let mut finest: Answer<Reference> = Err(Fault::Refused(
         "the agent has no timer that could serve as a reference".into(),
@@ -101,7 +101,7 @@ pub(super) fn calibrate_candidate(
     agent: &Agent,
     timer: &AgentTimer,
     connection: &SharedConnection,
-    random: &mut StdRng,
+    random: &mut SmallRng,
 ) -> Answer<Reference> {
     let useless = |why: &dyn std::fmt::Display| {
         Fault::Refused(format!("{} cannot serve as a reference: {why}", timer.id))

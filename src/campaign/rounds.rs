@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use rand::rngs::StdRng;
+use rand::rngs::SmallRng;
 use rand::{RngExt, SeedableRng};
 use timers::{Answer, Deadline, Fault, Pinned};
 
@@ -20,7 +20,7 @@ pub(super) struct Rounds<'a, T> {
     pub settings: &'a CampaignSettings,
     /// Shows the next step, always when nothing is being measured.
     pub progress: &'a dyn Fn(&str),
-    pub random: StdRng,
+    pub random: SmallRng,
 }
 
 impl<'a, T> Rounds<'a, T> {
@@ -36,7 +36,7 @@ impl<'a, T> Rounds<'a, T> {
         purpose: Purpose,
         empty: impl Fn(&Contender<T>, Reference) -> T,
     ) -> Result<Self, Fault> {
-        let mut random = StdRng::seed_from_u64(settings.seed);
+        let mut random = SmallRng::seed_from_u64(settings.seed);
         for (index, agent) in agents.iter().enumerate() {
             let mut hosted = subjects
                 .iter_mut()

@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{self, JoinHandle};
 
 use rand::SeedableRng;
-use rand::rngs::StdRng;
+use rand::rngs::SmallRng;
 use timers::{Answer, Fault};
 
 use crate::agents::agent::{Agent, connect};
@@ -51,7 +51,7 @@ impl SlowTimer {
     ) -> Answer<(Vec<Differences>, Advance)> {
         let connection = connect(&self.agent, &[&self.timer.id], cpu, settings.timeout)?;
         let mut clocks = [&self.timer.id, &self.reference.id].map(|id| subject(&connection, id));
-        let (slow_ns, mut random) = (settings.plan.calls.slow_ns, StdRng::seed_from_u64(seed));
+        let (slow_ns, mut random) = (settings.plan.calls.slow_ns, SmallRng::seed_from_u64(seed));
         let reference = &self.reference;
         watch_steps(&mut clocks, reference, slow_ns, sleeps, &mut random, stop)
     }

@@ -1,7 +1,7 @@
 //! Instruments: methods of measuring an operation with a clock whose figures are known.
 
 use clap::ValueEnum;
-use rand::rngs::StdRng;
+use rand::rngs::SmallRng;
 use rand::{RngExt, SeedableRng};
 use serde::{Deserialize, Serialize};
 
@@ -138,7 +138,7 @@ fn measure_edge_crossing(trial: &mut Trial) -> TrialResult {
     /// every such group contains interruptions.
     /// *Judgement*: some ticks of the scheduler.
     const MAX_WATCHED_GROUP_NS: f64 = 1e7;
-    let mut random = StdRng::seed_from_u64(trial.goal.seed);
+    let mut random = SmallRng::seed_from_u64(trial.goal.seed);
     let call_ns = estimate_call_ns(trial, &mut random)?;
     let groups = u64::from(trial.goal.samples.max(2));
     let plan = plan_single_calls(trial, call_ns)?;
@@ -218,7 +218,7 @@ fn plan_single_calls(trial: &Trial, call_ns: f64) -> Result<Recipe, TrialError> 
 /// Measures a window of 0 or 1 calls and returns its length in nanoseconds. Before the window,
 /// computes for a random time of up to one step of the clock (at most 0.1 ms), so that windows
 /// begin at random points of a step, and makes the set-up.
-fn measure_window(trial: &mut Trial, random: &mut StdRng, calls: u64) -> f64 {
+fn measure_window(trial: &mut Trial, random: &mut SmallRng, calls: u64) -> f64 {
     let delay_ns = random.random_range(0.0..trial.clock.step_ns.clamp(1.0, 1e5));
     std::hint::black_box(timers::run_chain(1, delay_ns as u64));
     if trial.timed.needs_set_up() {
@@ -230,7 +230,7 @@ fn measure_window(trial: &mut Trial, random: &mut StdRng, calls: u64) -> f64 {
 
 /// Estimates the duration of a call in nanoseconds. Doubles the number of single calls until they
 /// take `MIN_STEPS` steps of the clock together.
-fn estimate_call_ns(trial: &mut Trial, random: &mut StdRng) -> Result<f64, TrialError> {
+fn estimate_call_ns(trial: &mut Trial, random: &mut SmallRng) -> Result<f64, TrialError> {
     /// Total length of the calls, in steps of the clock, at which the estimate is rarely off by a
     /// third.
     const MIN_STEPS: f64 = 32.0;
@@ -256,7 +256,7 @@ fn measure_varied_batches(trial: &mut Trial) -> TrialResult {
     // The shortest batches, half as long as the target, must still be long enough for the clock.
     let target_ns = 2.0 * trial.shortest_ns();
     let (_, mut call_ns) = trial.calibrate(target_ns)?;
-    let mut random = StdRng::seed_from_u64(trial.goal.seed);
+    let mut random = SmallRng::seed_from_u64(trial.goal.seed);
     let mut fewest_calls = u64::MAX;
     let samples = trial.collect_samples(|trial| {
         let factor = (1.0 + LENGTH_DEVIATION * draw_gaussian(&mut random)).clamp(0.5, 2.0);
@@ -279,7 +279,7 @@ fn measure_varied_batches(trial: &mut Trial) -> TrialResult {
 
 /// Returns a random number with approximately the standard normal distribution: the sum of twelve
 /// uniform random numbers.
-fn draw_gaussian(random: &mut StdRng) -> f64 {
+fn draw_gaussian(random: &mut SmallRng) -> f64 {
     (0..12).map(|_| random.random_range(0.0..1.0)).sum::<f64>() - 6.0
 }
 

@@ -5,7 +5,7 @@ mod possible;
 
 use std::time::Duration;
 
-use rand::rngs::StdRng;
+use rand::rngs::SmallRng;
 use rand::seq::SliceRandom;
 use rand::{RngExt, SeedableRng};
 use timers::waits::{FLOOR, WaitList};
@@ -46,7 +46,7 @@ pub fn measure_waits(
     let mut rounds = Rounds::begin(agents, subjects, settings, progress, Purpose::Waits, empty)?;
     let run_round = |rounds: &mut Rounds<_>, indices, lengths_ns: &[u64], plan: WaitPlan| {
         run_round(rounds, indices, time_floor, |timer, floor, trace, seed| {
-            let mut random = StdRng::seed_from_u64(seed);
+            let mut random = SmallRng::seed_from_u64(seed);
             trace.runs.push(WaitObservations {
                 empty: floor.into(),
                 ..explore(timer, &trace.reference, lengths_ns, &plan, &mut random)?
@@ -193,7 +193,7 @@ pub fn explore(
     reference: &Reference,
     lengths_ns: &[u64],
     plan: &WaitPlan,
-    random: &mut StdRng,
+    random: &mut SmallRng,
 ) -> Answer<WaitObservations> {
     /// Number and longest request of waits that show how late the primitive is.
     const TRIED: (u32, f64) = (8, 2e5);

@@ -1,11 +1,11 @@
 //! File operations that differ between systems or that the standard library lacks.
 
 use std::ffi::{OsStr, OsString};
-use std::fs::{File, Metadata, OpenOptions, Permissions};
+use std::fs::{DirBuilder, File, Metadata, OpenOptions, Permissions};
 use std::io;
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::os::unix::ffi::OsStringExt;
-use std::os::unix::fs::{MetadataExt, OpenOptionsExt, PermissionsExt, fchown};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt, fchown};
 use std::path::{Path, PathBuf};
 
 use rustix::fs::{
@@ -49,9 +49,12 @@ pub fn lock(file: &File) -> io::Result<()> {
     Ok(flock(file, FlockOperation::NonBlockingLockExclusive)?)
 }
 
-/// The permissions for a new file, to which the umask still applies; `None` if the system has none.
-pub fn permissions(mode: u32) -> Option<Permissions> {
-    Some(Permissions::from_mode(mode))
+/// Creates a folder with the permissions `mode`, to which the umask still applies.
+///
+/// # Errors
+/// When it cannot be created.
+pub fn create_folder(path: &Path, mode: u32) -> io::Result<()> {
+    DirBuilder::new().mode(mode).create(path)
 }
 
 /// Gives a new file the group and the permissions of the file `old` that it replaces, if both have

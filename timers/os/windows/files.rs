@@ -3,7 +3,7 @@
 //! has the permissions of its folder.
 
 use std::ffi::{OsStr, OsString};
-use std::fs::{self, File, Metadata, OpenOptions, Permissions};
+use std::fs::{self, File, Metadata, OpenOptions};
 use std::io;
 use std::os::windows::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
@@ -31,9 +31,12 @@ pub fn lock(_file: &File) -> io::Result<()> {
     crate::os::other::unsupported()
 }
 
-/// `None`, because Windows has no permission bits.
-pub fn permissions(_mode: u32) -> Option<Permissions> {
-    None
+/// Creates a folder, which has the permissions of the one that it is in.
+///
+/// # Errors
+/// When it cannot be created.
+pub fn create_folder(path: &Path, _mode: u32) -> io::Result<()> {
+    fs::create_dir(path)
 }
 
 /// Does nothing, because a new file has the permissions of its folder.

@@ -3,7 +3,7 @@
 
 use std::hint::black_box;
 
-use rand::rngs::StdRng;
+use rand::rngs::SmallRng;
 use rand::{RngExt, SeedableRng};
 
 use crate::timed::window::{Operation, WithSetUp};
@@ -104,7 +104,7 @@ pub(super) fn search_same(size: u64) -> impl Operation {
 /// Searches for another random item of the array in each call.
 pub(super) fn search_random(size: u64) -> impl Operation {
     let items = sorted(size);
-    let mut random = StdRng::seed_from_u64(1);
+    let mut random = SmallRng::seed_from_u64(1);
     let wanted: Vec<u32> = (0..SEARCHED_ITEMS)
         .map(|_| random.random_range(0..items.len().max(1) as u32))
         .collect();
@@ -117,7 +117,7 @@ pub(super) fn search_random(size: u64) -> impl Operation {
 
 /// Sorts an array, which is shuffled before each call.
 pub(super) fn sort(size: u64) -> impl Operation {
-    let mut random = StdRng::seed_from_u64(1);
+    let mut random = SmallRng::seed_from_u64(1);
     WithSetUp {
         data: sorted(size),
         set_up: move |items: &mut Vec<u32>| {
