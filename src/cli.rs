@@ -259,7 +259,7 @@ pub enum Verb {
     ///   timermeter probe --baseline before            stored for `compare before`
     ///   timermeter probe --runtime java,python        also clocks of Java, Python
     ///   timermeter probe --agent 'java -jar agent.jar' 'java:*'
-    ///   timermeter probe --agent py='python3 agent.py' --cycles nominal
+    ///   timermeter probe --agent py='python3 agent.py' --cycles 2.8GHz
     #[command(verbatim_doc_comment)]
     Probe(ProbeArgs),
     /// Characterise sleep primitives and periodic timers: lateness, cost

@@ -34,7 +34,7 @@ rules! {
     }
     "effective-frequency-unknown" {
         Note "the frequency of the core could not be measured: there are no figures in cycles"
-            => "use `--cycles nominal` or give a value like `--cycles 2.8GHz`",
+            => "give it, as in `--cycles 2.8GHz`",
             |run| {
                 let is_missing = run.frequency.cycles_from == "effective" && run.frequency.cycles_hz.is_none();
                 (is_missing && !run.is_of_devices()).then(Values::new)

@@ -39,7 +39,7 @@ pub struct Frequency {
     pub effective_hz_before: Option<f64>,
     /// The effective frequency after the measurement.
     pub effective_hz_after: Option<f64>,
-    /// The frequency that converts time to cycles: `effective`, `nominal` or `given`.
+    /// The frequency that converts time to cycles: `effective` or `given`.
     pub cycles_from: String,
     /// The value of this frequency; without an interval if it was given or declared.
     pub cycles_hz: Option<Estimate>,

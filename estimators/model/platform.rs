@@ -148,8 +148,7 @@ pub struct Cpu {
 #[apply(wire)]
 #[derive(Default)]
 pub struct CoreKind {
-    /// The name: the part (`Cortex-A76`), Intel's term (`P-core`, `E-core`), the system's term
-    /// (`Performance`), or the capacity.
+    /// The name: the part (`Cortex-A76`), or Intel's term (`P-core`, `E-core`).
     pub name: String,
     /// The number of CPUs of this kind.
     pub cpus: u32,

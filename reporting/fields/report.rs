@@ -204,7 +204,7 @@ fn frequency_fields() -> Vec<Field> {
         effective: Hertz = report.frequency.effective_hz, "Measured core frequency", interval(), metric("core_frequency"), no_fact(), of_cpu();
         cycles: Hertz = report.frequency.cycles_hz, "Frequency that converts time to cycles",
             interval(), column("frequency", "frequency"), in_short(), of_cpu();
-        cycles_from: Text = &report.frequency.cycles_from, "Source of this frequency", more("`effective`, `nominal`, `given`"), of_cpu();
+        cycles_from: Text = &report.frequency.cycles_from, "Source of this frequency", more("`effective`, `given`"), of_cpu();
     }
 }
 

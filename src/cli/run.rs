@@ -27,7 +27,7 @@ pub struct RunArgs {
     /// The agents of the timers.
     #[command(flatten)]
     pub agents: AgentOptions,
-    /// Frequency for converting times to cycles: effective, nominal, or a value as in 2.8GHz
+    /// Frequency for converting times to cycles: effective, or a value as in 2.8GHz
     #[arg(
         long,
         value_name = "FREQUENCY",

@@ -62,11 +62,8 @@ pub(super) fn store(archive: Archive, report: &Report) -> CommandResult {
 }
 
 /// The report of a run that another command asked for.
-///
-/// # Errors
-/// The errors of [`FinishedRun::report`].
-pub(super) fn report(run: FinishedRun) -> Result<Report, CommandError> {
-    Ok(named(run).report()?)
+pub(super) fn report(run: FinishedRun) -> Report {
+    named(run).recording.report()
 }
 
 /// The run on the machine of the name that was given (`--node`).
@@ -97,7 +94,7 @@ impl Files {
     /// can be computed from it again.
     ///
     /// # Errors
-    /// When the report cannot be computed, or a file cannot be written.
+    /// When a file cannot be written.
     fn finish(
         self,
         recording: &TraceFile,
@@ -109,7 +106,7 @@ impl Files {
             file.commit(&recording.pack().map_err(failed)?)
                 .map_err(failed)?;
         }
-        let report = recording.report().map_err(failed)?;
+        let report = recording.report();
         if let Some(archive) = self.archive {
             store(archive, &report)?;
         }

@@ -48,7 +48,7 @@ pub fn run(args: &ProbeArgs, output: &mut dyn Write) -> CommandResult<bool> {
 /// # Errors
 /// When the timers cannot be selected, or the machine causes an error.
 pub(super) fn report(request: &ProbeRequest) -> CommandResult<Report> {
-    files::report(runs::probe(request)?)
+    Ok(files::report(runs::probe(request)?))
 }
 
 /// The ids of the clocks among which the recommended one is, for code that may read `own` clocks.

@@ -22,5 +22,5 @@ pub fn run(args: &WaitArgs, output: &mut dyn Write) -> CommandResult<bool> {
 /// # Errors
 /// When the machine causes an error.
 pub(super) fn report(request: &WaitRequest) -> CommandResult<Report> {
-    files::report(runs::wait(request)?)
+    Ok(files::report(runs::wait(request)?))
 }

@@ -13,10 +13,11 @@
 //! measured.
 //!
 //! On x86, kinds are detected by the performance counters, which have one device per kind
-//! (`/sys/devices/cpu_core`, `cpu_atom`); elsewhere by the identification of each core (MIDR of
-//! Arm) and its capacity, which the kernel scales to 1024 for the most capable core
-//! (`cpu_capacity`). Frequencies do not identify kinds: the maximum frequency differs between cores
-//! of the same kind.
+//! (`/sys/devices/cpu_core`, `cpu_atom`); on Arm by the identification of each core (MIDR). The capacity,
+//! which the kernel scales to 1024 for the most capable core (`cpu_capacity`), orders them. It does not
+//! identify kinds, and frequencies do not: both differ between cores of the same kind.
+
+use std::cmp::Reverse;
 
 use super::root::{cpu_count, format_cpus, parse_cpus};
 use super::{Root, cpu_arm};
@@ -96,18 +97,38 @@ const X86_KINDS: [(&str, &str); 3] = [
 ];
 
 /// The kinds of cores among the CPUs `online`, the most capable kind first; `None` if neither files
-/// nor the system report kinds.
-pub fn kinds(root: &Root, online: Option<&str>) -> Option<Vec<CoreKind>> {
-    x86_kinds(root).or_else(|| kinds_by_identity(root, &online.and_then(parse_cpus)?))
-}
-
-fn core_kind(name: String, cpus: &[u32], capacity: Option<u32>) -> CoreKind {
-    CoreKind {
+/// nor the processor report kinds.
+pub fn kinds(root: &Root, online: &[u32]) -> Option<Vec<CoreKind>> {
+    let hybrid = X86_KINDS.iter().filter_map(|&(device, name)| {
+        let list = root.read_text(&format!("/sys/devices/{device}/cpus"))?;
+        let cpus = parse_cpus(&list).filter(|cpus| !cpus.is_empty())?;
+        Some((name.to_owned(), cpus, None))
+    });
+    let mut kinds: Vec<(String, Vec<u32>, Option<u32>)> = hybrid.collect();
+    if kinds.is_empty() {
+        for &cpu in online {
+            // If any core has no name, the number of kinds is unknown.
+            let name = cpu_arm::core(root, Some(cpu), "").model?;
+            let capacity = root.read_text(&format!("{CPUS}/cpu{cpu}/cpu_capacity"));
+            let capacity = capacity.and_then(|capacity| capacity.parse().ok());
+            match kinds.iter_mut().find(|(known, ..)| *known == name) {
+                Some((_, cpus, largest)) => {
+                    cpus.push(cpu);
+                    *largest = capacity.max(*largest);
+                }
+                None => kinds.push((name, vec![cpu], capacity)),
+            }
+        }
+        // Kinds without a capacity keep the order of their first CPU.
+        kinds.sort_by_key(|(.., capacity)| Reverse(*capacity));
+    }
+    let kind = |(name, cpus, capacity): (String, Vec<u32>, _)| CoreKind {
         name,
         cpus: cpus.len() as u32,
-        list: Some(format_cpus(cpus)),
+        list: Some(format_cpus(&cpus)),
         capacity,
-    }
+    };
+    (!kinds.is_empty()).then(|| kinds.into_iter().map(kind).collect())
 }
 
 /// The CPUs of a kind.
@@ -121,84 +142,21 @@ pub fn kind_of_cpu(kinds: &[CoreKind], cpu: u32) -> Option<&CoreKind> {
     kinds.iter().find(|kind| cpus_of(kind).contains(&cpu))
 }
 
-/// The CPUs among `allowed` that belong to the most capable kind; all of `allowed` if no kinds are
+/// The CPUs among `allowed` whose cores are of the most capable kind; all of `allowed` if no kinds are
 /// known.
-pub fn cpus_of_most_capable_kind(root: &Root, allowed: &[u32]) -> Vec<u32> {
-    let kinds = kinds(root, Some(&format_cpus(allowed))).unwrap_or_default();
-    let allowed_of_kind = |kind: &CoreKind| -> Vec<u32> {
-        let cpus = cpus_of(kind);
-        allowed
-            .iter()
-            .copied()
-            .filter(|cpu| cpus.contains(cpu))
-            .collect()
-    };
-    kinds
-        .iter()
-        .map(allowed_of_kind)
-        .find(|cpus| !cpus.is_empty())
-        .unwrap_or_else(|| allowed.to_vec())
+pub fn capable_cpus(allowed: &[u32]) -> Vec<u32> {
+    most_capable(&Root::system(), allowed)
 }
 
-fn x86_kinds(root: &Root) -> Option<Vec<CoreKind>> {
-    let kinds: Vec<CoreKind> = X86_KINDS
-        .iter()
-        .filter_map(|&(device, name)| {
-            let list = root.read_text(&format!("/sys/devices/{device}/cpus"))?;
-            let cpus = parse_cpus(&list).filter(|cpus| !cpus.is_empty())?;
-            Some(core_kind(name.into(), &cpus, None))
-        })
-        .collect();
-    (!kinds.is_empty()).then_some(kinds)
-}
-
-/// The identification of a core and its capacity; cores of the same kind agree in both.
-type CoreIdentity = (Option<String>, Option<u32>);
-
-fn kinds_by_identity(root: &Root, online: &[u32]) -> Option<Vec<CoreKind>> {
-    let mut found: Vec<(CoreIdentity, Vec<u32>)> = Vec::new();
-    for &cpu in online {
-        let identity = read_identity(root, cpu);
-        match found.iter_mut().find(|(known, _)| *known == identity) {
-            Some((_, cpus)) => cpus.push(cpu),
-            None => found.push((identity, vec![cpu])),
-        }
-    }
-    // If any core has no identification, the number of kinds is unknown.
-    if found.is_empty()
-        || found
-            .iter()
-            .any(|((name, capacity), _)| name.is_none() && capacity.is_none())
-    {
-        return None;
-    }
-    // Kinds without a capacity keep the order of their first CPU.
-    found.sort_by_key(|((_, capacity), _)| std::cmp::Reverse(*capacity));
-    let cpus_with_equal_names =
-        |name: &Option<String>| found.iter().filter(|((other, _), _)| other == name).count() > 1;
-    Some(
-        found
-            .iter()
-            .map(|((name, capacity), cpus)| {
-                let kind = match (name, capacity) {
-                    (Some(part), Some(capacity)) if cpus_with_equal_names(name) => {
-                        format!("{part}, capacity {capacity}")
-                    }
-                    (Some(part), _) => part.clone(),
-                    (None, capacity) => format!("capacity {}", capacity.unwrap_or_default()),
-                };
-                core_kind(kind, cpus, *capacity)
-            })
-            .collect(),
-    )
-}
-
-fn read_identity(root: &Root, cpu: u32) -> CoreIdentity {
-    let capacity = root.read_text(&format!("{CPUS}/cpu{cpu}/cpu_capacity"));
-    (
-        cpu_arm::core(root, Some(cpu), "").model,
-        capacity.and_then(|capacity| capacity.parse().ok()),
-    )
+fn most_capable(root: &Root, allowed: &[u32]) -> Vec<u32> {
+    let kinds = kinds(root, allowed).unwrap_or_default();
+    let mut kinds = kinds.iter().map(|kind| {
+        let mut cpus = cpus_of(kind);
+        cpus.retain(|cpu| allowed.contains(cpu));
+        cpus
+    });
+    let capable = kinds.find(|cpus| !cpus.is_empty());
+    capable.unwrap_or_else(|| allowed.to_vec())
 }
 
 #[cfg(test)]
@@ -266,16 +224,16 @@ mod tests {
             ("sys/devices/system/cpu/cpu0/cpu_capacity", "1009\n"),
             ("sys/devices/system/cpu/cpu4/cpu_capacity", "1024\n"),
         ]);
-        let found = kinds(&root, Some("0-15")).expect("the kinds are known");
+        let found = kinds(&root, &[0, 15]).expect("the kinds are known");
         assert_eq!(names(&found), [("P-core", "0-7"), ("E-core", "8-15")]);
         assert_eq!(kind_of_cpu(&found, 9), Some(&found[1]));
         assert_eq!(kind_of_cpu(&found, 16), None);
-        assert_eq!(cpus_of_most_capable_kind(&root, &[3, 7, 8, 12]), [3, 7]);
-        assert_eq!(cpus_of_most_capable_kind(&root, &[8, 12]), [8, 12]);
+        assert_eq!(most_capable(&root, &[3, 7, 8, 12]), [3, 7]);
+        assert_eq!(most_capable(&root, &[8, 12]), [8, 12]);
     }
 
     #[test]
-    fn kinds_by_part_and_capacity() {
+    fn kinds_by_part() {
         const MIDR: &str = "regs/identification/midr_el1";
         let file = |cpu, name: &str| format!("sys/devices/system/cpu/cpu{cpu}/{name}");
         let mut files = Vec::new();
@@ -292,17 +250,13 @@ mod tests {
         }
         let files: Vec<_> = files.iter().map(|(path, text)| (&**path, *text)).collect();
         let (_folder, root) = test_root(&files);
-        let found = kinds(&root, Some("0-3")).expect("the kinds are known");
+        let found = kinds(&root, &[0, 1, 2, 3]).expect("the kinds are known");
         assert_eq!(
             names(&found),
-            [
-                ("Cortex-A77, capacity 1024", "3"),
-                ("Cortex-A77, capacity 870", "2"),
-                ("Cortex-A55", "0-1")
-            ]
+            [("Cortex-A77", "2-3"), ("Cortex-A55", "0-1")]
         );
-        assert_eq!(cpus_of_most_capable_kind(&root, &[0, 1, 2]), [2]);
+        assert_eq!(most_capable(&root, &[0, 1, 2]), [2]);
         // A CPU without any information may belong to any kind.
-        assert_eq!(kinds(&root, Some("0-4")), None);
+        assert_eq!(kinds(&root, &[0, 1, 2, 3, 4]), None);
     }
 }

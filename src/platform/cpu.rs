@@ -13,19 +13,18 @@ const MAX_FIRST_RECORD_BYTES: u64 = 1 << 13;
 pub fn identify(root: &Root, cpu: Option<u32>) -> Cpu {
     let cpuinfo = read_cpuinfo(root);
     let allowed_list = allowed_list(root);
-    let online_list = root
-        .read_text("/sys/devices/system/cpu/online")
-        .filter(|list| cpu_count(list).is_some());
+    let online_list = root.read_text("/sys/devices/system/cpu/online");
     let allowed = allowed_list.as_deref().and_then(parse_cpus);
     let cpu = cpu.or_else(|| allowed.as_ref()?.first().copied());
     let declared = declared_identity(root, cpu, &cpuinfo);
-    let core_kinds = cores::kinds(root, online_list.as_deref());
+    let online = online_list.as_deref().and_then(parse_cpus);
+    let core_kinds = cores::kinds(root, online.as_deref().unwrap_or_default());
     Cpu {
         architecture: std::env::consts::ARCH.to_owned(),
         microcode: root
             .read_name("/sys/devices/system/cpu/cpu0/microcode/version")
             .or_else(|| field(&cpuinfo, "microcode").map(str::to_owned)),
-        online: online_list.as_deref().and_then(cpu_count),
+        online: online.map(|cpus| cpus.len() as u32),
         allowed: allowed.map(|cpus| cpus.len() as u32),
         allowed_list,
         core_kind: core_kinds

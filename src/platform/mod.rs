@@ -27,10 +27,11 @@ use estimators::model::{ClockSource, Platform};
 use reporting::text::cleaned;
 
 pub use activity::stolen_ns;
+pub use cores::capable_cpus;
 pub use kernel::ntp;
 pub use library::{LibraryWatch, portable_read};
 pub use others::CpuUse;
-pub use quietest::{capable_cpus, quietest_cpu};
+pub use quietest::quietest_cpu;
 pub use root::{Root, cpu_count};
 pub use throttling::{quota_files, throttled_ns};
 

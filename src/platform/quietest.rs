@@ -14,7 +14,7 @@ const OBSERVATION_TIME: Duration = Duration::from_millis(60);
 /// the most capable kind, on which the scheduler runs programs under load. Without `/proc/stat` it
 /// is the last CPU; `None` if no CPU is allowed.
 pub fn quietest_cpu(allowed: &[u32]) -> Option<u32> {
-    let (root, allowed) = (Root::system(), &capable_cpus(allowed));
+    let (root, allowed) = (Root::system(), &cores::capable_cpus(allowed));
     if allowed.len() < 2 {
         return allowed.first().copied();
     }
@@ -23,11 +23,6 @@ pub fn quietest_cpu(allowed: &[u32]) -> Option<u32> {
         timers::pause(OBSERVATION_TIME);
     }
     quietest(allowed, &before, &CpuTicks::read(&root))
-}
-
-/// The CPUs among `allowed` whose cores are of the most capable kind.
-pub fn capable_cpus(allowed: &[u32]) -> Vec<u32> {
-    cores::cpus_of_most_capable_kind(&Root::system(), allowed)
 }
 
 /// The CPU among `allowed` with the largest share of idle time between two samples. Of CPUs with

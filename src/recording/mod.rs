@@ -8,7 +8,7 @@ mod waits;
 
 use serde::{Deserialize, Serialize};
 
-use crate::platform::frequency::{CyclesFrom, KnownFrequencies, NominalUnknown, summarise};
+use crate::platform::frequency::{CyclesFrom, KnownFrequencies, summarise};
 use estimators::figures::{Figures, figures};
 use estimators::findings::{CLOCKS, Facts, RUN, apply};
 use estimators::model::{
@@ -110,11 +110,8 @@ impl<T, E> Observation<T, E> {
 
 impl TraceFile {
     /// Computes the report. Its version is that of this build, which analyses the recording.
-    ///
-    /// # Errors
-    /// When cycles use the nominal frequency and it is unknown.
-    pub fn report(&self) -> Result<Report, NominalUnknown> {
-        let frequency = summarise(&self.frequency, self.cycles_from)?;
+    pub fn report(&self) -> Report {
+        let frequency = summarise(&self.frequency, self.cycles_from);
         let measured = self.rows(frequency.cycles());
         let timers: Vec<TimerRow> = self.unmeasured.iter().cloned().chain(measured).collect();
         let mut report = Report {
@@ -142,7 +139,7 @@ impl TraceFile {
             },
         );
         assess(&mut report);
-        Ok(report)
+        report
     }
 }
 

@@ -27,30 +27,21 @@ pub(super) struct RunContext {
 
 impl RunContext {
     /// Begins a run on `cpu`; `None` if it is not bound to a CPU.
-    ///
-    /// # Errors
-    /// When times should be converted to cycles at a frequency that is unknown.
-    pub fn begin(cpu: Option<u32>, cycles: CyclesFrom) -> Result<Self, RunError> {
-        let created = date_time(timers::date());
-        let nominal = frequency::nominal();
-        let known = KnownFrequencies {
-            nominal,
-            ..KnownFrequencies::default()
-        };
-        frequency::summarise(&known, cycles)?;
-        Ok(Self {
-            created,
+    pub fn begin(cpu: Option<u32>, cycles: CyclesFrom) -> Self {
+        Self {
+            created: date_time(timers::date()),
             cpu,
             cycles,
             frequencies: KnownFrequencies {
+                nominal: frequency::nominal(),
                 before: frequency::measure_effective(cpu),
-                ..known
+                ..KnownFrequencies::default()
             },
             tsc: TscWatch::begin(timers::RATE_SOURCES[0]),
             kernel_entry: timers::measure_kernel_entry(cpu),
             cpu_use: CpuUse::now(&Root::system()),
             library: LibraryWatch::begin(),
-        })
+        }
     }
 
     /// Ends the run and returns its recording, without a name of the machine. `during` is the
@@ -105,7 +96,7 @@ impl RunContext {
 /// # Errors
 /// When the requested CPU cannot be used.
 pub fn watch_machine(cpu: Option<u32>, span: Duration) -> Result<FinishedRun, RunError> {
-    let context = RunContext::begin(choose_cpu(cpu)?, CyclesFrom::Effective)?;
+    let context = RunContext::begin(choose_cpu(cpu)?, CyclesFrom::Effective);
     timers::pause(span);
     Ok(FinishedRun {
         recording: context.end(None, Settings::default(), Vec::new(), Vec::new()),

@@ -11,10 +11,8 @@ pub use probe::probe;
 pub use waits::wait;
 
 use crate::agents::children::StartError;
-use crate::platform::frequency::NominalUnknown;
 use crate::recording::TraceFile;
 use crate::selection::SelectionError;
-use estimators::model::Report;
 
 /// A run that has ended.
 pub struct FinishedRun {
@@ -23,16 +21,6 @@ pub struct FinishedRun {
     /// Whether all agents were reachable, all runtimes given by name are installed, and no wait was
     /// later than allowed.
     pub is_complete: bool,
-}
-
-impl FinishedRun {
-    /// The report of the run.
-    ///
-    /// # Errors
-    /// When times should be converted to cycles at a frequency that is unknown.
-    pub fn report(&self) -> Result<Report, RunError> {
-        Ok(self.recording.report()?)
-    }
 }
 
 /// The reason why a request could not be carried out.
@@ -55,9 +43,6 @@ pub enum RunError {
     /// The system does not permit the requested timer slack or policy.
     #[error("{0}")]
     Conditions(StartError),
-    /// Times should be converted to cycles at a frequency that is unknown.
-    #[error(transparent)]
-    Frequency(#[from] NominalUnknown),
     /// The campaign ended.
     #[error(transparent)]
     Fault(#[from] Fault),

@@ -27,7 +27,7 @@ pub fn probe(request: &ProbeRequest) -> Result<FinishedRun, RunError> {
         timeout: run.time_limit(),
     };
     let mut selection = Selection::gather(run, cpu, None)?;
-    let context = RunContext::begin(cpu, run.cycles)?;
+    let context = RunContext::begin(cpu, run.cycles);
     let mut subjects: Vec<ClockContender> = selection
         .usable
         .drain(..)

@@ -50,7 +50,7 @@ pub fn wait(request: &WaitRequest) -> Result<FinishedRun, RunError> {
     };
     let op = every_ns.map_or(Op::Waits, |_| Op::Periods);
     let selection = Selection::gather(run, conditions.cpu, Some(op))?;
-    let context = RunContext::begin(conditions.cpu, run.cycles)?;
+    let context = RunContext::begin(conditions.cpu, run.cycles);
     let processes = settings.plan.waits.processes;
     // Later rounds and those of a run of a given length exceed these steps.
     let bar = Progress::new(selection.usable.len() * processes as usize);

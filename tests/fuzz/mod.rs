@@ -256,9 +256,8 @@ fn survives_changed_traces() {
         match TraceFile::unpack(&bytes, "a.trace") {
             Ok(recording) => {
                 // `probe --from` rejects impossible reports.
-                if let Ok(report) = recording.report()
-                    && let Ok(report) = checked(&report.rendered(Format::Json, PLAIN))
-                {
+                let report = recording.report();
+                if let Ok(report) = checked(&report.rendered(Format::Json, PLAIN)) {
                     show(&report);
                     verbs::read(&report.rendered(Format::Json, PLAIN));
                 }

@@ -7,7 +7,7 @@ mod summary;
 use std::borrow::Cow;
 
 pub use effective::{Chains, measure_effective};
-pub use summary::{CyclesFrom, KnownFrequencies, NominalUnknown, UnknownCycles, summarise};
+pub use summary::{CyclesFrom, KnownFrequencies, summarise};
 use timers::Subject;
 
 use super::cpu;

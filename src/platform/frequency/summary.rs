@@ -7,7 +7,7 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize};
 
 use super::Chains;
-use crate::quantity::parse_frequency;
+use crate::quantity::{QuantityError, parse_frequency};
 use estimators::model::{Estimate, Frequency, Hertz};
 use estimators::statistics::mean;
 
@@ -15,41 +15,24 @@ use estimators::statistics::mean;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum CyclesFrom {
-    /// The measured frequency of the core.
+    /// The measured frequency of the core. In traces of earlier versions it may be the declared one.
     #[default]
+    #[serde(alias = "nominal")]
     Effective,
-    /// The frequency that the vendor declares.
-    Nominal,
     /// A frequency given by the user.
     Given(Hertz),
 }
 
-/// The text is neither `effective` nor `nominal` nor a frequency.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("`{0}` is not a frequency; give `effective`, `nominal` or a value like `2.8GHz`")]
-pub struct UnknownCycles(String);
-
 impl FromStr for CyclesFrom {
-    type Err = UnknownCycles;
+    type Err = QuantityError;
 
-    fn from_str(text: &str) -> Result<Self, UnknownCycles> {
+    fn from_str(text: &str) -> Result<Self, QuantityError> {
         match text {
             "effective" => Ok(Self::Effective),
-            "nominal" => Ok(Self::Nominal),
-            value => parse_frequency(value)
-                .map(Self::Given)
-                .map_err(|_| UnknownCycles(value.to_owned())),
+            value => parse_frequency(value).map(Self::Given),
         }
     }
 }
-
-/// The nominal frequency was requested, but this machine declares none.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error(
-    "the nominal frequency of this CPU is unknown: neither CPUID leaf 0x16 nor the brand string declares one; \
-     use `--cycles effective` or give a value like `--cycles 2.8GHz`"
-)]
-pub struct NominalUnknown;
 
 /// The frequencies of the CPU that are known.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -83,49 +66,36 @@ impl KnownFrequencies {
 /// Summarises the frequencies for the report; cycles are counted at the frequency that `source`
 /// selects. The effective frequency is the frequency during the measurement, or the mean of the
 /// frequencies before and after; its range covers all of these.
-///
-/// # Errors
-///
-/// When `source` is the nominal frequency and it is unknown. To find that out before a measurement,
-/// pass parts that only hold the nominal frequency.
-pub fn summarise(
-    parts: &KnownFrequencies,
-    source: CyclesFrom,
-) -> Result<Frequency, NominalUnknown> {
-    let nominal = parts.nominal.as_ref();
-    let effective = mean(parts.chains().map(|each| each.hertz.0));
+pub fn summarise(parts: &KnownFrequencies, source: CyclesFrom) -> Frequency {
     // Frequencies vary; many values during the measurement are more informative than the values
     // before and after.
-    let effective = parts.during.map(|hertz| hertz.value).or(effective);
-    let low = parts
-        .chains()
-        .map(|each| each.low.0)
-        .chain(parts.during.map(|hertz| hertz.low));
-    let high = parts
-        .chains()
-        .map(|each| each.high.0)
-        .chain(parts.during.map(|hertz| hertz.high));
-    let (cycles_from, cycles_hz) = match source {
-        CyclesFrom::Effective => ("effective", effective),
-        CyclesFrom::Nominal => ("nominal", Some(nominal.ok_or(NominalUnknown)?.0.0)),
-        CyclesFrom::Given(hertz) => ("given", Some(hertz.0)),
+    let mean = mean(parts.chains().map(|each| each.hertz.0));
+    let effective = parts.during.map(|hertz| hertz.value).or(mean);
+    let ends = parts.chains().map(|each| (each.low.0, each.high.0));
+    let ends = ends.chain(parts.during.map(|hertz| (hertz.low, hertz.high)));
+    let (low, high): (Vec<f64>, Vec<f64>) = ends.unzip();
+    let low = low.into_iter().min_by(f64::total_cmp);
+    let ends = low.zip(high.into_iter().max_by(f64::total_cmp));
+    let (cycles_from, cycles) = match source {
+        // A later measurement runs at one of the frequencies in this range.
+        CyclesFrom::Effective => {
+            let ends = parts.during.and_then(|hertz| hertz.ends());
+            let hertz = effective.map(|hertz| Estimate::with_ends(hertz, ends));
+            ("effective", hertz)
+        }
+        CyclesFrom::Given(hertz) => ("given", Some(Estimate::exact(hertz.0))),
     };
-    // A later measurement runs at one of the frequencies in this range.
-    let interval = parts.during.filter(|_| source == CyclesFrom::Effective);
-    Ok(Frequency {
+    let nominal = parts.nominal.as_ref();
+    Frequency {
         nominal_hz: nominal.map(|(hertz, _)| hertz.0),
         nominal_source: nominal.map(|(_, source)| source.clone().into_owned()),
         tsc_hz: parts.tsc.map(|hertz| hertz.0),
-        effective_hz: effective.map(|hertz| {
-            let ends = low.min_by(f64::total_cmp).zip(high.max_by(f64::total_cmp));
-            Estimate::with_ends(hertz, ends)
-        }),
+        effective_hz: effective.map(|hertz| Estimate::with_ends(hertz, ends)),
         effective_hz_before: parts.before.map(|each| each.hertz.0),
         effective_hz_after: parts.after.map(|each| each.hertz.0),
         cycles_from: cycles_from.to_owned(),
-        cycles_hz: cycles_hz
-            .map(|hertz| Estimate::with_ends(hertz, interval.and_then(|hertz| hertz.ends()))),
-    })
+        cycles_hz: cycles,
+    }
 }
 
 #[cfg(test)]
@@ -160,7 +130,7 @@ mod tests {
         hypervisor: Option<&str>,
     ) -> Vec<Finding> {
         let mut run = Report {
-            frequency: summarise(parts, source).expect("a known frequency"),
+            frequency: summarise(parts, source),
             ..Report::default()
         };
         run.platform.hypervisor = hypervisor.map(str::to_owned);
@@ -201,7 +171,7 @@ mod tests {
             during: during(2.59e9, 2.61e9),
             ..changed(3.0, 2.5)
         };
-        let frequency = summarise(&parts, CyclesFrom::Effective).expect("it is known");
+        let frequency = summarise(&parts, CyclesFrom::Effective);
         assert_eq!(
             codes(&parts, CyclesFrom::Effective),
             [""; 0],
@@ -230,17 +200,16 @@ mod tests {
             ..KnownFrequencies::default()
         };
         for (source, name, hertz) in [
-            (CyclesFrom::Nominal, "nominal", Some(2.5e9)),
             (CyclesFrom::Given(Hertz(1e9)), "given", Some(1e9)),
             (CyclesFrom::Effective, "effective", None),
         ] {
-            let all = summarise(&parts, source).expect(name);
+            let all = summarise(&parts, source);
             assert_eq!((&*all.cycles_from, value_of(all.cycles_hz)), (name, hertz));
         }
         assert_eq!(
             codes(&parts, CyclesFrom::Effective),
             ["effective-frequency-unknown"]
         );
-        assert_eq!(codes(&parts, CyclesFrom::Nominal), [""; 0]);
+        assert_eq!(codes(&parts, CyclesFrom::Given(Hertz(1e9))), [""; 0]);
     }
 }
