@@ -107,19 +107,12 @@ impl Cli {
         dashes.for_each(|word| *word = compare::SIDES.into());
         let matches = command.try_get_matches_from_mut(words);
         let matches = matches.map_err(|mut error| {
-            let verb = error.get(ContextKind::InvalidSubcommand);
-            let hint = match error.get(ContextKind::Suggested) {
-                _ if verb == Some(&ContextValue::String("period".into())) => {
-                    "`timermeter wait --every PERIOD` measures periodic timers"
-                }
-                // clap suggests that a word after `--` is always a file.
-                Some(_) if compares => "a file whose name begins with `-` is written ./-NAME",
-                _ => return error,
-            };
-            error.insert(
-                ContextKind::Suggested,
-                ContextValue::StyledStrs(vec![hint.into()]),
-            );
+            // clap suggests that a word after `--` is always a file.
+            if compares && error.get(ContextKind::Suggested).is_some() {
+                let hint = "a file whose name begins with `-` is written ./-NAME";
+                let hint = ContextValue::StyledStrs(vec![hint.into()]);
+                error.insert(ContextKind::Suggested, hint);
+            }
             error
         })?;
         let verb = matches.subcommand().and_then(|(name, matches)| {
@@ -149,33 +142,10 @@ impl Cli {
 /// The place of the command among the words, if only flags that the program has without a command stand
 /// before it.
 fn verb_after_flags(command: &clap::Command, words: &[OsString]) -> Option<usize> {
-    let takes_value = |arg: &clap::Arg| arg.get_action().takes_values();
-    let mut at = 1;
-    loop {
-        let word = words.get(at)?.to_str()?;
-        let Some(flag) = word.strip_prefix('-') else {
-            return command.find_subcommand(word).map(|_| at);
-        };
-        let is_followed = match flag.strip_prefix('-') {
-            Some(long) => {
-                let name = long.split('=').next();
-                let mut all = command.get_arguments();
-                takes_value(all.find(|arg| arg.get_long() == name)?) && !long.contains('=')
-            }
-            None => {
-                let has_value = |short: char| {
-                    let mut all = command.get_arguments();
-                    all.find(|arg| arg.get_short() == Some(short))
-                        .map(takes_value)
-                };
-                let first = flag
-                    .chars()
-                    .position(|short| has_value(short) != Some(false));
-                first.is_some_and(|first| first + 1 == flag.chars().count())
-            }
-        };
-        at += 1 + usize::from(is_followed);
-    }
+    let is_verb = |at: &usize| command.find_subcommand(&words[*at]).is_some();
+    let first = (1..words.len()).find(is_verb)?;
+    let are_flags = || command.clone().try_get_matches_from(&words[..first]);
+    (first == 1 || are_flags().is_ok()).then_some(first)
 }
 
 /// Parses the arguments of `agent`. Returns `None` for other commands, and for invalid arguments,

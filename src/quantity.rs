@@ -6,15 +6,6 @@ use reporting::text::clipped;
 /// The largest number of characters of an invalid text that an error message quotes.
 const MAX_QUOTED_CHARS: usize = 60;
 
-/// The error for a text that is no valid quantity.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("'{text}' {problem}; {accepted}")]
-pub struct QuantityError {
-    text: String,
-    problem: &'static str,
-    accepted: &'static str,
-}
-
 /// Names of units with their size in the base unit: nanoseconds for times, hertz for frequencies.
 type Units = &'static [(&'static str, f64)];
 
@@ -37,71 +28,69 @@ const FREQUENCY_UNITS: Units = &[("hz", 1.0), ("khz", 1e3), ("mhz", 1e6), ("ghz"
 ///
 /// # Errors
 /// When the text is not a time above zero.
-pub fn parse_time(text: &str) -> Result<Nanos, QuantityError> {
-    let accepted = "give a time above zero with ns, us, ms, s, m or h, as in 100ns";
-    parse_positive(text, TIME_UNITS, accepted).map(Nanos)
+pub fn parse_time(text: &str) -> Result<Nanos, String> {
+    parse_positive(text, TIME_UNITS).map(Nanos).map_err(refused(
+        text,
+        "a time above zero with ns, us, ms, s, m or h, as in 100ns",
+    ))
 }
 
 /// Parses a frequency, such as `2.8GHz`. The case of the unit does not matter.
 ///
 /// # Errors
 /// When the text is not a frequency in [`Hertz::RANGE`].
-pub fn parse_frequency(text: &str) -> Result<Hertz, QuantityError> {
-    let accepted = "give a frequency above zero with Hz, kHz, MHz or GHz, as in 2.8GHz";
-    // The error quotes the text as it was given.
-    parse_positive(&text.to_lowercase(), FREQUENCY_UNITS, accepted)
-        .and_then(|hertz| {
-            Hertz::new(hertz).ok_or(QuantityError {
-                text: String::new(),
-                problem: "is no frequency of a core",
-                accepted,
-            })
-        })
-        .map_err(|error| QuantityError {
-            text: clipped(text, MAX_QUOTED_CHARS),
-            ..error
-        })
+pub fn parse_frequency(text: &str) -> Result<Hertz, String> {
+    parse_positive(&text.to_lowercase(), FREQUENCY_UNITS)
+        .and_then(|hertz| Hertz::new(hertz).ok_or("is no frequency of a core"))
+        .map_err(refused(
+            text,
+            "a frequency above zero with Hz, kHz, MHz or GHz, as in 2.8GHz",
+        ))
 }
 
 /// Parses a rate per second, such as `800_000/s`, `800k` or `10 kHz`.
 ///
 /// # Errors
 /// When the text is not a rate above zero.
-pub fn parse_rate(text: &str) -> Result<f64, QuantityError> {
-    let accepted = "give requests per second, more than zero, as in 10000/s or 800k/s";
+pub fn parse_rate(text: &str) -> Result<f64, String> {
     let mut plain = text.to_lowercase().replace(char::is_whitespace, "");
     for unit in ["hz", "persecond", "/second", "/sec", "/s"] {
         plain.truncate(plain.trim_end_matches(unit).len());
     }
-    parse_positive(&(plain + "hz"), FREQUENCY_UNITS, accepted).map_err(|error| QuantityError {
-        text: clipped(text, MAX_QUOTED_CHARS),
-        ..error
-    })
+    parse_positive(&(plain + "hz"), FREQUENCY_UNITS).map_err(refused(
+        text,
+        "requests per second, more than zero, as in 10000/s or 800k/s",
+    ))
 }
 
-/// Parses a number above zero with one of these units, and returns it in the base unit. `accepted`
-/// is the end of the error message, which says what is accepted.
-fn parse_positive(text: &str, units: Units, accepted: &'static str) -> Result<f64, QuantityError> {
+/// Makes the error for a text that has a problem and is none of what is accepted.
+fn refused(text: &str, accepted: &str) -> impl Fn(&'static str) -> String {
+    move |problem| {
+        let text = clipped(text, MAX_QUOTED_CHARS);
+        format!("'{text}' {problem}; give {accepted}")
+    }
+}
+
+/// Parses a number above zero with one of these units, and returns it in the base unit.
+///
+/// # Errors
+/// The problem of the text.
+fn parse_positive(text: &str, units: Units) -> Result<f64, &'static str> {
     let trimmed = text.trim();
     let number = trimmed.trim_end_matches(char::is_alphabetic);
     let unit = &trimmed[number.len()..];
     let number = number.replace('_', "");
     let known = units.iter().find(|(name, _)| *name == unit);
-    let problem = match (number.trim().parse::<f64>(), known) {
-        (Err(_), _) => "is no number with a unit",
-        (Ok(_), None) if unit.is_empty() => "has no unit",
-        (Ok(_), None) => "has an unknown unit",
+    match (number.trim().parse::<f64>(), known) {
+        (Err(_), _) => Err("is no number with a unit"),
+        (Ok(_), None) if unit.is_empty() => Err("has no unit"),
+        (Ok(_), None) => Err("has an unknown unit"),
         (Ok(number), Some((_, size))) => match number * size {
-            value if value > 0.0 && value.is_finite() => return Ok(value),
-            value if value > 0.0 => "is too large",
-            _ => "is not above zero",
+            value if value > 0.0 && value.is_finite() => Ok(value),
+            value if value > 0.0 => Err("is too large"),
+            _ => Err("is not above zero"),
         },
-    };
-    Err(QuantityError {
-        text: clipped(text, MAX_QUOTED_CHARS),
-        problem,
-        accepted,
-    })
+    }
 }
 
 #[cfg(test)]

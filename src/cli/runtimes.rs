@@ -6,7 +6,6 @@ use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use timers::agents::{RUNTIMES, runtime};
 
-use super::values::InvalidValue;
 use crate::agents::browser::BrowserKind;
 use crate::requests::{AgentRequest, AgentSpec, RuntimeName};
 
@@ -60,7 +59,7 @@ pub struct BrowserArgs {
 }
 
 /// Parses `COMMAND ARG…` or `NAME=COMMAND ARG…`, quoted as in a POSIX shell.
-pub(super) fn parse_agent(text: &str) -> Result<AgentSpec, InvalidValue> {
+pub(super) fn parse_agent(text: &str) -> Result<AgentSpec, String> {
     let is_name = |name: &str| {
         !name.is_empty()
             && name
@@ -71,13 +70,13 @@ pub(super) fn parse_agent(text: &str) -> Result<AgentSpec, InvalidValue> {
         Some((name, command)) if is_name(name) => (Some(name.to_owned()), command),
         _ => (None, text),
     };
-    let command = shell_words::split(command)
-        .map_err(|error| InvalidValue::problem(error.to_string(), "quote as in a shell"))?;
+    let command =
+        shell_words::split(command).map_err(|error| format!("{error}; quote as in a shell"))?;
     match command.first() {
         Some(program) if !program.is_empty() => Ok(AgentSpec { name, command }),
-        _ => Err(InvalidValue::problem(
-            "there is no command",
-            "give one as in 'java -jar agent.jar' or py='python3 agent.py'",
-        )),
+        _ => Err(
+            "there is no command; give one as in 'java -jar agent.jar' or py='python3 agent.py'"
+                .to_owned(),
+        ),
     }
 }

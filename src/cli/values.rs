@@ -1,52 +1,27 @@
 //! Parsers for the values of flags.
 
-use std::borrow::Cow;
+use std::fmt::Display;
 use std::ops::RangeInclusive;
 
-use crate::quantity::{self, QuantityError};
+use crate::quantity;
 use reporting::report::is_baseline_name;
 use reporting::text::plain;
 
-/// Why the value of a flag is invalid.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub(super) enum InvalidValue {
-    /// It is none of what is expected.
-    #[error("give {0}")]
-    Expected(Cow<'static, str>),
-    /// It has this problem, with what helps.
-    #[error("{problem}; {remedy}")]
-    Problem {
-        problem: Cow<'static, str>,
-        remedy: &'static str,
-    },
-    /// It is no time.
-    #[error(transparent)]
-    Time(#[from] QuantityError),
-}
-
-impl InvalidValue {
-    /// The error of a value that is none of `what` is expected.
-    pub(super) fn expected(what: impl Into<Cow<'static, str>>) -> Self {
-        Self::Expected(what.into())
-    }
-
-    /// The error of a value with a problem.
-    pub(super) fn problem(problem: impl Into<Cow<'static, str>>, remedy: &'static str) -> Self {
-        let problem = problem.into();
-        Self::Problem { problem, remedy }
-    }
+/// The error of a value that is none of what is expected.
+pub(super) fn expected(what: impl Display) -> String {
+    format!("give {what}")
 }
 
 /// Returns a parser for whole numbers in a range, such as 20000, 20k or 1M.
 pub(super) fn whole_number_parser<T: TryFrom<u64>>(
     range: RangeInclusive<u64>,
-) -> impl Fn(&str) -> Result<T, InvalidValue> + Clone + Send + Sync + 'static {
+) -> impl Fn(&str) -> Result<T, String> + Clone + Send + Sync + 'static {
     move |text| {
         let number = parse_count(text).filter(|number| range.contains(number));
         number
             .and_then(|number| T::try_from(number).ok())
             .ok_or_else(|| {
-                InvalidValue::expected(match (range.start(), range.end()) {
+                expected(match (range.start(), range.end()) {
                     (min, &u64::MAX) => format!("a whole number, {min} or more"),
                     (min, max) => format!("a whole number from {min} to {max}"),
                 })
@@ -66,58 +41,58 @@ fn parse_count(text: &str) -> Option<u64> {
 }
 
 /// Parses any whole number, for a seed.
-pub(super) fn parse_seed(text: &str) -> Result<u64, InvalidValue> {
+pub(super) fn parse_seed(text: &str) -> Result<u64, String> {
     whole_number_parser(0..=u64::MAX)(text)
 }
 
 /// Parses the name of a baseline.
-pub(super) fn parse_baseline(text: &str) -> Result<String, InvalidValue> {
+pub(super) fn parse_baseline(text: &str) -> Result<String, String> {
     is_baseline_name(text).then(|| text.to_owned()).ok_or_else(|| {
-        InvalidValue::expected("a name of letters, digits, `-` and `_`, at most 64, that begins with a letter or a digit")
+        expected("a name of letters, digits, `-` and `_`, at most 64, that begins with a letter or a digit")
     })
 }
 
 /// Parses the name of a machine in a fleet (`--node`).
-pub(super) fn parse_node(text: &str) -> Result<String, InvalidValue> {
+pub(super) fn parse_node(text: &str) -> Result<String, String> {
     const MAX_CHARACTERS: usize = 200;
     let name = text.trim();
     let fits = !name.is_empty() && name.chars().count() <= MAX_CHARACTERS && plain(name) == name;
     fits.then(|| name.to_owned()).ok_or_else(|| {
-        InvalidValue::expected(format!("a name of 1 to {MAX_CHARACTERS} characters, without control or invisible characters or double blanks"))
+        expected(format!("a name of 1 to {MAX_CHARACTERS} characters, without control or invisible characters or double blanks"))
     })
 }
 
 /// Parses the number of a CPU.
-pub(super) fn parse_cpu(text: &str) -> Result<u32, InvalidValue> {
+pub(super) fn parse_cpu(text: &str) -> Result<u32, String> {
     text.trim()
         .parse()
-        .map_err(|_| InvalidValue::expected("the number of a CPU, as in 0"))
+        .map_err(|_| expected("the number of a CPU, as in 0"))
 }
 
 /// Parses a time, which is in seconds if it has no unit. Returns seconds.
-pub(super) fn parse_seconds(text: &str) -> Result<f64, InvalidValue> {
+pub(super) fn parse_seconds(text: &str) -> Result<f64, String> {
     const MAX_SECONDS: f64 = 1e6;
     let with_unit =
         || Some(quantity::parse_time(text).ok()?.0 / 1e9).filter(|seconds| *seconds <= MAX_SECONDS);
     parse_positive(text, MAX_SECONDS)
         .or_else(with_unit)
         .ok_or_else(|| {
-            InvalidValue::expected(
+            expected(
                 "a time as in 500ms, 30s, 5m or 1h, or seconds, more than 0 and up to 1000000 s",
             )
         })
 }
 
 /// Parses a time like [`parse_seconds`] and rounds it up to whole seconds.
-pub(super) fn parse_whole_seconds(text: &str) -> Result<u64, InvalidValue> {
+pub(super) fn parse_whole_seconds(text: &str) -> Result<u64, String> {
     parse_seconds(text).map(|seconds| seconds.ceil() as u64)
 }
 
 /// Parses a period from 1 µs to 60 s. Returns nanoseconds.
-pub(super) fn parse_period(text: &str) -> Result<u64, InvalidValue> {
+pub(super) fn parse_period(text: &str) -> Result<u64, String> {
     match quantity::parse_time(text)?.0 {
         ns @ 1e3..=6e10 => Ok(ns.round() as u64),
-        _ => Err(InvalidValue::expected("a period from 1us to 60s")),
+        _ => Err(expected("a period from 1us to 60s")),
     }
 }
 
@@ -131,7 +106,7 @@ fn parse_positive(text: &str, max: f64) -> Option<f64> {
 
 /// Parses a share between 0 and 1: `1%`, `0.5 %` or `0.01`. Without a percent sign, numbers from 1 on are
 /// in percent, too.
-pub(super) fn parse_share(text: &str) -> Result<f64, InvalidValue> {
+pub(super) fn parse_share(text: &str) -> Result<f64, String> {
     let trimmed = text.trim();
     let (number, scale) = match trimmed.strip_suffix('%') {
         Some(number) => (number.trim_end(), 0.01),
@@ -144,9 +119,7 @@ pub(super) fn parse_share(text: &str) -> Result<f64, InvalidValue> {
     share
         .ok()
         .filter(|share| *share > 0.0 && *share < 1.0)
-        .ok_or_else(|| {
-            InvalidValue::expected("more than 0 % and less than 100 %, as in 1% or 0.01")
-        })
+        .ok_or_else(|| expected("more than 0 % and less than 100 %, as in 1% or 0.01"))
 }
 
 #[cfg(test)]
@@ -158,11 +131,11 @@ mod tests {
         assert_eq!(whole_number_parser::<u32>(1..=9)("3"), Ok(3));
         assert_eq!(
             whole_number_parser::<u32>(1..=9)("0"),
-            Err(InvalidValue::expected("a whole number from 1 to 9"))
+            Err(expected("a whole number from 1 to 9"))
         );
         assert_eq!(
             whole_number_parser::<u64>(1..=u64::MAX)("-1"),
-            Err(InvalidValue::expected("a whole number, 1 or more"))
+            Err(expected("a whole number, 1 or more"))
         );
         assert!(whole_number_parser::<u32>(1..=u64::MAX)("4294967296").is_err());
         assert_eq!(whole_number_parser::<u64>(1..=u64::MAX)("20k"), Ok(20_000));

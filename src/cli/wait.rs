@@ -8,7 +8,7 @@ use clap::{Args, Error};
 use timers::os::Policy;
 
 use super::RunArgs;
-use super::values::{self, InvalidValue};
+use super::values::{self, expected};
 use crate::campaign::contender::Placement;
 use crate::quantity;
 use crate::requests::WaitRequest;
@@ -75,7 +75,7 @@ impl WaitArgs {
         let words: Vec<String> = self.run.timers.extract_if(.., is_time).collect();
         for text in words.iter().flat_map(|word| word.split(',')) {
             let parsed = match self.every {
-                Some(_) => Err(InvalidValue::expected("one period, and no lengths")),
+                Some(_) => Err(expected("one period, and no lengths")),
                 None => parse_lengths(text),
             };
             let invalid = |problem| Error::raw(ErrorKind::ValueValidation, problem);
@@ -88,18 +88,18 @@ impl WaitArgs {
 
 /// Parses one length in nanoseconds, or a range `FROM..TO`, which stands for `FROM`, ten times `FROM`
 /// and so on, and `TO`.
-fn parse_lengths(text: &str) -> Result<Vec<u64>, InvalidValue> {
+fn parse_lengths(text: &str) -> Result<Vec<u64>, String> {
     /// The longest wait in nanoseconds: one minute.
     const MAX_NS: f64 = 6e10;
     let length = |text: &str| match quantity::parse_time(text)? {
         // In traces of earlier versions waits of 1 ns were the shortest possible.
         Nanos(ns) if ns > 1.0 && ns <= MAX_NS => Ok(ns.ceil() as u64),
-        _ => Err(InvalidValue::expected("waits from 2ns to 60s")),
+        _ => Err(expected("waits from 2ns to 60s")),
     };
     let (from, to) = text.split_once("..").unwrap_or((text, text));
     let (from, to) = (length(from)?, length(to)?);
     if from > to {
-        return Err(InvalidValue::expected(
+        return Err(expected(
             "the shorter length of a range first, as in 1us..50ms",
         ));
     }
@@ -108,15 +108,15 @@ fn parse_lengths(text: &str) -> Result<Vec<u64>, InvalidValue> {
 }
 
 /// Parses a timer slack in nanoseconds.
-fn parse_slack(text: &str) -> Result<u64, InvalidValue> {
+fn parse_slack(text: &str) -> Result<u64, String> {
     match quantity::parse_time(text)? {
         Nanos(ns) if ns <= 2e9 => Ok(ns.ceil() as u64),
-        _ => Err(InvalidValue::expected("a time up to 2s")),
+        _ => Err(expected("a time up to 2s")),
     }
 }
 
 /// Parses a scheduling policy with its priority.
-fn parse_policy(text: &str) -> Result<Policy, InvalidValue> {
+fn parse_policy(text: &str) -> Result<Policy, String> {
     /// Default priority: higher than that of most threads of the kernel, lower than that of the
     /// watchdogs of the kernel.
     const DEFAULT_PRIORITY: &str = "80";
@@ -125,7 +125,7 @@ fn parse_policy(text: &str) -> Result<Policy, InvalidValue> {
         ("other", _) if name == text => Ok(Policy::Other),
         ("fifo", Ok(priority @ 1..=99)) => Ok(Policy::Fifo(priority)),
         ("rr", Ok(priority @ 1..=99)) => Ok(Policy::RoundRobin(priority)),
-        _ => Err(InvalidValue::expected(
+        _ => Err(expected(
             "other, fifo or rr, the latter two with a priority from 1 to 99, as in fifo:80",
         )),
     }

@@ -16,50 +16,6 @@ use estimators::model::WaitConditions;
 use estimators::trace::Reference;
 use reporting::text::{CleanStrings, json_error};
 
-/// The reason why a recording could not be read, and what to do about it.
-#[derive(Debug, thiserror::Error)]
-pub enum TraceFileError {
-    /// The bytes cannot be decompressed.
-    #[error(
-        "'{0}' is not a trace, or a damaged one: {1}; write it again with `timermeter probe --trace`"
-    )]
-    Damaged(String, io::Error),
-    /// The decompressed text does not describe a recording.
-    #[error(
-        "'{name}' does not hold a trace: {message} (line {line}, column {column} of the unpacked JSON)"
-    )]
-    Malformed {
-        /// The file.
-        name: String,
-        /// What is wrong.
-        message: String,
-        /// The line.
-        line: usize,
-        /// The column.
-        column: usize,
-    },
-    /// The recording has another version.
-    #[error(
-        "'{0}' has schema '{1}'; this build reads {schema} only: use the version of timermeter that wrote it",
-        schema = SCHEMA
-    )]
-    Version(String, String),
-    /// A value that no run of this program writes.
-    #[error("'{0}' is a damaged trace: {1}")]
-    Inconsistent(String, Inconsistency),
-}
-
-/// A value of a recording that no run of this program writes and that the analysis does not expect.
-#[derive(Debug, thiserror::Error)]
-pub enum Inconsistency {
-    /// Two timers have the same id.
-    #[error("two timers have the id '{0}'")]
-    SameId(String),
-    /// A property of a timer or of its reference is impossible.
-    #[error("{0} of '{1}' is {2}")]
-    Value(&'static str, String, f64),
-}
-
 /// The largest compressed trace that is read, in bytes; most traces have some million.
 pub const MAX_PACKED_BYTES: u64 = 64 << 20;
 /// Bytes that are compressed at a time.
@@ -86,87 +42,81 @@ impl TraceFile {
     /// Reads a recording from the bytes of a file; `name` identifies the file in errors.
     ///
     /// # Errors
-    /// When the bytes are not a recording of this version.
-    pub fn unpack(bytes: &[u8], name: &str) -> Result<Self, TraceFileError> {
-        let describe_error = |error: serde_json::Error| match error.is_io() {
-            true => TraceFileError::Damaged(name.into(), error.into()),
-            false => TraceFileError::Malformed {
-                name: name.into(),
-                message: json_error(&error),
-                line: error.line(),
-                column: error.column(),
-            },
-        };
+    /// When the bytes are not a recording of this version; says what to do about it.
+    pub fn unpack(bytes: &[u8], name: &str) -> Result<Self, String> {
         let read = serde_json::from_reader::<_, Self>(unpacking_reader(bytes));
-        let is_version_known = match &read {
-            Ok(recording) => recording.schema == SCHEMA,
+        // The version is checked first, because a recording of another version causes misleading
+        // errors.
+        let version = match &read {
+            Ok(recording) => Some(recording.schema.clone()),
             // Reading the version would fail in the same way.
-            Err(error) => error.is_io(),
+            Err(error) if error.is_io() => None,
+            Err(_) => serde_json::from_reader::<_, AnySchema>(unpacking_reader(bytes))
+                .ok()
+                .map(|any| any.schema.unwrap_or_else(|| "none".into())),
         };
-        if !is_version_known {
-            // The version is checked first, because a recording of another version causes
-            // misleading errors.
-            let any: AnySchema =
-                serde_json::from_reader(unpacking_reader(bytes)).map_err(describe_error)?;
-            let found = any.schema.unwrap_or_else(|| "none".into());
-            if found != SCHEMA {
-                return Err(TraceFileError::Version(name.into(), found));
-            }
+        if let Some(other) = version.filter(|version| version != SCHEMA) {
+            return Err(format!(
+                "'{name}' has schema '{other}'; this build reads {SCHEMA} only: use the version of timermeter that wrote it"
+            ));
         }
-        let mut recording = read.map_err(describe_error)?;
+        let mut recording = read.map_err(|error| match error.is_io() {
+            true => format!(
+                "'{name}' is not a trace, or a damaged one: {}; write it again with `timermeter probe --trace`",
+                io::Error::from(error)
+            ),
+            false => format!(
+                "'{name}' does not hold a trace: {} (line {}, column {} of the unpacked JSON)",
+                json_error(&error),
+                error.line(),
+                error.column()
+            ),
+        })?;
         let is_loaded = |one: &Option<WaitConditions>| one.as_ref().is_some_and(|it| it.loaded);
         recording.waits.retain(|one| !is_loaded(&one.conditions));
         (recording.periods).retain(|one| !is_loaded(&one.conditions));
         match recording.inconsistency() {
-            Some(what) => Err(TraceFileError::Inconsistent(name.into(), what)),
+            Some(what) => Err(format!("'{name}' is a damaged trace: {what}")),
             None => Ok(recording),
         }
     }
 
-    /// Returns the first value that no run of this program writes and that the analysis does not
-    /// expect.
-    fn inconsistency(&self) -> Option<Inconsistency> {
-        let mut ids: Vec<&String> = self
-            .timers
-            .iter()
-            .map(|observed| &observed.timer.id)
+    /// The first value that no run of this program writes and that the analysis does not expect.
+    fn inconsistency(&self) -> Option<String> {
+        let measured = self.timers.iter().map(|observed| &observed.timer.id);
+        let mut ids: Vec<&String> = measured
             .chain(self.unmeasured.iter().map(|row| &row.id))
             .collect();
         ids.sort_unstable();
         if let Some(pair) = ids.windows(2).find(|pair| pair[0] == pair[1]) {
-            return Some(Inconsistency::SameId(pair[0].clone()));
+            return Some(format!("two timers have the id '{}'", pair[0]));
         }
         let is_tick = |ns: &f64| ns.is_normal() && *ns > 0.0;
         let mut references = Vec::new();
         for observed in &self.timers {
             let (id, trace) = (&observed.timer.id, observed.outcome.as_ref().ok());
-            let ticks = [
-                observed.timer.ns_per_tick,
-                trace.and_then(|trace| trace.ns_per_tick),
-            ];
-            if let Some(ns) = ticks.into_iter().flatten().find(|ns| !is_tick(ns)) {
-                return Some(Inconsistency::Value("ns_per_tick", id.clone(), ns));
+            let stored = trace.and_then(|trace| trace.ns_per_tick);
+            let mut ticks = observed.timer.ns_per_tick.into_iter().chain(stored);
+            if let Some(ns) = ticks.find(|ns| !is_tick(ns)) {
+                return Some(format!("ns_per_tick of '{id}' is {ns}"));
             }
-            if let Some(trace) = trace {
-                let all = [&trace.reference].into_iter().chain(&trace.calls_reference);
-                references.extend(all.map(|reference| (id, reference)));
-            }
+            let all = trace.into_iter();
+            let all = all.flat_map(|it| [&it.reference].into_iter().chain(&it.calls_reference));
+            references.extend(all.map(|reference| (id, reference)));
         }
+        let waits = self.waits.iter();
         references.extend(
-            self.waits
-                .iter()
-                .filter_map(|one| Some((&one.timer.id, &one.outcome.as_ref().ok()?.reference))),
+            waits.filter_map(|one| Some((&one.timer.id, &one.outcome.as_ref().ok()?.reference))),
         );
+        let periods = self.periods.iter();
         references.extend(
-            self.periods
-                .iter()
-                .filter_map(|one| Some((&one.timer.id, &one.outcome.as_ref().ok()?.reference))),
+            periods.filter_map(|one| Some((&one.timer.id, &one.outcome.as_ref().ok()?.reference))),
         );
         references.into_iter().find_map(|(id, reference)| {
-            let (name, value) = properties(reference)
-                .into_iter()
-                .find(|(_, value)| !(0.0..=MAX_OF_REFERENCE).contains(value))?;
-            Some(Inconsistency::Value(name, id.clone(), value))
+            let is_impossible = |value: &f64| !(0.0..=MAX_OF_REFERENCE).contains(value);
+            let mut properties = properties(reference).into_iter();
+            let (name, value) = properties.find(|(_, value)| is_impossible(value))?;
+            Some(format!("{name} of '{id}' is {value}"))
         })
     }
 }

@@ -26,7 +26,7 @@ use reporting::text::by_text;
 
 use row::fill_row;
 
-pub use file::{MAX_PACKED_BYTES, TraceFileError};
+pub use file::MAX_PACKED_BYTES;
 pub use waits::NotUsable;
 
 /// The version of the recording that this build writes and reads.

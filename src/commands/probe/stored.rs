@@ -96,8 +96,7 @@ fn report_at(path: &Path, bytes: &mut usize) -> Result<Report, String> {
         *bytes += content.len();
         return parse_bytes(&content, path).map_err(|error| error.to_string());
     }
-    let recording = TraceFile::unpack(&content, &name).map_err(|error| error.to_string())?;
-    let report = recording.report();
+    let report = TraceFile::unpack(&content, &name)?.report();
     // What would not be read is not written.
     checked(&json::render_compact(&report)).map_err(|what| {
         format!("'{name}' is a damaged trace, because its report would be impossible: {what}")

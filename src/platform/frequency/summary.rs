@@ -7,7 +7,7 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize};
 
 use super::Chains;
-use crate::quantity::{QuantityError, parse_frequency};
+use crate::quantity::parse_frequency;
 use estimators::model::{Estimate, Frequency, Hertz};
 use estimators::statistics::mean;
 
@@ -24,9 +24,9 @@ pub enum CyclesFrom {
 }
 
 impl FromStr for CyclesFrom {
-    type Err = QuantityError;
+    type Err = String;
 
-    fn from_str(text: &str) -> Result<Self, QuantityError> {
+    fn from_str(text: &str) -> Result<Self, String> {
         match text {
             "effective" => Ok(Self::Effective),
             value => parse_frequency(value).map(Self::Given),
