@@ -8,78 +8,48 @@ use serde::Serialize;
 use super::{CommandResult, emit, prepare_outputs};
 use crate::agents::protocol::{Op, answers};
 use crate::cli::ListArgs;
+use crate::recording::NotUsable;
 use crate::requests::RunRequest;
-use crate::selection::{MissingTimer, Offers, Selection, SelectionError, is_for_other_systems};
+use crate::selection::{Offers, Selection, SelectionError, is_for_other_systems};
 use estimators::model::Timer;
 use reporting::document::Document;
 use reporting::table::{Table, TableColumn};
 use reporting::text::numbers::short_time;
-
-/// The purpose of a timer.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "kebab-case")]
-enum TimerKind {
-    /// A clock, characterised by `probe`.
-    Clock,
-    /// A sleep primitive, characterised by `wait`.
-    SleepPrimitive,
-    /// A periodic timer, characterised by `wait --every`.
-    PeriodicTimer,
-    /// A timer that is both a sleep primitive and a periodic timer.
-    Both,
-}
-
-impl TimerKind {
-    /// The kind of a timer that supports these protocol operations.
-    fn from_ops(ops: &[String]) -> Self {
-        let [waits, ticks] = [Op::Waits, Op::Periods].map(|op| answers(ops, Some(op)));
-        match (waits, ticks) {
-            _ if ops.is_empty() => Self::Clock,
-            (true, true) => Self::Both,
-            (false, true) => Self::PeriodicTimer,
-            _ => Self::SleepPrimitive,
-        }
-    }
-
-    /// The commands that characterise timers of this kind.
-    fn verbs(self) -> &'static str {
-        match self {
-            Self::Clock => "probe",
-            Self::SleepPrimitive => "wait",
-            Self::PeriodicTimer => "wait --every",
-            Self::Both => "wait, wait --every",
-        }
-    }
-}
 
 /// A timer of the list.
 #[derive(Clone, Serialize)]
 struct Listed {
     #[serde(flatten)]
     timer: Timer,
-    kind: TimerKind,
+    kind: &'static str,
+    /// The commands that characterise it.
+    #[serde(skip)]
+    verbs: &'static str,
     available: bool,
     reason: Option<String>,
     remedy: Option<String>,
 }
 
+/// The kind of a timer without protocol operations.
+const CLOCK: &str = "clock";
+
 impl Listed {
-    fn usable(timer: Timer, kind: TimerKind) -> Self {
+    /// A timer that supports these protocol operations, and why it cannot be used, if so.
+    fn new(timer: Timer, ops: &[String], why: Option<&NotUsable>) -> Self {
+        let [waits, ticks] = [Op::Waits, Op::Periods].map(|op| answers(ops, Some(op)));
+        let (kind, verbs) = match (waits, ticks) {
+            _ if ops.is_empty() => (CLOCK, "probe"),
+            (true, true) => ("both", "wait, wait --every"),
+            (false, true) => ("periodic-timer", "wait --every"),
+            _ => ("sleep-primitive", "wait"),
+        };
         Self {
             timer,
             kind,
-            available: true,
-            reason: None,
-            remedy: None,
-        }
-    }
-
-    fn missing(missing: &MissingTimer, kind: TimerKind) -> Self {
-        Self {
-            available: false,
-            reason: Some(missing.why.reason.clone()),
-            remedy: missing.why.remedy.clone(),
-            ..Self::usable(missing.timer.clone(), kind)
+            verbs,
+            available: why.is_none(),
+            reason: why.map(|why| why.reason.clone()),
+            remedy: why.and_then(|why| why.remedy.clone()),
         }
     }
 }
@@ -108,14 +78,13 @@ pub fn run(args: &ListArgs, output: &mut dyn Write) -> CommandResult<bool> {
 /// The timers of a selection, clocks first.
 fn list(selection: &Selection) -> Vec<Listed> {
     let usable = selection.usable.iter().map(|(agent, timer)| {
-        let kind = TimerKind::from_ops(&timer.ops);
-        Listed::usable(selection.names[*agent].timer(timer.clone()), kind)
+        let listed = selection.names[*agent].timer(timer.clone());
+        Listed::new(listed, &timer.ops, None)
     });
     let missing = selection.missing.iter();
-    let missing =
-        missing.map(|missing| Listed::missing(missing, TimerKind::from_ops(&missing.ops)));
+    let missing = missing.map(|it| Listed::new(it.timer.clone(), &it.ops, Some(&it.why)));
     let mut all: Vec<Listed> = usable.chain(missing).collect();
-    all.sort_by_key(|listed| listed.kind != TimerKind::Clock);
+    all.sort_by_key(|listed| listed.kind != CLOCK);
     all
 }
 
@@ -144,7 +113,7 @@ fn document(listed: &[Listed], all: bool) -> Document<'_, &[Listed]> {
         if row.available {
             table.push(vec![
                 timer.id.as_str().into(),
-                row.kind.verbs().into(),
+                row.verbs.into(),
                 unit(row).into(),
                 match &timer.legend {
                     Some(legend) => format!("{} = {legend}", timer.label).into(),
@@ -177,10 +146,8 @@ fn document(listed: &[Listed], all: bool) -> Document<'_, &[Listed]> {
 
 /// The reason why a timer is not usable, and its remedy.
 fn reason(row: &Listed) -> String {
-    let reason = row
-        .reason
-        .as_deref()
-        .unwrap_or("the system gives no reason");
+    let reason = row.reason.as_deref();
+    let reason = reason.unwrap_or("the system gives no reason");
     match &row.remedy {
         Some(remedy) => format!("{reason} → {remedy}"),
         None => reason.to_owned(),
@@ -192,7 +159,7 @@ fn reason(row: &Listed) -> String {
 fn unit(row: &Listed) -> String {
     match row.timer.ns_per_tick {
         Some(ns) => short_time(ns),
-        None if row.kind == TimerKind::Clock => "raw counts".to_owned(),
+        None if row.kind == CLOCK => "raw counts".to_owned(),
         None => String::new(),
     }
 }

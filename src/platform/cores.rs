@@ -53,14 +53,14 @@ pub fn core(root: &Root, cpu: Option<u32>, known: Cpu) -> Cpu {
 /// timer interrupt while they run only one thread. `None` if the file is missing, as the latter is if
 /// the kernel does not support it, or malformed.
 pub fn read_cpu_list(root: &Root, name: &str) -> Option<String> {
-    // Before Linux 6.7 the kernel prints "(null)" for a mask that was never set.
-    let list = root.read_line(&format!("{CPUS}/{name}"))?;
-    let list = if list == "(null)" {
-        String::new()
-    } else {
-        list
-    };
-    cpu_count(&list).map(|_| list)
+    /// The longest list in bytes.
+    const MAX_BYTES: u64 = 1 << 16;
+    let text = root.read_bytes(&format!("{CPUS}/{name}"), MAX_BYTES)?;
+    // An empty list is an empty line. Before Linux 6.7 the kernel prints "(null)" for a mask that was
+    // never set.
+    let list = str::from_utf8(&text).ok()?.strip_suffix('\n')?;
+    let list = if list == "(null)" { "" } else { list };
+    cpu_count(list).map(|_| list.to_owned())
 }
 
 /// Reads a file of cpufreq for a CPU.

@@ -63,18 +63,6 @@ impl Root {
         (!text.is_empty()).then_some(text)
     }
 
-    /// Reads a file of one line that may be empty, such as the list of isolated CPUs. `None` if the
-    /// file is unreadable, too long, or has no complete line, which ends in a newline.
-    pub(super) fn read_line(&self, path: &str) -> Option<String> {
-        let text =
-            String::from_utf8_lossy(&self.read_bytes(path, MAX_SMALL_FILE_BYTES + 1)?).into_owned();
-        if text.len() as u64 > MAX_SMALL_FILE_BYTES {
-            return None;
-        }
-        text.split_once('\n')
-            .map(|(line, _)| line.trim().to_owned())
-    }
-
     /// Reads at most `max_bytes` bytes from the start of a file.
     pub(super) fn read_bytes(&self, path: &str, max_bytes: u64) -> Option<Vec<u8>> {
         /// Bytes that the kernel writes in one read.
@@ -164,7 +152,6 @@ mod tests {
         let root = Root::system();
         for path in ["/nonexistent/file", "/", "\0", "/dev/null"] {
             assert_eq!(root.read_text(path), None, "{path:?}");
-            assert_eq!(root.read_line(path), None, "{path:?}");
         }
         assert!(root.exists("/dev/null") && !root.exists("/nonexistent/file"));
     }
