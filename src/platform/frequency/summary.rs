@@ -83,7 +83,7 @@ pub fn summarise(parts: &KnownFrequencies, source: CyclesFrom) -> Frequency {
             let hertz = effective.map(|hertz| Estimate::with_ends(hertz, ends));
             ("effective", hertz)
         }
-        CyclesFrom::Given(hertz) => ("given", Some(Estimate::exact(hertz.0))),
+        CyclesFrom::Given(hertz) => ("given", Some(Estimate::with_ends(hertz.0, None))),
     };
     let nominal = parts.nominal.as_ref();
     Frequency {
