@@ -9,8 +9,8 @@ use reporting::{limits, scratch};
 use timermeter::agents::children::{self, guard};
 use timermeter::cli::{Cli, Verb};
 use timermeter::commands::{
-    CommandError, agent, answer, browser, check, compare, completions, counter, explain, gate,
-    list, measure, measure_worker, pick, probe, publish, samples, set_common, table, wait, watch,
+    CommandError, agent, answer, check, compare, completions, counter, explain, gate, list,
+    measure, measure_worker, pick, probe, publish, samples, set_common, table, wait, watch,
 };
 use timermeter::messages::{in_locale, print_message};
 use timers::os::Pid;
@@ -114,7 +114,6 @@ fn starts_children(command: &Verb) -> bool {
         Verb::Answer(_)
             | Verb::Wait(_)
             | Verb::List(_)
-            | Verb::Browser(_)
             | Verb::Pick(_)
             | Verb::Measure(_)
             | Verb::Check(_)
@@ -238,10 +237,6 @@ fn run(command: &Verb) -> Result<bool, CommandError> {
         Verb::Agent(args) => {
             drop(buffered);
             return done(agent::run(args));
-        }
-        Verb::Browser(args) => {
-            drop(buffered);
-            return done(browser::run(args));
         }
         Verb::Guard => {
             guard::serve(&mut BufReader::new(std::io::stdin().lock()));

@@ -2,7 +2,6 @@
 
 pub mod agent;
 pub mod answer;
-pub mod browser;
 mod changes;
 pub mod check;
 pub mod compare;

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use timers::os::CpuTime;
 
-use crate::agents::children;
+use crate::agents::children::{self, ChildError};
 use crate::commands::{CommandResult, failed};
 use reporting::text::clipped;
 
@@ -23,25 +23,23 @@ pub fn run_once(command: &[String], limit: Duration) -> CommandResult<Option<Cpu
         .stdin(Stdio::null())
         .stdout(Stdio::null())
         .stderr(Stdio::null());
-    let mut run = children::start_timed(&mut process)
-        .map_err(|error| failed(format!("`{}` cannot be run: {error}", clipped(program, 60))))?;
-    let exited = run.wait_for_exit(limit);
-    let status = run.end_group();
     let run_failed = |why: String| {
         let command = clipped(&shell_words::join(command), 80);
         Err(failed(format!("`{command}` {why}")))
     };
-    if !exited {
-        let limit = limit.as_secs();
-        return run_failed(format!(
-            "ran for longer than the limit of {limit} s: allow more time with --budget"
-        ));
+    match children::run(&mut process, None, limit, 0) {
+        Ok(ended) if ended.status.success() => Ok(ended.cpu),
+        Ok(ended) => run_failed(format!(
+            "failed ({}): run it without timermeter to see why",
+            ended.status
+        )),
+        Err(ChildError::TookTooLong(limit)) => run_failed(format!(
+            "ran for longer than the limit of {} s: allow more time with --budget",
+            limit.as_secs()
+        )),
+        Err(error) => Err(failed(format!(
+            "`{}` cannot be run: {error}",
+            clipped(program, 60)
+        ))),
     }
-    let status = status.ok_or_else(|| failed("its exit status is unknown"))?;
-    if !status.success() {
-        return run_failed(format!(
-            "failed ({status}): run it without timermeter to see why"
-        ));
-    }
-    Ok(run.cpu_time())
 }
