@@ -32,7 +32,7 @@ pub use measure::{MeasureArgs, MeasureWorkerArgs};
 pub use output::{Colour, CommonArgs, OutputArgs, OutputFile};
 pub use pick::PickArgs;
 pub use run::{DetailArgs, RunArgs};
-pub use runtimes::{AgentOptions, BrowserArgs};
+pub use runtimes::AgentOptions;
 pub use samples::SamplesArgs;
 pub use table::TableArgs;
 pub use wait::WaitArgs;
@@ -410,9 +410,6 @@ pub enum Verb {
     ///   timermeter completions zsh > ~/.zfunc/_timermeter
     #[command(verbatim_doc_comment)]
     Completions(CompletionsArgs),
-    /// Relay the agent protocol to a page in a browser (started by --runtime chromium and firefox)
-    #[command(hide = true)]
-    Browser(BrowserArgs),
     /// Measure one operation in this process (started by measure)
     #[command(hide = true)]
     MeasureWorker(MeasureWorkerArgs),

@@ -1,18 +1,17 @@
-//! Tests the agents of browsers: the timer precision settings of Firefox, cleanup at exit, and
-//! programs that are not browsers.
+//! Tests the agents of browsers: that they leave nothing behind, and programs that are not browsers.
 
-use std::ffi::OsString;
 use std::fs;
-use std::io::Write;
-use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Stdio};
+use std::sync::Arc;
 use std::time::Duration;
 
+use timermeter::agents::connection::Connection;
+use timermeter::agents::process::AgentCommand;
+use timermeter::agents::runtimes::prepare;
+use timermeter::agents::surroundings::Surroundings;
 use timermeter::agents::tool;
-use timers::Deadline;
+use timers::{Answer, Deadline};
 
-use crate::program::command;
 use crate::skipping::skipped;
 
 const PATIENCE: Duration = Duration::from_secs(120);
@@ -32,20 +31,11 @@ fn found(names: &[&str]) -> Option<PathBuf> {
     found
 }
 
-/// Starts a browser agent that answers each question after a minute.
-fn start(kind: &str, browser: &Path, folder: &Path) -> Child {
-    let sources = timers::agents::runtime(kind).unwrap().agents[0].sources;
-    for source in sources {
-        let name = Path::new(source.name).file_name().unwrap();
-        fs::write(folder.join(name), source.text).unwrap();
-    }
-    let agent =
-        "globalThis.answer = (line) => new Promise((done) => setTimeout(done, 60000, line));";
-    fs::write(folder.join("agent.js"), agent).unwrap();
-    let mut command = command(&format!("browser {kind}"));
-    let command = command.arg(browser).arg(folder).stdin(Stdio::piped());
-    let command = command.stdout(Stdio::piped()).stderr(Stdio::piped());
-    command.spawn().unwrap()
+/// Starts the agent of a browser in `folder`.
+fn start(kind: &str, folder: &Path) -> Answer<Connection> {
+    let runtime = timers::agents::runtime(kind).unwrap();
+    let prepared = prepare(runtime, folder).unwrap();
+    Connection::start(&prepared[0].command, None, PATIENCE)
 }
 
 /// The number of processes that have the folder in their command line.
@@ -58,15 +48,6 @@ fn at_work(folder: &Path) -> usize {
         .count()
 }
 
-/// Whether the browser has started: Firefox has locked its profile, Chromium runs the processes of
-/// a page.
-fn has_begun(kind: &str, folder: &Path) -> bool {
-    match kind {
-        "firefox" => profiles(folder).any(|profile| profile.join(".parentlock").exists()),
-        _ => at_work(folder) > 6,
-    }
-}
-
 fn until(what: &str, patience: Duration, mut is_so: impl FnMut() -> bool) {
     let deadline = Deadline::after(patience);
     while !is_so() {
@@ -75,81 +56,68 @@ fn until(what: &str, patience: Duration, mut is_so: impl FnMut() -> bool) {
     }
 }
 
-fn profiles(folder: &Path) -> impl Iterator<Item = PathBuf> {
-    let entries = fs::read_dir(folder).unwrap().flatten();
-    let of_ours = |name: &OsString| name.to_string_lossy().starts_with(".timermeter-");
-    entries
-        .filter(move |entry| of_ours(&entry.file_name()))
-        .map(|entry| entry.path())
+/// The number of profiles below a folder.
+fn profiles(folder: &Path) -> usize {
+    let below = fs::read_dir(folder).unwrap().flatten();
+    let count = |entry: fs::DirEntry| {
+        let is_profile = entry
+            .file_name()
+            .to_string_lossy()
+            .starts_with(".timermeter-");
+        let is_folder = entry.file_type().is_ok_and(|kind| kind.is_dir());
+        match is_folder && !is_profile {
+            true => profiles(&entry.path()),
+            false => usize::from(is_profile),
+        }
+    };
+    below.map(count).sum()
 }
 
-/// If its pipe is closed while an answer is pending, the agent stops the browser and removes the
-/// profile within 5 s. If the agent is killed, the browser ends, and the next agent removes the
-/// profile.
+/// The browser ends with its connection, and its profile is removed.
 #[test]
 #[ignore = "run by .ci/runtimes"]
 fn leaves_no_process_or_profile() {
     for (kind, names) in [("chromium", CHROMIUM), ("firefox", FIREFOX)] {
-        let Some(browser) = found(names) else {
+        if found(names).is_none() {
             continue;
-        };
-        for is_killed in [false, true] {
-            let folder = tempfile::tempdir().unwrap();
-            let mut agent = start(kind, &browser, folder.path());
-            let mut input = agent.stdin.take().unwrap();
-            writeln!(input, r#"{{"op":"hello","protocol":1}}"#).unwrap();
-            until("the browser does not start", PATIENCE, || {
-                has_begun(kind, folder.path())
-            });
-            if is_killed {
-                agent.kill().unwrap();
-            }
-            drop(input);
-            until("a process remains", SHUTDOWN_TIME, || {
-                agent.try_wait().unwrap().is_some() && at_work(folder.path()) == 0
-            });
-            if is_killed {
-                let mut next = start(kind, Path::new("/bin/true"), folder.path());
-                next.wait().unwrap();
-            }
-            let left: Vec<_> = profiles(folder.path()).collect();
-            assert!(left.is_empty(), "{kind}, killed: {is_killed}: {left:?}");
         }
+        let folder = tempfile::tempdir().unwrap();
+        let connection = start(kind, folder.path()).unwrap_or_else(|fault| panic!("{fault}"));
+        assert!(at_work(folder.path()) > 0, "{kind}");
+        drop(connection);
+        until("a process remains", SHUTDOWN_TIME, || {
+            at_work(folder.path()) == 0
+        });
+        assert_eq!(profiles(&folder.path().join(kind)), 0, "{kind}");
     }
 }
 
-/// If the browser is not a browser, or ends, the agent exits with an error message that states the reason.
+/// If the browser is not a browser, or ends, the fault states the reason.
 #[test]
-fn host_reports_failed_browser() {
-    const FAILS_LATER: &str = r#"[ "$1" = --version ] && exec echo 'Browser 1.0'; "#;
-    for (begin, script, words) in [
-        ("", "exit 3", "failed without an error message"),
-        ("", r"printf 'not \033[2Jtoday' >&2; exit 1", "today"),
+fn failed_browser_is_reported() {
+    for (script, words) in [
         (
-            FAILS_LATER,
             "exit 3",
-            "the browser has ended; its last error output: none",
+            "exited with status 3 instead of answering `hello`",
         ),
         (
-            FAILS_LATER,
             r"printf 'no \033[2Jdisplay' >&2",
-            "the browser has ended; its last error output: no display",
+            "instead of answering `hello`; its last error output: no display",
         ),
     ] {
         let folder = tempfile::tempdir().unwrap();
-        let browser = folder.path().join("browser");
-        fs::write(&browser, format!("#!/bin/sh\n{begin}{script}\n")).unwrap();
-        fs::set_permissions(&browser, fs::Permissions::from_mode(0o755)).unwrap();
-        let mut agent = start("chromium", &browser, folder.path());
-        // The input stays open, because the agent exits at the end of its input.
-        let mut input = agent.stdin.take().unwrap();
-        writeln!(input, "hello").unwrap();
-        let ended = agent.wait_with_output().unwrap();
-        let errors = String::from_utf8(ended.stderr).unwrap();
-        assert!(
-            !ended.status.success() && errors.contains(words) && !errors.contains('\u{1b}'),
-            "{script}: {errors}"
-        );
-        assert_eq!(profiles(folder.path()).next(), None, "{script}");
+        let runtime = timers::agents::runtime("firefox").unwrap();
+        let sources = runtime.agents[0].sources.iter();
+        for source in sources {
+            let name = Path::new(source.name).file_name().unwrap();
+            fs::write(folder.path().join(name), source.text).unwrap();
+        }
+        let args = ["-c", script, "$profile", "$page"];
+        let mut command = AgentCommand::new("browser", "sh", args.map(Into::into).into());
+        command.surroundings = Some(Arc::new(Surroundings::new(runtime, folder.path())));
+        let fault = Connection::start(&command, None, PATIENCE).err();
+        let text = fault.expect("no browser").to_string();
+        assert!(text.contains(words) && !text.contains('\u{1b}'), "{text}");
+        assert_eq!(profiles(folder.path()), 0, "{script}");
     }
 }

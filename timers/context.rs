@@ -17,47 +17,7 @@ use crate::affinity::{Pinned, cpus_before_pinning, current_cpu};
 use crate::arch::{keep, opaque, opaque_reference};
 use crate::deadline::kernel_time;
 use crate::null::Null;
-use crate::subject::{Answer, Fault};
-use crate::{Ticks, Timer, work};
-
-/// The kind of work around a read.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-#[cfg_attr(
-    feature = "serde",
-    derive(serde::Serialize, serde::Deserialize),
-    serde(rename_all = "lowercase")
-)]
-pub enum Context {
-    /// A chain of sixteen multiplications, each of which needs the result of the previous one: the
-    /// multiplication units of the core are idle most of the time.
-    Latency,
-    /// Four such chains at the same time, which keep the multiplication units busy.
-    Throughput,
-    /// A load that misses the caches of the core; its address depends on the previous load.
-    Memory,
-    /// About 300 instructions of calls through pointers, loads and well-predicted branches. Pieces
-    /// do not depend on each other, so that the core works on several at the same time.
-    Ahead,
-    /// The first read after a millisecond of other work.
-    Cold,
-    /// As [`Throughput`](Self::Throughput), while every other allowed CPU reads the same timer.
-    Contended,
-}
-
-impl Context {
-    /// All contexts.
-    pub const ALL: [Self; 6] = [
-        Self::Latency,
-        Self::Throughput,
-        Self::Memory,
-        Self::Ahead,
-        Self::Cold,
-        Self::Contended,
-    ];
-
-    /// The contexts that are common in programs; the report states the range of their values.
-    pub const USUAL: [Self; 4] = [Self::Latency, Self::Throughput, Self::Memory, Self::Ahead];
-}
+use crate::{Answer, Context, Fault, Ticks, Timer, work};
 
 /// The time of the other work before a cold read, in nanoseconds.
 const WORK_BEFORE_COLD_READ_NS: f64 = 1e6;

@@ -11,9 +11,9 @@ use crate::os::{CommonClock, UntrimmedClock, attempt};
 use crate::{Available, Described, Ticks, Timer, Unavailable};
 
 /// A counter, given by the type of the instruction that reads it.
-pub struct Counter<I>(PhantomData<I>);
+pub struct InstructionCounter<I>(PhantomData<I>);
 
-impl<I: Instruction> Timer for Counter<I>
+impl<I: Instruction> Timer for InstructionCounter<I>
 where
     Self: Described,
 {
@@ -47,8 +47,8 @@ where
 
 /// The ids of the counter: read by the bare instruction, and behind a fence.
 pub const COUNTERS: [&str; 2] = [
-    Counter::<arch::BareInstruction>::INFO.id,
-    Counter::<arch::FencedInstruction>::INFO.id,
+    InstructionCounter::<arch::BareInstruction>::INFO.id,
+    InstructionCounter::<arch::FencedInstruction>::INFO.id,
 ];
 
 /// The ids of the kernel's clocks that it is compared with: one that time synchronisation does not
@@ -59,7 +59,7 @@ pub const COUNTER_CLOCKS: [&str; 2] = [UntrimmedClock::INFO.id, CommonClock::INF
 /// x86), else the firmware (on Arm), and what declares it. `None` if it is not declared.
 pub fn declared_counter_rate() -> Option<(f64, &'static str)> {
     let by_firmware = || {
-        Counter::<arch::BareInstruction>::open().ok()?;
+        InstructionCounter::<arch::BareInstruction>::open().ok()?;
         Some((arch::BareInstruction::declared_hz()?, "the firmware"))
     };
     arch::declared_rate()

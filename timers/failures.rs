@@ -6,8 +6,7 @@
 use std::fmt;
 use std::sync::{Mutex, PoisonError};
 
-use crate::subject::{Answer, Fault};
-use crate::{Available, Described, Timer, Unavailable};
+use crate::{Answer, Available, Described, Fault, Timer, Unavailable};
 
 /// The id of each timer of which a read has failed, with the reason of the first failure.
 static FAILURES: Mutex<Vec<(&str, Unavailable)>> = Mutex::new(Vec::new());

@@ -16,8 +16,11 @@ use crate::context::Pieces;
 use crate::deadline::{open_with_unit, pause, spin};
 use crate::failures::unless_failed;
 use crate::os::{CommonClock, UndistortedClock};
-use crate::subject::{Activity, Advance, Answer, Fault, Subject};
-use crate::{Context, Described, Info, Ticks, Timer, arch, context, work};
+use crate::subject::unsupported;
+use crate::{
+    Activity, Answer, BackwardSteps, Described, Fault, Info, Subject, Ticks, Timer, TimerQuestion,
+    Values, arch, context, work,
+};
 use handoffs::{Side, distant_cpus, handoffs_on_pair, handoffs_on_pairs, read_at_handoffs};
 use reference::{OpenReference, with_reference};
 
@@ -136,28 +139,68 @@ fn measure_ns_per_tick(now: &dyn Fn() -> Ticks) -> Option<f64> {
 }
 
 impl Subject for Native<'_> {
-    fn intervals(&mut self, work: &[u64], repeat: u32) -> Answer<Vec<Vec<i64>>> {
-        let row = |&amount: &u64| {
-            let mut deltas = vec![0; repeat as usize];
-            self.loops.intervals(amount, &mut deltas);
-            deltas
+    fn answer(&mut self, question: TimerQuestion) -> Answer<Values> {
+        let reference = question.reference().to_owned();
+        let open = || OpenReference::open(&reference);
+        let values = match question {
+            TimerQuestion::Intervals { repeat, work, .. } => {
+                let mut deltas = vec![0; work.len() * repeat as usize];
+                let rows = deltas.chunks_mut(repeat.max(1) as usize);
+                work.iter()
+                    .zip(rows)
+                    .for_each(|(&amount, row)| self.loops.intervals(amount, row));
+                deltas
+            }
+            TimerQuestion::Batches { calls, repeat, .. } => {
+                let mut deltas = vec![0; repeat as usize];
+                self.loops.batches(&open()?, calls, &mut deltas);
+                deltas
+            }
+            TimerQuestion::Readings { count, .. } => self.read(count),
+            TimerQuestion::Order { count, .. } => {
+                let found = BackwardSteps::from_readings(&self.read(count));
+                let [first, last] = found.ends.ok_or_else(|| {
+                    Fault::Refused("the order of no readings is undefined".into())
+                })?;
+                vec![found.backward as i64, found.largest as i64, first, last]
+            }
+            TimerQuestion::Handoffs { cpus, count, .. } => self.hand_over(&cpus, count)?,
+            TimerQuestion::Comparisons { work, count, .. } => {
+                let rows = self.loops.comparisons(&open()?, work, count);
+                signed_rows(rows).concat()
+            }
+            TimerQuestion::Advance { during, ms, .. } => {
+                let (opened, span) = (open()?, Duration::from_millis(ms.into()));
+                measure_advance(&|| [self.loops.now(), opened.now()], span, during)?.into()
+            }
+            TimerQuestion::Adds {
+                contexts,
+                turns,
+                repeat,
+                ..
+            } => {
+                let opened = open()?;
+                let now = || opened.now();
+                let pairs =
+                    |context| context::time_pairs(&*self.loops, &now, context, [turns, repeat]);
+                let rows = contexts
+                    .into_iter()
+                    .map(pairs)
+                    .collect::<Answer<Vec<_>>>()?;
+                rows.concat().concat()
+            }
+            _ => return unsupported(),
         };
-        unless_failed(&[self.info.id], work.iter().map(row).collect())
+        unless_failed(&[self.info.id, &reference], values.into())
+    }
+}
+
+impl Native<'_> {
+    fn read(&self, count: u32) -> Vec<i64> {
+        self.loops.readings(count).into_iter().map(signed).collect()
     }
 
-    fn batches(&mut self, reference: &str, calls: u64, repeat: u32) -> Answer<Vec<i64>> {
-        let mut deltas = vec![0; repeat as usize];
-        self.loops
-            .batches(&OpenReference::open(reference)?, calls, &mut deltas);
-        unless_failed(&[self.info.id, reference], deltas)
-    }
-
-    fn readings(&mut self, count: u32) -> Answer<Vec<i64>> {
-        let readings = unless_failed(&[self.info.id], self.loops.readings(count))?;
-        Ok(readings.into_iter().map(signed).collect())
-    }
-
-    fn handoffs(&mut self, cpus: &[[u32; 2]], count: u32) -> Answer<Vec<Vec<[i64; 2]>>> {
+    fn hand_over(&self, cpus: &[[u32; 2]], count: u32) -> Answer<Vec<i64>> {
         let run = |side: Side<'_>| self.loops.run_side(side);
         let rows = if cpus.is_empty() {
             let cpus = distant_cpus().map_or([None; 2], |cpus| cpus.map(Some));
@@ -165,39 +208,7 @@ impl Subject for Native<'_> {
         } else {
             handoffs_on_pairs(&self.info, cpus, &run, count)?
         };
-        unless_failed(&[self.info.id], rows)
-    }
-
-    fn comparisons(&mut self, reference: &str, work: u64, count: u32) -> Answer<Vec<[i64; 3]>> {
-        let opened = OpenReference::open(reference)?;
-        let readings = self.loops.comparisons(&opened, work, count);
-        unless_failed(&[self.info.id, reference], signed_rows(readings))
-    }
-
-    fn advance(&mut self, reference: &str, during: Activity, milliseconds: u32) -> Answer<Advance> {
-        let (span, opened) = (
-            Duration::from_millis(milliseconds.into()),
-            OpenReference::open(reference)?,
-        );
-        let now = || self.loops.now();
-        let advance = measure_advance(&now, &|| opened.now(), span, during)?;
-        unless_failed(&[self.info.id, reference], advance)
-    }
-
-    fn adds(
-        &mut self,
-        reference: &str,
-        contexts: &[Context],
-        turns: u32,
-        repeat: u32,
-    ) -> Answer<Vec<Vec<[i64; 2]>>> {
-        let opened = OpenReference::open(reference)?;
-        let pairs = |&context: &Context| {
-            let now = || opened.now();
-            context::time_pairs(&*self.loops, &now, context, [turns, repeat])
-        };
-        let rows = contexts.iter().map(pairs).collect::<Answer<_>>()?;
-        unless_failed(&[self.info.id, reference], rows)
+        Ok(rows.concat().concat())
     }
 }
 
@@ -205,20 +216,15 @@ impl Subject for Native<'_> {
 /// first, so that both windows have the same length. Both are read once before, because a first
 /// read can take longer: by a page fault, or because an emulator translates the code.
 fn measure_advance(
-    timer: &dyn Fn() -> Ticks,
-    reference: &dyn Fn() -> Ticks,
+    both: &dyn Fn() -> [Ticks; 2],
     span: Duration,
     during: Activity,
-) -> Answer<Advance> {
-    let both = || [timer(), reference()];
+) -> Answer<[i64; 2]> {
     both();
     let first = both();
     pass(span, during)?;
     let last = both();
-    Ok(Advance {
-        timer: last[0].since(first[0]),
-        reference: last[1].since(first[1]),
-    })
+    Ok([0, 1].map(|of| last[of].since(first[of])))
 }
 
 /// See [`Loops::intervals`].

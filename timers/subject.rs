@@ -1,101 +1,38 @@
-//! The questions that a timer answers, wherever it runs: in this process, in a simulation or in an
+//! A timer that answers questions, wherever it runs: in this process, in a simulation or in an
 //! agent.
 
-use crate::Context;
-use crate::waits::{Wait, WaitList, Wakeups};
+use crate::waits::{Start, Wait, WaitList, Wakeups};
+use crate::{Activity, Answer, BackwardSteps, Context, Fault, Movement, TimerQuestion};
 
-/// The answer to one question.
-pub type Answer<T> = Result<T, Fault>;
-
-/// The reason why a question was not answered.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Fault {
-    /// The subject cannot answer this request, but can still answer others.
-    Refused(String),
-    /// The subject cannot be used any more: it crashed, hangs, or sends malformed replies.
-    Lost(String),
-    /// The user asked to stop.
-    Interrupted,
+/// The answer to a question: integers, which the question defines.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Values {
+    /// The integers.
+    pub list: Vec<i64>,
+    /// When a periodic timer was armed.
+    pub start: Start,
+    /// The CPU time of all wake-ups of a periodic timer, in nanoseconds.
+    pub cpu_ns: Option<i64>,
+    /// How often signals ended the waits of a periodic timer early.
+    pub signals: Option<u32>,
 }
 
-texts! { Fault {
-    Self::Refused(why) | Self::Lost(why) => "{why}",
-    Self::Interrupted => "interrupted",
-} }
+impl Values {
+    /// The value for a timer that refuses while other timers answer.
+    pub const REFUSED: i64 = i64::MIN;
 
-/// The activity of the calling thread during [`Subject::advance`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[cfg_attr(
-    feature = "serde",
-    derive(serde::Serialize, serde::Deserialize),
-    serde(rename_all = "kebab-case")
-)]
-pub enum Activity {
-    /// The thread computes.
-    Spin,
-    /// The thread sleeps.
-    Sleep,
-    /// The thread sleeps while another thread of the same process computes.
-    OtherSpin,
-}
-
-/// The distances that a timer and the reference moved during the same time, each in its own ticks.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Advance {
-    /// Ticks of the timer.
-    pub timer: i64,
-    /// Ticks of the reference.
-    pub reference: i64,
-}
-
-/// The backward steps in successive readings of one thread.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct BackwardSteps {
-    /// The number of readings.
-    pub readings: u64,
-    /// The number of readings that were less than the previous reading.
-    pub backward: u64,
-    /// The largest backward step in ticks; 0 if there is none.
-    pub largest: u64,
-    /// The first and the last reading in ticks; `None` without readings.
-    pub ends: Option<[i64; 2]>,
-}
-
-impl BackwardSteps {
-    /// Counts the backward steps of these readings.
-    pub fn from_readings(readings: &[i64]) -> Self {
-        let backward_step = |pair: &[i64]| pair[1].wrapping_sub(pair[0]).min(0).unsigned_abs();
-        let steps = readings
-            .windows(2)
-            .map(backward_step)
-            .filter(|&step| step > 0);
-        let (backward, largest) =
-            steps.fold((0, 0), |(count, most), step| (count + 1, step.max(most)));
-        let ends = readings
-            .first()
-            .zip(readings.last())
-            .map(|(&first, &last)| [first, last]);
-        Self {
-            readings: readings.len() as u64,
-            backward,
-            largest,
-            ends,
-        }
-    }
-
-    /// Combines these readings with later ones into one series. The step from the last of these
-    /// readings to the first of the later ones counts too.
+    /// Groups the integers into tuples of `N`. The number of integers is a multiple of `N`.
     #[must_use]
-    pub fn followed_by(self, later: Self) -> Self {
-        let (Some([first, last]), Some([next, end])) = (self.ends, later.ends) else {
-            return if self.ends.is_none() { later } else { self };
-        };
-        let between = Self::from_readings(&[last, next]);
+    pub fn tuples<const N: usize>(&self) -> &[[i64; N]] {
+        self.list.as_chunks().0
+    }
+}
+
+impl From<Vec<i64>> for Values {
+    fn from(list: Vec<i64>) -> Self {
         Self {
-            readings: self.readings + later.readings,
-            backward: self.backward + between.backward + later.backward,
-            largest: self.largest.max(between.largest).max(later.largest),
-            ends: Some([first, end]),
+            list,
+            ..Self::default()
         }
     }
 }
@@ -103,16 +40,35 @@ impl BackwardSteps {
 /// A timer as a black box that answers questions, in ticks. It refuses those that it cannot answer:
 /// a clock cannot wait, and a sleep primitive cannot be read.
 ///
-/// Implemented by the clocks ([`Native`](crate::Native)) and wait methods of this process, by the
-/// simulated timers of `dev/simulated` and by the client of the agent protocol.
+/// Implemented by the clocks ([`Native`](crate::Native)) and wait methods of this process and by the
+/// client of the agent protocol, which [answer](Self::answer), and by the simulated timers of
+/// `dev/simulated`, which implement the questions one by one.
 pub trait Subject {
+    /// The id by which questions name the timer, if it needs one.
+    fn id(&self) -> String {
+        String::new()
+    }
+
+    /// Answers a question to this timer alone.
+    ///
+    /// # Errors
+    /// See [`Fault`].
+    fn answer(&mut self, _question: TimerQuestion) -> Answer<Values> {
+        unsupported()
+    }
+
     /// For each amount in `work`, `repeat` times: reads the timer, does that many units of work,
     /// reads the timer again. Returns second − first, one row per amount.
     ///
     /// # Errors
     /// See [`Fault`].
-    fn intervals(&mut self, _work: &[u64], _repeat: u32) -> Answer<Vec<Vec<i64>>> {
-        unsupported()
+    fn intervals(&mut self, work: &[u64], repeat: u32) -> Answer<Vec<Vec<i64>>> {
+        let question = TimerQuestion::Intervals {
+            timer: self.id(),
+            repeat,
+            work: work.into(),
+        };
+        Ok(split_rows(&self.answer(question)?.list, work.len()))
     }
 
     /// `repeat` times: reads `reference`, reads the timer `calls` times, reads `reference` again.
@@ -124,26 +80,50 @@ pub trait Subject {
     /// the loop remain.
     ///
     /// # Errors
-    /// Refused if the host does not know the reference.
-    fn batches(&mut self, _reference: &str, _calls: u64, _repeat: u32) -> Answer<Vec<i64>> {
-        unsupported()
+    /// Refused if the agent does not know the reference.
+    fn batches(&mut self, reference: &str, calls: u64, repeat: u32) -> Answer<Vec<i64>> {
+        let question = TimerQuestion::Batches {
+            timer: self.id(),
+            reference: reference.into(),
+            calls,
+            repeat,
+            watched: false,
+        };
+        Ok(self.answer(question)?.list)
     }
 
     /// Returns `count` successive readings.
     ///
     /// # Errors
     /// See [`Fault`].
-    fn readings(&mut self, _count: u32) -> Answer<Vec<i64>> {
-        unsupported()
+    fn readings(&mut self, count: u32) -> Answer<Vec<i64>> {
+        let question = TimerQuestion::Readings {
+            timer: self.id(),
+            count,
+            watched: false,
+        };
+        Ok(self.answer(question)?.list)
     }
 
-    /// Counts the backward steps in `count` successive readings.
+    /// Counts the backward steps in `count` successive readings, which are asked for if the timer
+    /// refuses to count.
     ///
     /// # Errors
     /// As for [`readings`](Self::readings).
     fn order(&mut self, count: u32) -> Answer<BackwardSteps> {
-        self.readings(count)
-            .map(|readings| BackwardSteps::from_readings(&readings))
+        let timer = self.id();
+        let values = match self.answer(TimerQuestion::Order { timer, count }) {
+            Err(Fault::Refused(_)) => {
+                return Ok(BackwardSteps::from_readings(&self.readings(count)?));
+            }
+            values => values?.list,
+        };
+        Ok(BackwardSteps {
+            readings: count.into(),
+            backward: values[0].unsigned_abs(),
+            largest: values[1].unsigned_abs(),
+            ends: Some([values[2], values[3]]),
+        })
     }
 
     /// For several pairs of CPUs at the same time, `count` times: a thread on the first CPU reads the
@@ -153,32 +133,49 @@ pub trait Subject {
     /// threads; `b < a` is a backward step between threads.
     ///
     /// # Errors
-    /// Refused by hosts without threads, or that cannot choose CPUs.
-    fn handoffs(&mut self, _cpus: &[[u32; 2]], _count: u32) -> Answer<Vec<Vec<[i64; 2]>>> {
-        unsupported()
+    /// Refused by agents without threads, or that cannot choose CPUs.
+    fn handoffs(&mut self, cpus: &[[u32; 2]], count: u32) -> Answer<Vec<Vec<[i64; 2]>>> {
+        let question = TimerQuestion::Handoffs {
+            timer: self.id(),
+            cpus: cpus.into(),
+            count,
+        };
+        let values = self.answer(question)?;
+        Ok(split_rows(values.tuples(), cpus.len().max(1)))
     }
 
     /// `count` times: reads `reference`, reads the timer, reads `reference`, does `work` units of
     /// work. Returns the three readings of each round.
     ///
     /// # Errors
-    /// Refused by hosts that do not support the question or do not know the reference.
-    fn comparisons(&mut self, _reference: &str, _work: u64, _count: u32) -> Answer<Vec<[i64; 3]>> {
-        unsupported()
+    /// Refused by agents that do not support the question or do not know the reference.
+    fn comparisons(&mut self, reference: &str, work: u64, count: u32) -> Answer<Vec<[i64; 3]>> {
+        let question = TimerQuestion::Comparisons {
+            timers: vec![self.id()],
+            reference: reference.into(),
+            work,
+            count,
+            repeat: 1,
+        };
+        Ok(self.answer(question)?.tuples().into())
     }
 
     /// Measures how far the timer and `reference` move in the given number of milliseconds, while
     /// the calling thread does what `during` says.
     ///
     /// # Errors
-    /// Refused by hosts that do not support the question or do not know the reference.
-    fn advance(
-        &mut self,
-        _reference: &str,
-        _during: Activity,
-        _milliseconds: u32,
-    ) -> Answer<Advance> {
-        unsupported()
+    /// Refused by agents that do not support the question or do not know the reference.
+    fn advance(&mut self, reference: &str, during: Activity, ms: u32) -> Answer<Movement> {
+        let question = TimerQuestion::Advance {
+            timers: vec![self.id()],
+            reference: reference.into(),
+            during,
+            ms,
+        };
+        match *self.answer(question)?.tuples() {
+            [[timer, reference]] if timer != Values::REFUSED => Ok(Movement { timer, reference }),
+            _ => Err(Fault::Refused(format!("`{}` refuses", self.id()))),
+        }
     }
 
     /// Measures the time that a read adds to the code around it. Returns a row per context with
@@ -186,63 +183,79 @@ pub trait Subject {
     /// and with a read in the middle of each piece. [`Context::Cold`] always measures one piece.
     ///
     /// # Errors
-    /// Refused by hosts that do not support the question or do not know the reference.
+    /// Refused by agents that do not support the question or do not know the reference.
     fn adds(
         &mut self,
-        _reference: &str,
-        _contexts: &[Context],
-        _turns: u32,
-        _repeat: u32,
+        reference: &str,
+        contexts: &[Context],
+        turns: u32,
+        repeat: u32,
     ) -> Answer<Vec<Vec<[i64; 2]>>> {
-        unsupported()
+        let question = TimerQuestion::Adds {
+            timer: self.id(),
+            reference: reference.into(),
+            contexts: contexts.into(),
+            turns,
+            repeat,
+        };
+        let values = self.answer(question)?;
+        Ok(split_rows(values.tuples(), contexts.len()))
     }
 
     /// Measures waits, in the order of the list.
     ///
     /// # Errors
     /// When the method is periodic only, or the reference clock is unknown.
-    fn waits(&mut self, _reference: &str, _list: WaitList) -> Answer<Vec<Wait>> {
-        unsupported()
+    fn waits(&mut self, reference: &str, list: WaitList) -> Answer<Vec<Wait>> {
+        let question = TimerQuestion::Waits {
+            timer: self.id(),
+            reference: reference.into(),
+            pause_ns: list.pause_ns,
+            repeat: 1,
+            request_ns: list.lengths_ns.into(),
+        };
+        let wait = |&[index, before, after, cpu, signals]: &[i64; 5]| Wait {
+            request_ns: list.lengths_ns[index as usize],
+            before,
+            after,
+            cpu_ns: (cpu != -1).then_some(cpu),
+            signals: signals.try_into().unwrap_or(0),
+        };
+        Ok(self.answer(question)?.tuples().iter().map(wait).collect())
     }
 
     /// Runs the timer with the given period for `count` wake-ups.
     ///
     /// # Errors
     /// When the method is not periodic, or the reference clock is unknown.
-    fn periods(&mut self, _reference: &str, _period_ns: u64, _count: u32) -> Answer<Wakeups> {
-        unsupported()
+    fn periods(&mut self, reference: &str, period_ns: u64, count: u32) -> Answer<Wakeups> {
+        let values = self.answer(TimerQuestion::Periods {
+            timer: self.id(),
+            reference: reference.into(),
+            period_ns,
+            count,
+        })?;
+        let expiration = |&[at, count]: &[i64; 2]| (at, count.unsigned_abs());
+        Ok(Wakeups {
+            list: values.tuples().iter().map(expiration).collect(),
+            start: values.start,
+            cpu_ns: values.cpu_ns,
+            signals: values.signals.unwrap_or(0),
+        })
     }
 }
 
 /// Refuses a question that a host does not support.
-fn unsupported<T>() -> Answer<T> {
+pub(crate) fn unsupported<T>() -> Answer<T> {
     Err(Fault::Refused(
         "this host does not support the question".into(),
     ))
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn combines_backward_steps_of_parts() {
-        let readings = [3, 5, 5, 4, 9, 2, 2, 8, i64::MIN, i64::MAX];
-        for at in 0..=readings.len() {
-            let (first, second) = readings.split_at(at);
-            let parts = BackwardSteps::from_readings(first)
-                .followed_by(BackwardSteps::from_readings(second));
-            assert_eq!(
-                parts,
-                BackwardSteps::from_readings(&readings),
-                "parted at {at}"
-            );
-        }
-        let whole = BackwardSteps::from_readings(&readings[..8]);
-        assert_eq!(
-            (whole.readings, whole.backward, whole.largest, whole.ends),
-            (8, 2, 7, Some([3, 8]))
-        );
-        assert_eq!(BackwardSteps::from_readings(&[]), BackwardSteps::default());
-    }
+/// Splits the values into `count` rows of the same length, which may be 0.
+fn split_rows<T: Clone>(values: &[T], count: usize) -> Vec<Vec<T>> {
+    let length = values.len().checked_div(count).unwrap_or(0);
+    (0..count)
+        .map(|row| values[row * length..(row + 1) * length].into())
+        .collect()
 }

@@ -1,9 +1,8 @@
 //! Defines the bench, on which the timers of a process are measured, and how disturbed measurements
 //! are detected.
 
-use timers::{Answer, Subject};
+use timers::{Answer, StepQuestion, Subject};
 
-use super::steps::StepQuestion;
 use estimators::model::Hertz;
 use estimators::trace::{Differences, Observations, Place, Reference};
 

@@ -251,9 +251,9 @@ impl Questions<'_> {
 #[cfg(test)]
 mod tests {
     use super::super::bench::{Prober, Unwatched};
-    use super::super::steps::StepQuestion;
     use super::*;
     use estimators::trace::Differences;
+    use timers::StepQuestion;
 
     /// A timer whose calls take ten ticks each, and the prober of a process with it.
     struct Tens;

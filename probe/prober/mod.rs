@@ -23,7 +23,8 @@ pub use calibrate::{REFERENCE_WATCH_MS, calibrate};
 pub use calls::{CallsPlan, is_coarse, time_calls, time_calls_briefly};
 use slow_steps::read_once;
 pub use slow_steps::watch_steps;
-pub use steps::{StepQuestion, equal_intervals, find_step, measure_rate, random_intervals};
+pub use steps::{equal_intervals, find_step, measure_rate, random_intervals};
+pub use timers::StepQuestion;
 
 /// The result of a search for the step of a timer in one process.
 #[derive(Clone, Copy, Debug)]

@@ -2,7 +2,7 @@
 //! until the timer moves in nearly all of them, then intervals with random amounts of work.
 
 use rand::{Rng, RngExt};
-use timers::{Activity, Answer, Fault, Subject};
+use timers::{Activity, Answer, Fault, StepQuestion, Subject};
 
 use estimators::rate;
 use estimators::resolution::common_divisor;
@@ -17,33 +17,6 @@ const STAGE_INTERVALS: usize = 24;
 const UNITS: f64 = 40.0;
 /// The number of intervals with such work. *Judgement*: three processes then tell 1.7 units from one.
 const MIN_UNIT_INTERVALS: f64 = 400.0;
-
-/// Parameters of a search for the step of a timer.
-#[derive(Clone, Copy, Debug, PartialEq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-pub struct StepQuestion {
-    /// Nanoseconds per unit of work.
-    pub ns_per_work: f64,
-    /// Nanoseconds per tick of the timer, if known.
-    pub ns_per_tick: Option<f64>,
-    /// The approximate cost of a read, in nanoseconds.
-    pub cost_ns: f64,
-    /// Total time of the intervals, in nanoseconds.
-    pub interval_ns: f64,
-    /// The longest work that is tried, in nanoseconds.
-    pub growth_ns: f64,
-    /// The seed of the random amounts of work.
-    pub seed: u64,
-}
-
-impl StepQuestion {
-    /// An upper bound of the units of work between two reads.
-    #[must_use]
-    pub fn max_work(&self) -> f64 {
-        let longest_ns = self.growth_ns.max(self.cost_ns);
-        8.0 * longest_ns.max(100.0 + 2.0 * self.ns_per_work) / self.ns_per_work.max(0.0)
-    }
-}
 
 /// Returns the nanoseconds per tick of `timer`. Compares how far the timer and a reference, whose
 /// tick takes `reference_ns` nanoseconds, advance in the given time. `None` if the timer does not

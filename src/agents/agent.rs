@@ -1,4 +1,4 @@
-//! Describes a host of timers, which is a program that can read them; starts its processes and
+//! Describes an agent, which is a program that can read them; starts its processes and
 //! builds the bench for a measurement in a process.
 
 use std::time::Duration;

@@ -6,7 +6,6 @@
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
-use std::io;
 use std::rc::Rc;
 use std::sync::mpsc::RecvTimeoutError;
 use std::time::Duration;
@@ -14,19 +13,21 @@ use std::time::Duration;
 use timers::{Answer, Deadline, Fault};
 
 use super::children::{self, Placement};
-use super::declarations::Declarations;
 use super::events::{self, RuntimeLog};
 use super::lines::{InputLine, printable};
 use super::process::{AgentCommand, AgentProcess, exit_description};
-use super::protocol::examples::{EXAMPLES, question};
-use super::protocol::{AgentQuestion, Hello, Op, Reply, ThreadState, VERSION};
+use super::protocol::questions::{excessive_value, expected_form, max_answer_bytes, objection};
+use super::protocol::{Hello, Op, Reply, ThreadState, TimerQuestion, VERSION};
 use reporting::limits::MAX_TIMERS;
 use reporting::text::clean_strings;
 
 /// Number of runs of each loop of a built-in agent before the first measurement.
-const WARM_UP_RUNS: u32 = 10;
+const WARM_UP_RUNS: u64 = 10;
 /// The questions whose loops are warmed up for a clock.
-const WARMED_UP_OPS: [Op; 4] = [Op::Differences, Op::Batches, Op::Readings, Op::Comparisons];
+const WARMED_UP_OPS: [Op; 4] = [Op::Intervals, Op::Batches, Op::Readings, Op::Comparisons];
+/// Maximum number of repetitions of a disturbed window. The last repetition is kept even if it was
+/// disturbed.
+const MAX_REPETITIONS: u32 = 6;
 /// Interval between two checks of an agent that is silent.
 const CHECK_INTERVAL: Duration = Duration::from_millis(250);
 /// Time by which a process may end later than its output.
@@ -50,8 +51,6 @@ pub struct Connection {
     /// The fault that ended the agent, if any; the answer to every later question.
     fault: Option<Fault>,
     log: Option<RuntimeLog>,
-    /// The disturbances during the last question.
-    events: Vec<String>,
     windows: Windows,
     /// Whether the agent is requested to report the state of its thread before and after a question.
     reports_thread_states: bool,
@@ -98,12 +97,11 @@ impl Connection {
             time_left: timeout,
             fault: None,
             log: None,
-            events: Vec::new(),
             windows: Windows::default(),
             reports_thread_states: false,
             thread_states: None,
         };
-        connection.hello = connection.introduction(command.declarations.as_deref())?;
+        connection.hello = connection.introduction(command)?;
         if let Some(path) = &command.log {
             let log = connection
                 .log
@@ -121,30 +119,10 @@ impl Connection {
     }
 
     /// Asks for the introduction, completes it with the declarations, and checks it.
-    fn introduction(&mut self, declarations: Option<&Declarations>) -> Answer<Hello> {
-        let question = AgentQuestion::Hello { protocol: VERSION };
+    fn introduction(&mut self, command: &AgentCommand) -> Answer<Hello> {
+        let question = TimerQuestion::Hello { protocol: VERSION };
         let line = self.exchange(&question)?;
-        let quotes = line.iter().filter(|&&byte| byte == b'"').count();
-        let text = str::from_utf8(&line).map_err(io::Error::other);
-        let why = match text.and_then(clean_strings) {
-            Ok(_) if quotes > MAX_QUOTES => {
-                format!("it lists more than {MAX_TIMERS} timers")
-            }
-            Ok(text) => match serde_json::from_str::<Hello>(&text) {
-                Ok(mut hello) => {
-                    if let Some(declarations) = declarations {
-                        declarations.complete(&mut hello);
-                    }
-                    match hello.objection() {
-                        None => return Ok(hello.with_devices()),
-                        Some(why) => why,
-                    }
-                }
-                Err(error) => error.to_string(),
-            },
-            Err(error) => error.to_string(),
-        };
-        Err(self.malformed(&question, &why, &line))
+        introduced(&line, command).map_err(|why| self.malformed(&question, &why.to_string(), &line))
     }
 
     /// Runs the loops of the timers with small amounts, so that the runtime compiles them and fills
@@ -154,19 +132,14 @@ impl Connection {
         let reference = reference.map_or_else(String::new, |timer| timer.id.clone());
         for timer in ids.iter().copied().chain([timers::FLOOR_ID]) {
             let is_waiter = self.hello.waiters.iter().any(|waiter| waiter.id == timer);
-            for amount in 0..if is_waiter { 1 } else { WARM_UP_RUNS } {
-                let warmed_up = EXAMPLES.iter().filter(|(op, _)| {
-                    if is_waiter {
-                        *op == Op::Waits
-                    } else {
-                        WARMED_UP_OPS.contains(op)
-                    }
-                });
-                for (_, example) in warmed_up {
-                    let Ok(question) = question(example, timer, &reference, amount) else {
-                        continue;
-                    };
-                    match self.ask(&question) {
+            let (ops, runs): (&[Op], _) = if is_waiter {
+                (&[Op::Waits], 1)
+            } else {
+                (&WARMED_UP_OPS, WARM_UP_RUNS)
+            };
+            for amount in 0..runs {
+                for op in ops {
+                    match self.ask(&op.example(timer, &reference, amount)) {
                         Ok(_) | Err(Fault::Refused(_)) => {}
                         Err(fault) => return Err(fault),
                     }
@@ -187,25 +160,31 @@ impl Connection {
         &self.hello
     }
 
-    /// The process id.
+    /// The id of the process that reads the clocks. A browser does not say which of its processes
+    /// does that for a page: no process has the id that is then returned.
     #[must_use]
     pub fn process(&self) -> u32 {
-        self.process.id()
+        const NONE: u32 = u32::MAX;
+        if self.process.is_browser() {
+            NONE
+        } else {
+            self.process.id()
+        }
     }
 
-    /// Requests that the host report the state of its thread before and after each later question.
-    /// Returns whether the host can do so.
+    /// Requests that the agent report the state of its thread before and after each later question.
+    /// Returns whether the agent can do so.
     pub fn request_thread_states(&mut self) -> bool {
         self.reports_thread_states = self.hello.offers(Op::Calls);
         self.reports_thread_states
     }
 
-    /// Whether the host reports the state of its thread before and after a question.
+    /// Whether the agent reports the state of its thread before and after a question.
     pub(super) fn reports_thread_states(&self) -> bool {
         self.reports_thread_states
     }
 
-    /// Takes the state of the host's thread before and after the last question.
+    /// Takes the state of the agent's thread before and after the last question.
     pub fn take_thread_states(&mut self) -> Option<[ThreadState; 2]> {
         self.thread_states.take()
     }
@@ -226,23 +205,30 @@ impl Connection {
             .or_default() += answered;
     }
 
-    /// Counts the window of the last question and returns whether it was disturbed. A disturbed
-    /// window counts as voided if its event voids all earlier measurements, otherwise as dropped if
-    /// `drop` is set, otherwise as disturbed.
-    pub(super) fn count_window(&mut self, drop: bool) -> bool {
-        let events = std::mem::take(&mut self.events);
-        self.windows.answered += 1;
-        let Some(first) = events.first() else {
-            return false;
-        };
-        if events.iter().any(|event| events::voids_all(event)) {
-            self.windows.voided += 1;
-        } else if drop {
+    /// Repeats a question until the runtime does not disturb its answer, and counts the windows. If a
+    /// disturbance makes earlier measurements void, the caller has to discard them.
+    ///
+    /// # Errors
+    /// As for [`ask`](Self::ask).
+    pub fn ask_undisturbed(&mut self, question: &TimerQuestion) -> Answer<Reply> {
+        let mut repetitions = 0;
+        loop {
+            let reply = self.ask(question)?;
+            self.windows.answered += 1;
+            let Some(first) = reply.disturbed.first() else {
+                return Ok(reply);
+            };
+            if reply.disturbed.iter().any(|event| events::voids_all(event)) {
+                self.windows.voided += 1;
+                return Ok(reply);
+            }
+            if repetitions == MAX_REPETITIONS {
+                self.windows.disturbed += 1;
+                return Ok(reply);
+            }
             *self.windows.dropped.entry(first.clone()).or_default() += 1;
-        } else {
-            self.windows.disturbed += 1;
+            repetitions += 1;
         }
-        true
     }
 
     /// Sends a question other than the introduction and waits for the answer.
@@ -250,32 +236,25 @@ impl Connection {
     /// # Errors
     /// [`Fault::Refused`] when the agent refuses the question or does not offer it; [`Fault::Lost`]
     /// when the answer is invalid.
-    pub fn ask(&mut self, question: &AgentQuestion) -> Answer<Reply> {
+    pub fn ask(&mut self, question: &TimerQuestion) -> Answer<Reply> {
         if !self.hello.offers(question.op()) {
             let op = question.op().name();
             return Err(Fault::Refused(format!("this agent does not offer `{op}`")));
         }
         let line = self.exchange(question)?;
-        let reply: Reply = match serde_json::from_slice(&line) {
-            Ok(reply) => reply,
-            Err(error) => {
-                let why = question.excessive_value(&line);
-                let why = why.unwrap_or_else(|| error.to_string());
-                return Err(self.malformed(question, &why, &line));
-            }
-        };
+        let mut reply: Reply = serde_json::from_slice(&line).map_err(|error| {
+            let why = excessive_value(question, &line);
+            self.malformed(question, &why.unwrap_or_else(|| error.to_string()), &line)
+        })?;
         let cleaned = |text: &String| printable(text.as_bytes(), MAX_ERROR_CHARS);
-        self.events = reply.disturbed.iter().map(cleaned).collect();
-        self.events.extend(
-            self.log
-                .as_mut()
-                .map(RuntimeLog::read_events)
-                .unwrap_or_default(),
-        );
+        reply.disturbed = reply.disturbed.iter().map(cleaned).collect();
+        if let Some(log) = &mut self.log {
+            reply.disturbed.extend(log.read_events());
+        }
         if let Some(why) = &reply.error {
             return Err(Fault::Refused(cleaned(why)));
         }
-        if let Some(why) = question.objection(&reply) {
+        if let Some(why) = objection(question, &reply) {
             return Err(self.malformed(question, &why, &line));
         }
         self.thread_states = reply.around;
@@ -283,28 +262,25 @@ impl Connection {
     }
 
     /// Ends the agent because an answer is invalid, and returns the fault.
-    fn malformed(&mut self, question: &AgentQuestion, why: &str, line: &[u8]) -> Fault {
+    fn malformed(&mut self, question: &TimerQuestion, why: &str, line: &[u8]) -> Fault {
         let why = printable(why.as_bytes(), MAX_ERROR_CHARS);
         let (op, excerpt) = (question.op().name(), printable(line, MAX_EXCERPT_CHARS));
-        let expected = question.expected_form();
+        let expected = expected_form(question);
         self.lose(format!(
             "malformed reply to `{op}`: {why}; expected {expected}, got `{excerpt}`"
         ))
     }
 
     /// Sends a question and returns the line of the answer.
-    fn exchange(&mut self, question: &AgentQuestion) -> Answer<Vec<u8>> {
-        let line = serde_json::to_string(question)
+    fn exchange(&mut self, question: &TimerQuestion) -> Answer<Vec<u8>> {
+        let (op, max_bytes) = (question.op().name(), max_answer_bytes(question));
+        let mut line = serde_json::to_vec(question)
             .map_err(|error| Fault::Refused(format!("the request cannot be written: {error}")))?;
-        self.send(question.op().name(), line, question.max_answer_bytes())
-    }
-
-    /// Sends a line and returns the line of the answer. `op` names the question in messages.
-    fn send(&mut self, op: &str, line: String, max_bytes: u64) -> Answer<Vec<u8>> {
+        line.push(b'\n');
         if let Some(fault) = &self.fault {
             return Err(fault.clone());
         }
-        if let Some(output) = self.process.pending() {
+        if let Ok(output) = self.process.next(Duration::ZERO) {
             let excerpt = match output {
                 InputLine::Whole(line) => printable(&line, MAX_EXCERPT_CHARS),
                 _ => "…".into(),
@@ -313,7 +289,7 @@ impl Connection {
                 "wrote a line without a request, before `{op}`: `{excerpt}`"
             )));
         }
-        self.process.send((line + "\n").into_bytes(), max_bytes);
+        self.process.send(line, max_bytes);
         let deadline = Deadline::after(self.time_left);
         let received = self.receive(op, max_bytes, deadline);
         self.time_left = deadline.remaining().unwrap_or_default();
@@ -336,7 +312,7 @@ impl Connection {
             let output = match self.process.next(time_left.min(CHECK_INTERVAL)) {
                 // The output may still be open, because a process that the agent started holds it.
                 Err(RecvTimeoutError::Timeout) if self.process.has_exited() => {
-                    self.process.pending()
+                    self.process.next(Duration::ZERO).ok()
                 }
                 Err(RecvTimeoutError::Timeout) => continue,
                 Err(RecvTimeoutError::Disconnected) => None,
@@ -394,5 +370,23 @@ impl Connection {
         self.process.end();
         self.fault = Some(fault.clone());
         fault
+    }
+}
+
+/// Reads an introduction, completes it with the declarations, and checks it.
+fn introduced(line: &[u8], command: &AgentCommand) -> Result<Hello, Box<dyn std::error::Error>> {
+    if line.iter().filter(|&&byte| byte == b'"').count() > MAX_QUOTES {
+        return Err(format!("it lists more than {MAX_TIMERS} timers").into());
+    }
+    let mut hello: Hello = serde_json::from_str(&clean_strings(str::from_utf8(line)?)?)?;
+    if let Some(declarations) = &command.declarations {
+        declarations.complete(&mut hello);
+    }
+    if let Some(version) = &command.browser_version {
+        hello.runtime.version.clone_from(version);
+    }
+    match hello.objection() {
+        None => Ok(hello.with_devices()),
+        Some(why) => Err(why.into()),
     }
 }

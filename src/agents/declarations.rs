@@ -4,9 +4,10 @@
 use std::collections::BTreeMap;
 
 use serde::Deserialize;
+use serde_json::{Map, Value, from_value, to_value};
 
 use crate::agents::protocol::{AgentTimer, Hello, Missing, Op};
-use estimators::model::{Counted, Family, Properties, ReadsBy};
+use estimators::model::{Properties, ReadsBy};
 
 /// Marks the start of source lines that are repeated for each clock, up to [`END`].
 const EACH_CLOCK: &str = "each clock:";
@@ -95,11 +96,10 @@ impl Declarations {
                 code: declarations.nothing.clone(),
             });
         }
-        let on_linux = std::env::consts::OS == "linux";
         for clock in &mut declarations.clocks {
             clock.timer.reference = clock.timer.id == declarations.reference;
             if let Some(kind) = clock.is {
-                add_properties_of_kind(&mut clock.timer.properties, kind, on_linux);
+                clock.timer.properties = with_those_of_kind(&clock.timer.properties, kind)?;
             }
             add_defaults(&mut clock.code, &declarations.defaults);
         }
@@ -185,27 +185,21 @@ fn add_defaults(code: &mut Code, defaults: &Code) {
     }
 }
 
-/// Adds the properties that all clocks of a kind share, unless the clock declares them itself. Some
-/// are added on Linux only, because the kernel clock that is read is unknown elsewhere.
-fn add_properties_of_kind(properties: &mut Properties, kind: ClockKind, on_linux: bool) {
-    let (family, counts) = match kind {
-        ClockKind::Steady | ClockKind::Calendar => (Family::SystemClock, Counted::Wall),
-        ClockKind::Process => (Family::CpuTime, Counted::ProcessCpu),
-        ClockKind::Thread => (Family::CpuTime, Counted::ThreadCpu),
+/// Adds the properties that all clocks of a kind share to those that the clock declares itself. Some
+/// are known on Linux only, because the kernel clock that is read is unknown elsewhere.
+fn with_those_of_kind(own: &Properties, kind: ClockKind) -> serde_json::Result<Properties> {
+    let mut shared = match kind {
+        ClockKind::Steady => timers::Properties::MONOTONIC,
+        ClockKind::Calendar => timers::Properties::CALENDAR,
+        ClockKind::Process => timers::Properties::PROCESS,
+        ClockKind::Thread => timers::Properties::THREAD,
     };
-    let counts_wall_time = counts == Counted::Wall;
-    let if_linux = |value: bool| on_linux.then_some(value);
-    properties.family = properties.family.or(Some(family));
-    properties.counts = properties.counts.or(Some(counts));
-    properties.needs_fence = properties.needs_fence.or(Some(false));
-    properties.settable = properties
-        .settable
-        .or(Some(matches!(kind, ClockKind::Calendar)));
-    properties.slewed = properties.slewed.or(if_linux(counts_wall_time));
-    properties.runs_in_suspend = properties
-        .runs_in_suspend
-        .or(if_linux(matches!(kind, ClockKind::Calendar)));
-    properties.reads_by = properties
-        .reads_by
-        .or((!counts_wall_time && on_linux).then_some(ReadsBy::SystemCall));
+    // Between the vDSO and the caller is code of the runtime.
+    shared.reads_by = shared.reads_by.filter(|by| *by != ReadsBy::Vdso);
+    if std::env::consts::OS != "linux" {
+        (shared.slewed, shared.runs_in_suspend, shared.reads_by) = (None, None, None);
+    }
+    let mut all: Map<String, Value> = from_value(to_value(shared)?)?;
+    all.extend(from_value::<Map<_, _>>(to_value(own)?)?);
+    from_value(all.into())
 }

@@ -1,8 +1,21 @@
 //! Reads lines from an untrusted peer with a maximum length, and makes text safe for a terminal.
 
-use std::io::{self, BufRead};
+use std::io::{self, BufRead, BufReader, Read};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError, SyncSender};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
+use std::time::Duration;
 
 use reporting::text::clipped;
+
+/// Maximum length of the kept part of a line of error output, in characters.
+const MAX_ERROR_LINE_CHARS: usize = 300;
+/// Maximum time by which the error output of a process may end later than the process.
+const MAX_ERROR_OUTPUT_DELAY: Duration = Duration::from_millis(200);
+/// Bytes of the stack of a thread that copies bytes; small, because a campaign keeps about 100 such
+/// threads.
+const STACK_BYTES: usize = 128 << 10;
 
 /// The result of reading a line.
 #[derive(Debug, PartialEq, Eq)]
@@ -59,6 +72,132 @@ pub(super) fn read_within(
             return Ok(InputLine::TooLong(line));
         }
     }
+}
+
+/// Lines of a peer, which a thread reads.
+pub(super) struct Lines {
+    received: Receiver<InputLine>,
+    max_bytes: Arc<AtomicU64>,
+}
+
+impl Lines {
+    /// Reads lines of at most `max_bytes` to the end of the input, or to the first that is too long.
+    /// Bytes after the last terminator are discarded.
+    pub(super) fn of(input: impl Read + Send + 'static, max_bytes: u64) -> io::Result<Self> {
+        let (LineSender { lines, max_bytes }, received) = Self::channel(max_bytes);
+        in_thread(move || {
+            let mut input = BufReader::with_capacity(1 << 16, input);
+            while let Ok(line @ (InputLine::Whole(_) | InputLine::TooLong(_))) =
+                read_within(&mut input, &|| max_bytes.load(Ordering::SeqCst))
+            {
+                let is_last = matches!(line, InputLine::TooLong(_));
+                if lines.send(line).is_err() || is_last {
+                    return;
+                }
+            }
+        })?;
+        Ok(received)
+    }
+
+    /// Lines of at most `max_bytes` that another thread sends.
+    pub(super) fn channel(max_bytes: u64) -> (LineSender, Self) {
+        let (lines, received) = mpsc::sync_channel(1);
+        let max_bytes = Arc::new(AtomicU64::new(max_bytes));
+        let sender = LineSender {
+            lines,
+            max_bytes: Arc::clone(&max_bytes),
+        };
+        (
+            sender,
+            Self {
+                received,
+                max_bytes,
+            },
+        )
+    }
+
+    /// Changes the maximum length of lines, also of the one that is being read.
+    pub(super) fn limit(&self, max_bytes: u64) {
+        self.max_bytes.store(max_bytes, Ordering::SeqCst);
+    }
+
+    /// Waits for the next line, which is whole or too long.
+    ///
+    /// # Errors
+    /// `Timeout` when nothing arrived in time, `Disconnected` when the input has ended.
+    pub(super) fn next(&self, wait: Duration) -> Result<InputLine, RecvTimeoutError> {
+        self.received.recv_timeout(wait)
+    }
+}
+
+/// Sends lines of a peer.
+pub(super) struct LineSender {
+    lines: SyncSender<InputLine>,
+    max_bytes: Arc<AtomicU64>,
+}
+
+impl LineSender {
+    /// The maximum length of a line.
+    pub(super) fn max_bytes(&self) -> u64 {
+        self.max_bytes.load(Ordering::SeqCst)
+    }
+
+    /// Sends a line, which may be too long. Nothing happens if nobody waits for it.
+    pub(super) fn send(&self, line: Vec<u8>) {
+        let is_whole = line.len() as u64 <= self.max_bytes();
+        let kind = if is_whole {
+            InputLine::Whole
+        } else {
+            InputLine::TooLong
+        };
+        let _ = self.lines.send(kind(line));
+    }
+}
+
+/// The last line of the error output of a process, which a thread reads, so that the process never
+/// waits for a reader.
+pub(super) struct LastLine {
+    line: Arc<Mutex<String>>,
+    /// Disconnected when the output has ended.
+    end: Receiver<()>,
+}
+
+impl LastLine {
+    /// Reads the output to its end.
+    pub(super) fn of(errors: impl Read + Send + 'static) -> io::Result<Self> {
+        let (is_open, end) = mpsc::channel::<()>();
+        let line = Arc::new(Mutex::new(String::new()));
+        let last = Arc::downgrade(&line);
+        in_thread(move || {
+            let _is_open = is_open;
+            let mut errors = BufReader::new(errors);
+            while let Ok(
+                InputLine::Whole(line) | InputLine::TooLong(line) | InputLine::Unfinished(line),
+            ) = read(&mut errors, 4 * MAX_ERROR_LINE_CHARS as u64)
+            {
+                let Some(last) = last.upgrade() else { return };
+                let text = printable(&line, MAX_ERROR_LINE_CHARS);
+                if !text.is_empty() && !is_jvm_notice(&text) {
+                    *last.lock().unwrap_or_else(PoisonError::into_inner) = text;
+                }
+            }
+        })?;
+        Ok(Self { line, end })
+    }
+
+    /// Returns the last line of a process that has ended, if it is not blank.
+    pub(super) fn get(&self) -> Option<String> {
+        // Returns when the thread ends, because the thread sends nothing.
+        let _ = self.end.recv_timeout(MAX_ERROR_OUTPUT_DELAY);
+        let line = self.line.lock().unwrap_or_else(PoisonError::into_inner);
+        Some(line.clone()).filter(|line| !line.is_empty())
+    }
+}
+
+/// Starts a thread that reads or writes a pipe.
+pub(super) fn in_thread(work: impl FnOnce() + Send + 'static) -> io::Result<()> {
+    let builder = thread::Builder::new().stack_size(STACK_BYTES);
+    builder.spawn(work).map(drop)
 }
 
 /// Formats the bytes of a peer for a message: one line without control characters, at most

@@ -4,32 +4,27 @@
 //! the agent, and the caller does not wait for those threads.
 
 use std::ffi::OsString;
-use std::io::{BufRead, BufReader, Write};
+use std::io::{self, Write};
 use std::path::PathBuf;
 use std::process::{ChildStdin, ExitStatus, Stdio};
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender, SyncSender};
-use std::sync::{Arc, Mutex, PoisonError};
-use std::thread;
+use std::sync::Arc;
+use std::sync::mpsc::{self, RecvTimeoutError, Sender};
 use std::time::Duration;
 
 use timers::os::limits::{self, max_open_files};
 use timers::{Answer, Fault};
 
+use super::browser::{PAGE, Page};
 use super::children::{self, Placement, RunningProcess, StartError};
 use super::declarations::Declarations;
-use super::lines::{self, InputLine};
+use super::lines::{InputLine, LastLine, Lines, in_thread};
 use super::surroundings::Surroundings;
 use reporting::text::plain;
 
 /// Maximum length of a line before the first question, in bytes.
 const MAX_EARLY_LINE_BYTES: u64 = 64 << 10;
-/// Maximum length of the kept part of a line of standard error, in characters.
-const MAX_ERROR_LINE_CHARS: usize = 300;
 /// Maximum time in which an agent has to exit once its input is closed.
 const MAX_SHUTDOWN_TIME: Duration = Duration::from_millis(100);
-/// Maximum time by which the standard error of an agent may end later than its process.
-const MAX_ERROR_OUTPUT_DELAY: Duration = Duration::from_millis(200);
 
 /// The command that starts an agent.
 #[derive(Clone, Debug)]
@@ -47,6 +42,8 @@ pub struct AgentCommand {
     /// The log in which the runtime of the agent records disturbances of a measurement; `%p` in its
     /// name stands for the process id.
     pub log: Option<PathBuf>,
+    /// The version of the browser in a page of which the agent runs; pages get only a part of it.
+    pub browser_version: Option<String>,
 }
 
 impl AgentCommand {
@@ -59,24 +56,25 @@ impl AgentCommand {
             declarations: None,
             surroundings: None,
             log: None,
+            browser_version: None,
         }
     }
-}
 
-/// Bytes of the stack of a thread that copies bytes; small, because a campaign keeps about 100 such
-/// threads.
-const STACK_BYTES: usize = 128 << 10;
+    /// Whether the agent runs in a page of a browser, which the command starts.
+    fn runs_in_page(&self) -> bool {
+        self.args.iter().any(|arg| arg == PAGE)
+    }
+}
 
 /// A running agent whose pipes are served by threads.
 pub struct AgentProcess {
     running: RunningProcess,
     input: Option<Sender<Vec<u8>>>,
-    /// Maximum length of the line that is being read, in bytes.
-    max_line_bytes: Arc<AtomicU64>,
-    output: Receiver<InputLine>,
-    last_error_line: Arc<Mutex<String>>,
-    /// Disconnected when the standard error has ended.
-    error_output_end: Receiver<()>,
+    /// The output, until the agent is ended.
+    output: Option<Lines>,
+    last_error: Option<LastLine>,
+    /// The page in which the agent runs, if it is one.
+    page: Option<Page>,
 }
 
 impl AgentProcess {
@@ -89,53 +87,46 @@ impl AgentProcess {
             ))
         };
         let no_thread = |error| lost(format!("no thread can be started for its pipes: {error}"));
+        let page = match &command.surroundings {
+            Some(surroundings) if command.runs_in_page() => {
+                let opened = Page::open(surroundings.folder(), MAX_EARLY_LINE_BYTES);
+                Some(opened.map_err(|error| lost(format!("its page cannot be served: {error}")))?)
+            }
+            _ => None,
+        };
+        let mut process = match &page {
+            Some((page, ..)) => page.command(&command.program, &command.args),
+            None => with_pipes(command),
+        };
+        if let Some(surroundings) = &command.surroundings {
+            surroundings.apply(&mut process);
+        }
         let mut running =
-            children::start(with_pipes(command), placement).map_err(|error| match error {
+            children::start(&mut process, Some(placement.into())).map_err(|error| match error {
                 StartError::Interrupted => Fault::Interrupted,
                 StartError::Program(_) if !is_this_program(command) => {
                     lost(format!("{error}; check the command after --agent"))
                 }
                 error => lost(error.to_string()),
             })?;
-        let pipes = running.pipes();
-        let (input, requests) = mpsc::channel();
-        let (lines, output) = mpsc::sync_channel(1);
-        let (error_output_is_open, error_output_end) = mpsc::channel::<()>();
-        let last_error_line = Arc::new(Mutex::new(String::new()));
-        let last_line = Arc::downgrade(&last_error_line);
-        let max_line_bytes = Arc::new(AtomicU64::new(MAX_EARLY_LINE_BYTES));
-        let shared_max_line_bytes = Arc::clone(&max_line_bytes);
-        // From here on, dropping `process` ends the child.
-        let process = Self {
+        let (stdin, stdout, stderr) = running.pipes();
+        let last_error = stderr.map(LastLine::of).transpose().map_err(no_thread)?;
+        let (page, input, output) = match (page, stdin, stdout) {
+            (Some((page, input, output)), ..) => (Some(page), input, output),
+            (None, Some(stdin), Some(stdout)) => {
+                let input = write_requests(stdin).map_err(no_thread)?;
+                let output = Lines::of(stdout, MAX_EARLY_LINE_BYTES).map_err(no_thread)?;
+                (None, input, output)
+            }
+            _ => return Err(lost("it has no pipes".into())),
+        };
+        Ok(Self {
             running,
             input: Some(input),
-            max_line_bytes,
-            output,
-            last_error_line,
-            error_output_end,
-        };
-        if let (Some(stdin), Some(stdout), Some(stderr)) = pipes {
-            let start = |job: Box<dyn FnOnce() + Send>| {
-                thread::Builder::new()
-                    .stack_size(STACK_BYTES)
-                    .spawn(job)
-                    .map_err(no_thread)
-            };
-            start(Box::new(move || write_requests(&requests, stdin)))?;
-            start(Box::new(move || {
-                let max_line_bytes = || shared_max_line_bytes.load(Ordering::SeqCst);
-                read_output(
-                    &mut BufReader::with_capacity(1 << 16, stdout),
-                    &max_line_bytes,
-                    &lines,
-                );
-            }))?;
-            start(Box::new(move || {
-                let _open = error_output_is_open;
-                keep_last_error_output(&mut BufReader::new(stderr), &|| last_line.upgrade());
-            }))?;
-        }
-        Ok(process)
+            output: Some(output),
+            last_error,
+            page,
+        })
     }
 
     /// The process id.
@@ -143,26 +134,30 @@ impl AgentProcess {
         self.running.id()
     }
 
+    /// Whether the process is a browser, and the agent runs in its page.
+    pub fn is_browser(&self) -> bool {
+        self.page.is_some()
+    }
+
     /// Queues a line for the agent; the answer is a line of at most `max_line_bytes` bytes. An
     /// error of writing is not reported, because the output then ends too.
     pub fn send(&self, line: Vec<u8>, max_line_bytes: u64) {
-        self.max_line_bytes.store(max_line_bytes, Ordering::SeqCst);
-        if let Some(input) = &self.input {
+        if let (Some(input), Some(output)) = (&self.input, &self.output) {
+            output.limit(max_line_bytes);
             let _ = input.send(line);
         }
     }
 
-    /// Waits for the next line of output, which is whole or too long.
+    /// Waits for the next line of output, which is whole or too long; without any time, returns one
+    /// that has already arrived.
     ///
     /// # Errors
     /// `Timeout` when nothing arrived in time, `Disconnected` when the output has ended.
     pub(super) fn next(&self, wait: Duration) -> Result<InputLine, RecvTimeoutError> {
-        self.output.recv_timeout(wait)
-    }
-
-    /// Returns a line of output that has already arrived, if any, without waiting.
-    pub(super) fn pending(&self) -> Option<InputLine> {
-        self.output.try_recv().ok()
+        let output = self.output.as_ref();
+        output.map_or(Err(RecvTimeoutError::Disconnected), |output| {
+            output.next(wait)
+        })
     }
 
     /// Whether the process has exited. It is not reaped, so its process group can still be ended.
@@ -180,7 +175,7 @@ impl AgentProcess {
     pub fn end(&mut self) -> Option<ExitStatus> {
         self.input = None;
         // The thread that reads the output then closes it.
-        self.output = mpsc::channel().1;
+        self.output = None;
         self.running.end()
     }
 
@@ -196,23 +191,16 @@ impl AgentProcess {
 
     /// Returns the last non-blank line of standard error, if any.
     pub fn last_error_output(&self) -> Option<String> {
-        // Returns when the thread that reads standard error ends, because that thread sends
-        // nothing.
-        let _ = self.error_output_end.recv_timeout(MAX_ERROR_OUTPUT_DELAY);
-        Some(
-            self.last_error_line
-                .lock()
-                .unwrap_or_else(PoisonError::into_inner)
-                .clone(),
-        )
-        .filter(|line| !line.is_empty())
+        self.last_error.as_ref()?.get()
     }
 }
 
 impl Drop for AgentProcess {
     fn drop(&mut self) {
         self.input = None;
-        let _ = self.wait_for_exit(MAX_SHUTDOWN_TIME);
+        if !self.is_browser() {
+            let _ = self.wait_for_exit(MAX_SHUTDOWN_TIME);
+        }
         self.end();
     }
 }
@@ -220,15 +208,25 @@ impl Drop for AgentProcess {
 /// Converts the command of an agent to a command whose standard streams are pipes.
 fn with_pipes(command: &AgentCommand) -> std::process::Command {
     let mut process = std::process::Command::new(&command.program);
-    process.args(&command.args);
-    if let Some(surroundings) = &command.surroundings {
-        surroundings.apply(&mut process);
-    }
     process
+        .args(&command.args)
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped());
     process
+}
+
+/// Starts a thread that writes what is sent to the pipe, until one of them is closed.
+fn write_requests(mut pipe: ChildStdin) -> io::Result<Sender<Vec<u8>>> {
+    let (input, requests) = mpsc::channel::<Vec<u8>>();
+    in_thread(move || {
+        while let Ok(line) = requests.recv() {
+            if pipe.write_all(&line).and_then(|()| pipe.flush()).is_err() {
+                return;
+            }
+        }
+    })?;
+    Ok(input)
 }
 
 /// Whether the command is this program, whose path is omitted from messages because the user did
@@ -237,51 +235,6 @@ fn is_this_program(command: &AgentCommand) -> bool {
     children::this_program().is_ok_and(|(program, words)| {
         program == command.program && command.args.starts_with(&words)
     })
-}
-
-/// Writes the queued lines to the agent until the queue or the pipe is closed.
-fn write_requests(requests: &Receiver<Vec<u8>>, mut input: ChildStdin) {
-    while let Ok(line) = requests.recv() {
-        if input.write_all(&line).and_then(|()| input.flush()).is_err() {
-            return;
-        }
-    }
-}
-
-/// Reads the output of the agent, line by line, to its end.
-fn read_output(
-    output: &mut dyn BufRead,
-    max_line_bytes: &dyn Fn() -> u64,
-    lines: &SyncSender<InputLine>,
-) {
-    loop {
-        // An incomplete answer is discarded.
-        let Ok(line @ (InputLine::Whole(_) | InputLine::TooLong(_))) =
-            lines::read_within(output, max_line_bytes)
-        else {
-            return;
-        };
-        let is_last = matches!(line, InputLine::TooLong(_));
-        if lines.send(line).is_err() || is_last {
-            return;
-        }
-    }
-}
-
-/// Keeps the last non-blank line of standard error in `last_line`, as long as that exists.
-fn keep_last_error_output(
-    errors: &mut dyn BufRead,
-    last_line: &dyn Fn() -> Option<Arc<Mutex<String>>>,
-) {
-    while let Ok(InputLine::Whole(line) | InputLine::TooLong(line) | InputLine::Unfinished(line)) =
-        lines::read(errors, 4 * MAX_ERROR_LINE_CHARS as u64)
-    {
-        let Some(last_line) = last_line() else { return };
-        let text = lines::printable(&line, MAX_ERROR_LINE_CHARS);
-        if !text.is_empty() && !lines::is_jvm_notice(&text) {
-            *last_line.lock().unwrap_or_else(PoisonError::into_inner) = text;
-        }
-    }
 }
 
 /// Number of files that a campaign has to open at the same time: three pipes for each of several

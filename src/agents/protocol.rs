@@ -4,12 +4,12 @@
 //!
 //! Unknown keys are ignored, so agents may add keys to their answers.
 
-pub mod examples;
 mod hello;
-mod questions;
+pub mod questions;
 
 pub use self::hello::{AgentTimer, Hello, Missing, RuntimeVersion, answers};
-pub use self::questions::{AgentQuestion, EncodedObservations, Op, Reply, ThreadState};
+pub use self::questions::{EncodedObservations, Reply, ThreadState};
+pub use timers::{Op, TimerQuestion};
 
 /// The protocol version of this program.
 pub const VERSION: u32 = 1;

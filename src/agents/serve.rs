@@ -9,13 +9,16 @@ use std::time::Duration;
 
 use rand::SeedableRng;
 use rand::rngs::SmallRng;
-use timers::waits::{WaitEntry, WaitList};
-use timers::{Activity, Answer, CoreFrequencyMeter, Entry, Fault, Subject, Unavailable};
+use timers::waits::WaitEntry;
+use timers::{
+    Activity, Answer, CoreFrequencyMeter, Entry, Fault, StepQuestion, Subject, Unavailable, Values,
+};
 
 use super::children::with_remedy;
 use super::lines::{self, InputLine};
+use super::protocol::questions::excess;
 use super::protocol::{
-    AgentQuestion, AgentTimer, EncodedObservations, Hello, Missing, Op, Reply, RuntimeVersion,
+    AgentTimer, EncodedObservations, Hello, Missing, Op, Reply, RuntimeVersion, TimerQuestion,
     VERSION,
 };
 use estimators::trace::{Observations, Reference};
@@ -63,7 +66,7 @@ pub fn serve(
     }
 }
 
-/// Returns the introduction of a host of these timers.
+/// Returns the introduction of an agent with these timers.
 #[must_use]
 pub fn introduction(entries: &[Entry], waiters: &[WaitEntry]) -> Hello {
     NativeAgent::new(entries, waiters).hello()
@@ -101,10 +104,10 @@ impl NativeAgent {
     /// Appends the answer to a request line to `output`.
     fn reply(&mut self, line: &[u8], output: &mut Vec<u8>) -> io::Result<()> {
         let reply = match serde_json::from_slice(line) {
-            Ok(AgentQuestion::Hello { protocol: VERSION }) => {
+            Ok(TimerQuestion::Hello { protocol: VERSION }) => {
                 return Ok(serde_json::to_writer(output, &self.hello())?);
             }
-            Ok(question) => match question.excess() {
+            Ok(question) => match excess(&question) {
                 Some(excess) => refusal(excess),
                 None => self
                     .answer(question)
@@ -117,72 +120,31 @@ impl NativeAgent {
         Ok(serde_json::to_writer(output, &reply)?)
     }
 
-    fn answer(&mut self, question: AgentQuestion) -> Answer<Reply> {
-        let values = match question {
-            AgentQuestion::Hello { protocol } => {
-                return Err(Fault::Refused(format!(
-                    "this agent speaks protocol {VERSION}, not {protocol}"
-                )));
-            }
-            AgentQuestion::Differences {
-                timer,
-                repeat,
-                work,
-            } => self.subject(&timer)?.intervals(&work, repeat)?.concat(),
-            AgentQuestion::Batches {
-                timer,
-                reference,
-                calls,
-                repeat,
-                watched,
-            } => {
-                return self.ask_observed(watched, &timer, |subject| {
-                    subject.batches(&reference, calls, repeat)
-                });
-            }
-            AgentQuestion::Readings {
-                timer,
-                count,
-                watched,
-            } => return self.ask_observed(watched, &timer, |subject| subject.readings(count)),
-            AgentQuestion::Order { timer, count } => {
-                let order = self.subject(&timer)?.order(count)?;
-                let [first, last] = order.ends.ok_or_else(|| {
-                    Fault::Refused("the order of no readings is undefined".into())
-                })?;
-                let counts = [order.backward, order.largest].map(|count| count as i64);
-                [&counts[..], &[first, last]].concat()
-            }
-            AgentQuestion::Handoffs { timer, cpus, count } => {
-                let rows = self.subject(&timer)?.handoffs(&cpus, count)?;
-                rows.concat().concat()
-            }
-            AgentQuestion::Comparisons {
+    fn answer(&mut self, question: TimerQuestion) -> Answer<Reply> {
+        match &question {
+            TimerQuestion::Hello { protocol } => Err(Fault::Refused(format!(
+                "this agent speaks protocol {VERSION}, not {protocol}"
+            ))),
+            TimerQuestion::Comparisons {
                 timers,
                 reference,
                 work,
                 count,
                 repeat,
-            } => match &timers[..] {
-                [timer] if repeat == 1 => self
-                    .subject(timer)?
-                    .comparisons(&reference, work, count)?
-                    .concat(),
-                _ => self.compare(&timers, &reference, work, [count, repeat])?,
-            },
-            AgentQuestion::Advance {
+            } if timers.len() != 1 || *repeat != 1 => {
+                let values = self.compare(timers, reference, *work, [*count, *repeat])?;
+                Ok(Values::from(values).into())
+            }
+            TimerQuestion::Advance {
                 timers,
                 reference,
                 during,
                 ms,
-            } => match &timers[..] {
-                [timer] => {
-                    let advance = self.subject(timer)?.advance(&reference, during, ms)?;
-                    vec![advance.timer, advance.reference]
-                }
-                _ => self.advance(&timers, &reference, during, ms)?,
-            },
-            AgentQuestion::Calls {
+            } if timers.len() != 1 => {
+                let values = self.advance(timers, reference, *during, *ms)?;
+                Ok(Values::from(values).into())
+            }
+            TimerQuestion::Calls {
                 timer,
                 reference,
                 ns_per_tick,
@@ -190,75 +152,38 @@ impl NativeAgent {
                 floor,
             } => {
                 let reference = Reference {
-                    id: reference,
-                    ns_per_tick,
-                    step,
+                    id: reference.clone(),
+                    ns_per_tick: *ns_per_tick,
+                    step: *step,
                     ..Reference::default()
                 };
-                return self.calls(&timer, &reference, floor);
+                self.calls(timer, &reference, *floor)
             }
-            AgentQuestion::Steps { timer, question } => {
-                let mut run = Observations::default();
-                let random = &mut SmallRng::seed_from_u64(question.seed);
-                let timer = self.subject(&timer)?;
-                let is_slow = find_step(timer, &question, random, &mut run.intervals)?;
-                return Ok(Reply {
-                    packed: Some(EncodedObservations(run)),
-                    ..vec![is_slow.into()].into()
-                });
+            TimerQuestion::Steps { timer, question } => self.steps(timer, question),
+            _ => self.pass_on(question),
+        }
+    }
+
+    /// Passes a question on to the one timer that it names. The reply also contains the state of
+    /// this thread and its core before and after, if requested.
+    fn pass_on(&mut self, question: TimerQuestion) -> Answer<Reply> {
+        let is_watched = match &question {
+            TimerQuestion::Batches { watched, .. } | TimerQuestion::Readings { watched, .. } => {
+                *watched
             }
-            AgentQuestion::Adds {
-                timer,
-                reference,
-                contexts,
-                turns,
-                repeat,
-            } => {
-                return self.ask_observed(true, &timer, |subject| {
-                    let rows = subject.adds(&reference, &contexts, turns, repeat)?;
-                    Ok(rows.concat().concat())
-                });
-            }
-            AgentQuestion::Waits {
-                timer,
-                reference,
-                pause_ns,
-                repeat,
-                request_ns,
-            } => {
-                let list = WaitList {
-                    lengths_ns: &request_ns.repeat(repeat as usize),
-                    pause_ns,
-                };
-                let waits = self.subject(&timer)?.waits(&reference, list)?;
-                let values = waits.into_iter().enumerate().flat_map(|(at, wait)| {
-                    let index = (at % request_ns.len()) as i64;
-                    let cpu_ns = wait.cpu_ns.unwrap_or(-1);
-                    [index, wait.before, wait.after, cpu_ns, wait.signals.into()]
-                });
-                values.collect()
-            }
-            AgentQuestion::Periods {
-                timer,
-                reference,
-                period_ns,
-                count,
-            } => {
-                let subject = self.subject(&timer)?;
-                let found = subject.periods(&reference, period_ns, count)?;
-                let values = found
-                    .list
-                    .into_iter()
-                    .flat_map(|(at, expirations)| [at, expirations as i64]);
-                return Ok(Reply {
-                    start: found.start,
-                    cpu_ns: found.cpu_ns,
-                    signals: Some(found.signals).filter(|signals| *signals > 0),
-                    ..Reply::from(values.collect::<Vec<_>>())
-                });
-            }
+            question => question.op() == Op::Adds,
         };
-        Ok(values.into())
+        let meter = if is_watched { self.meter() } else { None };
+        let id = question.timers().concat();
+        let subject = self.subject(&id)?;
+        if !is_watched {
+            return subject.answer(question).map(Reply::from);
+        }
+        let (values, around) = observer::around(meter, || subject.answer(question))?;
+        Ok(Reply {
+            around,
+            ..values.into()
+        })
     }
 
     fn hello(&self) -> Hello {
@@ -318,26 +243,6 @@ impl NativeAgent {
         Ok(subject.as_mut())
     }
 
-    /// Asks a question of a timer. If `watched`, the reply also contains the state of this thread
-    /// and its core before and after.
-    fn ask_observed(
-        &mut self,
-        watched: bool,
-        timer: &str,
-        ask: impl FnOnce(&mut dyn Subject) -> Answer<Vec<i64>>,
-    ) -> Answer<Reply> {
-        if !watched {
-            return ask(self.subject(timer)?).map(Reply::from);
-        }
-        let meter = self.meter();
-        let subject = self.subject(timer)?;
-        let (values, around) = observer::around(meter, || ask(subject))?;
-        Ok(Reply {
-            around,
-            ..values.into()
-        })
-    }
-
     /// Returns the meter of the core frequency, created at its first use; `None` if that fails.
     fn meter(&mut self) -> Option<CoreFrequencyMeter> {
         if self.meter.is_none() {
@@ -364,6 +269,18 @@ impl NativeAgent {
         })
     }
 
+    /// Takes all intervals with which one process searches for the step of a timer.
+    fn steps(&mut self, id: &str, question: &StepQuestion) -> Answer<Reply> {
+        let mut run = Observations::default();
+        let random = &mut SmallRng::seed_from_u64(question.seed);
+        let is_slow = find_step(self.subject(id)?, question, random, &mut run.intervals)?;
+        Ok(Reply {
+            values: vec![is_slow.into()],
+            packed: Some(EncodedObservations(run)),
+            ..Reply::default()
+        })
+    }
+
     /// Compares several timers in turn, in `count` rounds with `work` between two rounds.
     fn compare(
         &mut self,
@@ -379,7 +296,7 @@ impl NativeAgent {
             }
             for id in ids {
                 let comparisons = match self.subject(id)?.comparisons(reference, 0, repeat) {
-                    Err(Fault::Refused(_)) => vec![[Reply::REFUSED; 3]; repeat as usize],
+                    Err(Fault::Refused(_)) => vec![[Values::REFUSED; 3]; repeat as usize],
                     answer => answer?,
                 };
                 values.extend(comparisons.as_flattened());
@@ -406,8 +323,8 @@ impl NativeAgent {
         let comparisons = before.as_chunks().0.iter().zip(after.as_chunks().0);
         let advances = comparisons.flat_map(
             |(&[_, first, reference_first], &[_, last, reference_last])| {
-                if [first, last].contains(&Reply::REFUSED) {
-                    return [Reply::REFUSED; 2];
+                if [first, last].contains(&Values::REFUSED) {
+                    return [Values::REFUSED; 2];
                 }
                 [
                     last.wrapping_sub(first),

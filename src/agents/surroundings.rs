@@ -2,7 +2,7 @@
 //! environment variables that change which code they run. Neither the folder in which the user
 //! happens to be nor the shell then decides what is measured.
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -22,7 +22,8 @@ pub struct Surroundings {
 
 impl Surroundings {
     /// The surroundings in `folder` of the agents of a runtime.
-    pub(super) fn new(runtime: &Runtime, folder: &Path) -> Self {
+    #[must_use]
+    pub fn new(runtime: &Runtime, folder: &Path) -> Self {
         let fill = |value: &str| match value.strip_prefix("$here/") {
             Some(below) => folder.join(below).into(),
             None => value.into(),
@@ -36,6 +37,11 @@ impl Surroundings {
             folder: folder.into(),
             variables: all.collect(),
         }
+    }
+
+    /// The current folder.
+    pub(super) fn folder(&self) -> &Path {
+        &self.folder
     }
 
     /// Lets a command run in these surroundings.
@@ -56,4 +62,20 @@ pub fn removed_variables(runtime: &Runtime) -> impl Iterator<Item = &'static str
         .variable_changes()
         .filter(|(name, value)| value.is_none() && std::env::var_os(name).is_some())
         .map(|(name, _)| name)
+}
+
+/// Fills in the first of these placeholders that a word contains.
+pub(super) fn fill<'a>(
+    word: &str,
+    values: impl IntoIterator<Item = (&'a str, &'a OsStr)>,
+) -> OsString {
+    for (name, value) in values {
+        if let Some((before, after)) = word.split_once(name) {
+            let mut filled = OsString::from(before);
+            filled.push(value);
+            filled.push(after);
+            return filled;
+        }
+    }
+    word.into()
 }

@@ -9,7 +9,7 @@ use std::{fs, thread};
 use crate::agents::connection::Connection;
 use crate::agents::subject::subject;
 use script::{Script, TIMEOUT, assert_lost};
-use timers::{Activity, Advance, Fault};
+use timers::{Activity, Fault, Movement};
 
 #[test]
 fn missing_cpu_is_reported() {
@@ -207,7 +207,7 @@ fn reads_answers_of_conforming_agent() {
     assert_eq!(a.handoffs(&[], 1), Ok(vec![vec![[1, 2]]]));
     assert_eq!(
         b.advance("a", Activity::OtherSpin, 3),
-        Ok(Advance {
+        Ok(Movement {
             timer: -1,
             reference: 2
         })

@@ -1,12 +1,9 @@
-//! The flags that name runtimes, and the arguments of `browser`.
-
-use std::path::PathBuf;
+//! The flags that name runtimes.
 
 use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use timers::agents::{RUNTIMES, runtime};
 
-use crate::agents::browser::BrowserKind;
 use crate::requests::{AgentRequest, AgentSpec, RuntimeName};
 
 /// Flags that add agents of timers.
@@ -44,18 +41,6 @@ impl AgentOptions {
             runtimes: self.runtimes.clone(),
         }
     }
-}
-
-/// Arguments of `browser`.
-#[derive(Clone, Debug, Args)]
-pub struct BrowserArgs {
-    /// The kind of browser
-    #[arg(value_enum)]
-    pub kind: BrowserKind,
-    /// The program of the browser
-    pub program: PathBuf,
-    /// The folder of its page and of its profile
-    pub folder: PathBuf,
 }
 
 /// Parses `COMMAND ARG…` or `NAME=COMMAND ARG…`, quoted as in a POSIX shell.

@@ -6,8 +6,7 @@ use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use super::{CommandError, CommandResult, failed, usage};
-use crate::agents::children;
-use crate::agents::tool::{ToolError, run_to_end};
+use crate::agents::children::{self, ChildError, Placement};
 use crate::measure::worker::{WorkerOutcome, WorkerRequest, answer};
 
 /// Time allowed beyond three times the time limit, for starting the process and finishing the
@@ -27,7 +26,7 @@ pub fn run(request: &WorkerRequest) -> CommandResult<WorkerOutcome> {
     let text = serde_json::to_string(request).map_err(worker_error)?;
     let (program, args) = children::this_program().map_err(worker_error)?;
     let mut command = Command::new(program);
-    // The process exits when its input is closed. Its input is therefore a pipe, which `run_to_end`
+    // The process exits when its input is closed. Its input is therefore a pipe, which `run`
     // keeps open until the process has exited.
     command
         .args(args)
@@ -36,7 +35,12 @@ pub fn run(request: &WorkerRequest) -> CommandResult<WorkerOutcome> {
         .stdout(Stdio::piped());
     let limit = request.goal.limit;
     let time = limit.saturating_mul(3).saturating_add(GRACE);
-    let ended = run_to_end(command, time, MAX_ANSWER_BYTES);
+    let ended = children::run(
+        &mut command,
+        Some(Placement::default()),
+        time,
+        MAX_ANSWER_BYTES,
+    );
     if children::interrupted() {
         return Err(CommandError::Interrupted);
     }
@@ -44,7 +48,7 @@ pub fn run(request: &WorkerRequest) -> CommandResult<WorkerOutcome> {
         Ok(ended) if ended.status.success() => serde_json::from_slice(&ended.stdout)
             .map_err(|error| worker_error(format!("its answer cannot be read: {error}"))),
         Ok(ended) => cannot_measure(format!("its process ended with {}", ended.status)),
-        Err(ToolError::TookTooLong(_)) => cannot_measure(format!(
+        Err(ChildError::TookTooLong(_)) => cannot_measure(format!(
             "it was killed, because it ran for much longer than its limit of {} s: allow more time with --budget",
             limit.as_secs()
         )),

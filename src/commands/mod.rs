@@ -2,7 +2,6 @@
 
 mod agent;
 mod answer;
-mod browser;
 mod changes;
 mod check;
 mod compare;
@@ -154,7 +153,6 @@ pub fn run(verb: &Verb, output: &mut dyn Write) -> Result<bool, CommandError> {
         Verb::Completions(args) => completions::run(args, output),
         Verb::MeasureWorker(args) => measure_worker::serve(&args.request, output),
         Verb::Agent(args) => agent::run(args),
-        Verb::Browser(args) => browser::run(args),
         Verb::Guard => {
             guard::serve(&mut stdin().lock());
             Ok(true)

@@ -18,7 +18,7 @@ mod tests;
 pub mod trial;
 pub mod worker;
 
-pub use clock::{Clock, ClockError, Registered};
+pub use clock::{ClockError, Registered, Stopwatch};
 pub use instruments::Instrument;
 pub use summary::{CallSample, MeasuredOperation};
 pub use trial::{Goal, TrialError};

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use super::window::ClockAndOperation;
 use super::{
-    Clock, Goal, Instrument, MeasuredOperation, Operation, TrialError, WithSetUp, instruments,
+    Goal, Instrument, MeasuredOperation, Operation, Stopwatch, TrialError, WithSetUp, instruments,
 };
 use judgement::choice::ClockFigures;
 
@@ -57,7 +57,7 @@ impl Virtual {
     }
 }
 
-impl Clock for Virtual {
+impl Stopwatch for Virtual {
     type Reading = f64;
 
     fn read(&self) -> f64 {

@@ -5,14 +5,13 @@ use std::process::{Command, Stdio};
 
 use timermeter::agents::connection::Connection;
 use timermeter::agents::process::AgentCommand;
-use timermeter::agents::protocol::examples::{EXAMPLES, question};
 use timermeter::agents::protocol::{Hello, Op};
 use timers::Fault;
 
 use super::PATIENCE;
 
 /// What every agent answers for each of its clocks.
-const MANDATORY: [Op; 3] = [Op::Differences, Op::Batches, Op::Readings];
+const MANDATORY: [Op; 3] = [Op::Intervals, Op::Batches, Op::Readings];
 /// Lines that an agent has to answer with an error.
 const INVALID_LINES: &str = r#"{"op":"readings","timer":"no such timer","count":1}
 {"op":"no such op"}
@@ -31,7 +30,7 @@ pub fn assert_protocol(command: &AgentCommand) {
     let reference = &references.next().expect("a clock is the reference").id;
     assert_eq!(references.count(), 0, "{agent}: one reference");
     assert!(MANDATORY.iter().all(|op| hello.offers(*op)), "{agent}");
-    for (op, example) in EXAMPLES {
+    for &op in &Op::ALL[1..] {
         let timers = hello.timers.iter().chain(&hello.waiters);
         let asked = timers.filter(|timer| match op {
             Op::Waits | Op::Periods => timer.answers(Some(op)),
@@ -39,8 +38,7 @@ pub fn assert_protocol(command: &AgentCommand) {
             _ => timer.id == *reference && hello.offers(op),
         });
         for timer in asked {
-            let question = question(example, &timer.id, reference, 10).unwrap();
-            match connection.ask(&question) {
+            match connection.ask(&op.example(&timer.id, reference, 10)) {
                 Ok(_) => {}
                 Err(Fault::Refused(_)) if timer.ops.is_empty() && !MANDATORY.contains(&op) => {}
                 Err(fault) => panic!("{agent}: {} of {}: {fault}", op.name(), timer.id),

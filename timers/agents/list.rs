@@ -109,14 +109,36 @@ macro_rules! erlang {
 }
 /// Runs an agent in a page of a browser.
 macro_rules! browser {
-    ($prefix:literal, $programs:expr) => {
-        agent!($prefix, "js": ["agent.js", "../browser/plain.html", "../browser/serve.js", "../browser/user.js"], clocks!("browser"), [
-            recipe($programs, &[], concat!("$self browser ", $prefix, " $0 $here"))
-        ])
+    ($prefix:literal, [$($recipe:expr),+]) => {
+        agent!($prefix, "js": ["agent.js", "../browser/plain.html", "../browser/serve.js", "../browser/user.js"], clocks!("browser"), [$($recipe),+])
     };
 }
-const CHROMIUM: &[&str] = &["chromium|chromium-browser|google-chrome|google-chrome-stable"];
-const FIREFOX: &[&str] = &["firefox-esr|firefox"];
+
+/// Chromium, headless, without downloads and first-run questions, and with timers that behave as in a
+/// visible page. The first step fails where it cannot start: it refuses to run as root with its
+/// sandbox.
+macro_rules! chromium {
+    ($sandbox:literal, $what:literal) => {
+        concat!(
+            "$0 --headless=new ", $sandbox, " --no-first-run --no-default-browser-check --no-proxy-server \
+             '--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1' --disable-background-networking \
+             --disable-background-timer-throttling --disable-breakpad --disable-component-update --disable-default-apps \
+             --disable-dev-shm-usage --disable-extensions --disable-gpu --disable-renderer-backgrounding --disable-sync \
+             --mute-audio ", $what
+        )
+    };
+    ($sandbox:literal) => {
+        recipe(
+            &["chromium|chromium-browser|google-chrome|google-chrome-stable"],
+            &[chromium!($sandbox, "--user-data-dir=$here/tried --dump-dom about:blank"), "$0 --version"],
+            chromium!($sandbox, "--user-data-dir=$profile $page"),
+        )
+    };
+}
+
+/// The folders in which browsers keep settings.
+const BROWSER: &str =
+    "HOME=$here/. XDG_CONFIG_HOME=$here/. XDG_CACHE_HOME=$here/. XDG_RUNTIME_DIR=$here/.";
 
 const JVM: &str = "JAVA_TOOL_OPTIONS _JAVA_OPTIONS JDK_JAVA_OPTIONS CLASSPATH";
 const DOTNET: &str = "DOTNET_STARTUP_HOOKS DOTNET_ADDITIONAL_DEPS DOTNET_SHARED_STORE CORECLR_ENABLE_PROFILING \
@@ -267,7 +289,11 @@ agent!("go", "go": ["agent.go", "nanotime.s"], [recipe(
             )]),
         ];
     "chromium", ["chrome"], "Chromium",
-        "install Chromium, as in `apt install chromium`", ["CHROMIUM_FLAGS"], [browser!("chromium", CHROMIUM)];
+        "install Chromium, as in `apt install chromium`", [BROWSER, "CHROMIUM_FLAGS"], [browser!("chromium", [chromium!(""), chromium!("--no-sandbox")])];
     "firefox", ["mozilla firefox"], "Firefox",
-        "install Firefox, as in `apt install firefox-esr`", [], [browser!("firefox", FIREFOX)];
+        "install Firefox, as in `apt install firefox-esr`", [BROWSER], [browser!("firefox", [recipe(
+            &["firefox-esr|firefox"],
+            &["$0 --version"],
+            "$0 --headless --no-remote --profile $profile $page"
+        )])];
 }

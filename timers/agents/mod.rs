@@ -64,9 +64,9 @@ pub struct RuntimeAgent {
 
 /// The commands that build and start an agent, split into words as by a shell. They run in the folder
 /// with the sources, because some tools read configuration from the current folder. `$0`, `$1`, … stand
-/// for the programs, `$here` for the folder with the sources, `$self` (first word only) for this
-/// program, `$said` for the output of the previous step, and `$log` for a file in which the runtime
-/// logs events that disturb a measurement.
+/// for the programs, `$here` for the folder with the sources, `$said` for the output of the
+/// previous step, and `$log` for a file in which the runtime logs events that disturb a measurement;
+/// `$profile` and `$page` for the profile of a browser, and for the page in which its agent runs.
 #[derive(Debug)]
 pub struct Build {
     /// The necessary programs; alternative names of a program are separated by `|`.

@@ -1,14 +1,18 @@
 //! The implementation for 64-bit Arm.
 
+mod absent;
+mod chains;
+mod hidden;
+
 use std::arch::asm;
 
-use super::chains::chains;
+use chains::chains;
 
-pub(crate) use super::absent::{declared_rate, trapping_instruction};
-pub use super::absent::{hypervisor, identity};
 pub use super::arm_counters::Cntvct as BareInstruction;
 pub use super::arm_counters::CntvctIsb as FencedInstruction;
-pub(crate) use super::hidden::*;
+pub(crate) use absent::{declared_rate, trapping_instruction};
+pub use absent::{hypervisor, identity};
+pub(crate) use hidden::*;
 
 /// Keeps all later instructions from beginning before all earlier ones have completed:
 /// `isb` after a barrier for loads.

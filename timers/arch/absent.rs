@@ -1,6 +1,6 @@
 //! Replacements for x86-only functions on other processors.
 
-use super::Identity;
+use crate::arch::Identity;
 
 /// An instruction that a hypervisor has to emulate; `None` because none is known here.
 pub(crate) fn trapping_instruction() -> Option<fn() -> u64> {

@@ -1,8 +1,8 @@
 //! Stands in for the counters `rdtsc` and `rdtsc-lfence` on processors that have neither these nor
 //! their own; all attempts to open them fail.
 
-use super::{Instruction, x86_counters};
-use crate::counters::Counter;
+use crate::arch::{Instruction, x86_counters};
+use crate::counters::InstructionCounter;
 use crate::{Described, Info};
 
 /// An x86 counter, by its row in the table of x86 counters; never available here.
@@ -18,7 +18,7 @@ impl<const ROW: usize> Instruction for CounterOfX86<ROW> {
     }
 }
 
-impl<const ROW: usize> Described for Counter<CounterOfX86<ROW>> {
+impl<const ROW: usize> Described for InstructionCounter<CounterOfX86<ROW>> {
     const INFO: Info = x86_counters::ALL[ROW].info;
 }
 

@@ -35,10 +35,10 @@ const FENCED: Properties = Properties {
 };
 
 clocks! { "64-bit Arm", target_arch = "aarch64";
-    Counter<Cntvct>, "cntvct", "mrs CNTVCT_EL0", None, Properties::COUNTER;
-    Counter<CntvctIsb>, "cntvct-isb", "isb; mrs CNTVCT_EL0", None, FENCED;
-    Counter<Cntvctss>, "cntvctss", "mrs CNTVCTSS_EL0", None, FENCED;
-    Counter<Pmccntr>, "pmccntr", "mrs PMCCNTR_EL0", None, CYCLES;
+    InstructionCounter<Cntvct>, "cntvct", "mrs CNTVCT_EL0", None, Properties::COUNTER;
+    InstructionCounter<CntvctIsb>, "cntvct-isb", "isb; mrs CNTVCT_EL0", None, FENCED;
+    InstructionCounter<Cntvctss>, "cntvctss", "mrs CNTVCTSS_EL0", None, FENCED;
+    InstructionCounter<Pmccntr>, "pmccntr", "mrs PMCCNTR_EL0", None, CYCLES;
 }
 
 #[cfg(target_arch = "aarch64")]
@@ -48,7 +48,7 @@ mod here {
     use std::arch::asm;
 
     use crate::arch::counters;
-    pub(super) use crate::counters::Counter;
+    pub(super) use crate::counters::InstructionCounter;
 
     counters! {
         /// The virtual counter.

@@ -5,53 +5,22 @@
 //! read by instructions, an instruction that traps to the hypervisor, and the identity that the
 //! processor reports. `absent.rs` replaces what an instruction set does not have.
 
-#[cfg(target_arch = "aarch64")]
-mod aarch64;
-#[cfg(not(any(target_arch = "x86", target_arch = "x86_64")))]
-mod absent;
-#[cfg(not(any(
-    target_arch = "x86",
-    target_arch = "x86_64",
-    target_arch = "aarch64",
-    target_arch = "riscv64"
-)))]
-mod absent_counters;
 pub(crate) mod arm_counters;
-#[cfg(any(
-    target_arch = "x86",
-    target_arch = "x86_64",
-    target_arch = "aarch64",
-    target_arch = "riscv64"
-))]
-mod chains;
-#[cfg(any(
-    target_arch = "x86",
-    target_arch = "x86_64",
-    target_arch = "aarch64",
-    target_arch = "riscv64"
-))]
-mod hidden;
-#[cfg(not(any(
-    target_arch = "x86",
-    target_arch = "x86_64",
-    target_arch = "aarch64",
-    target_arch = "riscv64"
-)))]
-#[path = "portable.rs"]
+#[cfg_attr(target_arch = "aarch64", path = "aarch64.rs")]
+#[cfg_attr(target_arch = "riscv64", path = "riscv.rs")]
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), path = "x86.rs")]
+#[cfg_attr(
+    not(any(
+        target_arch = "aarch64",
+        target_arch = "riscv64",
+        target_arch = "x86",
+        target_arch = "x86_64"
+    )),
+    path = "portable.rs"
+)]
 mod processor;
-#[cfg(target_arch = "riscv64")]
-mod riscv;
 pub(crate) mod riscv_counters;
-#[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
-mod x86;
 pub(crate) mod x86_counters;
-
-#[cfg(target_arch = "aarch64")]
-use aarch64 as processor;
-#[cfg(target_arch = "riscv64")]
-use riscv as processor;
-#[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
-use x86 as processor;
 
 pub use processor::*;
 

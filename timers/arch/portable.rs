@@ -1,12 +1,15 @@
 //! The implementation for instruction sets without their own file. The system's clocks are
 //! readable; the frequency of the core cannot be measured.
 
+mod absent;
+mod absent_counters;
+
 use std::hint::black_box;
 use std::sync::atomic::{Ordering, fence as memory_fence};
 
-pub(crate) use super::absent::{declared_rate, trapping_instruction};
-pub use super::absent::{hypervisor, identity};
-pub use super::absent_counters::{CounterOfX86, FencedInstruction};
+pub(crate) use absent::{declared_rate, trapping_instruction};
+pub use absent::{hypervisor, identity};
+pub use absent_counters::{CounterOfX86, FencedInstruction};
 
 /// Placeholder for `rdtsc`.
 pub type BareInstruction = CounterOfX86<0>;

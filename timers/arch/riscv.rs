@@ -1,13 +1,17 @@
 //! The implementation for RISC-V.
 
+mod absent;
+mod chains;
+mod hidden;
+
 use std::arch::asm;
 
-use super::chains::chains;
+use chains::chains;
 
-pub(crate) use super::absent::{declared_rate, trapping_instruction};
-pub use super::absent::{hypervisor, identity};
-pub(crate) use super::hidden::*;
 pub use super::riscv_counters::{Rdtime as BareInstruction, RdtimeFence as FencedInstruction};
+pub(crate) use absent::{declared_rate, trapping_instruction};
+pub use absent::{hypervisor, identity};
+pub(crate) use hidden::*;
 
 /// Keeps later loads, stores and reads of counters from beginning before all earlier loads and
 /// stores have completed: reads of counters are ordered as device input (manual, vol. I, "CSR

@@ -22,10 +22,10 @@ const INSTRUCTIONS: Properties = Properties {
 };
 
 clocks! { "RISC-V", target_arch = "riscv64";
-    Counter<Rdtime>, "rdtime", "rdtime", None, Properties::COUNTER;
-    Counter<RdtimeFence>, "rdtime-fence", "fence; rdtime", None, Properties::COUNTER;
-    Counter<Rdcycle>, "rdcycle", "rdcycle", None, CYCLES;
-    Counter<Rdinstret>, "rdinstret", "rdinstret", None, INSTRUCTIONS;
+    InstructionCounter<Rdtime>, "rdtime", "rdtime", None, Properties::COUNTER;
+    InstructionCounter<RdtimeFence>, "rdtime-fence", "fence; rdtime", None, Properties::COUNTER;
+    InstructionCounter<Rdcycle>, "rdcycle", "rdcycle", None, CYCLES;
+    InstructionCounter<Rdinstret>, "rdinstret", "rdinstret", None, INSTRUCTIONS;
 }
 
 #[cfg(target_arch = "riscv64")]
@@ -35,7 +35,7 @@ mod here {
     use std::fs;
 
     use crate::arch::counters;
-    pub(super) use crate::counters::Counter;
+    pub(super) use crate::counters::InstructionCounter;
 
     counters! {
         /// The clock that all harts share.

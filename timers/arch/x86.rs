@@ -1,21 +1,25 @@
 //! The implementation for x86: 64-bit, and 32-bit with SSE2. Sources: Intel, *Software Developer's
 //! Manual*, vol. 2; AMD, *Architecture Programmer's Manual*, vol. 3.
 
+mod chains;
+mod hidden;
+#[path = "x86/hypervisor.rs"]
 mod hypervisor;
+#[path = "x86/identity.rs"]
 mod identity;
 
 use std::arch::asm;
 
 use raw_cpuid::cpuid;
 
-use super::chains::chains;
+use chains::chains;
 
 pub use hypervisor::hypervisor;
 pub(crate) use identity::declared_rate;
 pub use identity::identity;
 
-pub(crate) use super::hidden::*;
 pub use super::x86_counters::{Rdtsc as BareInstruction, RdtscLfence as FencedInstruction};
+pub(crate) use hidden::*;
 
 /// Keeps all later instructions from beginning before all earlier ones have completed:
 /// `lfence` (Intel SDM vol. 2A; on AMD if it is dispatch-serialising, which Linux enables).

@@ -33,9 +33,9 @@ const FENCED: Properties = Properties {
 };
 
 clocks! { "x86", any(target_arch = "x86", target_arch = "x86_64");
-    Counter<Rdtsc>, "rdtsc", "rdtsc", None, Properties::COUNTER;
-    Counter<RdtscLfence>, "rdtsc-lfence", "lfence; rdtsc", None, FENCED;
-    Counter<Rdtscp>, "rdtscp", "rdtscp", None, FENCED;
+    InstructionCounter<Rdtsc>, "rdtsc", "rdtsc", None, Properties::COUNTER;
+    InstructionCounter<RdtscLfence>, "rdtsc-lfence", "lfence; rdtsc", None, FENCED;
+    InstructionCounter<Rdtscp>, "rdtscp", "rdtscp", None, FENCED;
 }
 
 #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
@@ -48,7 +48,7 @@ mod here {
     use raw_cpuid::cpuid;
 
     use crate::arch::Instruction;
-    pub(super) use crate::counters::Counter;
+    pub(super) use crate::counters::InstructionCounter;
 
     // Evaluated once, because references are opened for each loop, and under a hypervisor CPUID
     // takes as long as hundreds of reads.

@@ -10,17 +10,22 @@ use std::thread;
 use super::{no_second_thread, signed_rows};
 use crate::affinity::{Pinned, cpus_before_pinning, current_cpu};
 use crate::arch::BareInstruction;
-use crate::counters::Counter;
-use crate::subject::{Answer, Fault};
-use crate::{Counted, Described, Info, Ticks, Timer};
+use crate::counters::InstructionCounter;
+use crate::{Answer, Counted, Described, Fault, Info, Ticks, Timer};
 
 /// Hands readings of the CPU counter between distant CPUs without a fence before each reading, as
 /// programs do that use none; `None` if the counter or the CPUs are not available.
 pub fn unfenced_handoffs(count: u32) -> Option<Vec<[i64; 2]>> {
-    let counter = Counter::<BareInstruction>::open().ok()?;
+    let counter = InstructionCounter::<BareInstruction>::open().ok()?;
     let run_side = |side: Side| read_at_handoffs(&counter, side, || {});
     let cpus = distant_cpus()?.map(Some);
-    handoffs_on_pair(&Counter::<BareInstruction>::INFO, &run_side, cpus, count).ok()
+    handoffs_on_pair(
+        &InstructionCounter::<BareInstruction>::INFO,
+        &run_side,
+        cpus,
+        count,
+    )
+    .ok()
 }
 
 /// The task of one of the two threads.

@@ -1,23 +1,19 @@
 //! The references: the clocks that the other timers are compared with.
 
 use super::Loops;
-use crate::counters::Counter;
+use crate::counters::InstructionCounter;
 use crate::os::{CommonClock, UndistortedClock};
-use crate::subject::{Answer, Fault};
-use crate::{Described, Ticks, Timer, Visitor, arch};
+use crate::{Answer, Described, Fault, Ticks, Timer, Visitor, arch};
 
 /// The processor's counter, read behind a fence.
-type Fenced = Counter<arch::FencedInstruction>;
-/// The processor's counter, read by the bare instruction.
-type Bare = Counter<arch::BareInstruction>;
+type Fenced = InstructionCounter<arch::FencedInstruction>;
 
 /// The ids of all references, best first. They are few, because the loops are compiled for each
 /// pair of timer and reference.
-pub const REFERENCES: [&str; 4] = [
+pub const REFERENCES: [&str; 3] = [
     Fenced::INFO.id,
     CommonClock::INFO.id,
     UndistortedClock::INFO.id,
-    Bare::INFO.id,
 ];
 
 /// A reference that is open.
@@ -25,7 +21,6 @@ pub(super) enum OpenReference {
     Fenced(Fenced),
     CommonClock(CommonClock),
     UndistortedClock(UndistortedClock),
-    Bare(Bare),
 }
 
 /// Evaluates an expression, compiled for the type of each reference.
@@ -35,7 +30,6 @@ macro_rules! with_reference {
             OpenReference::Fenced($typed) => $expression,
             OpenReference::CommonClock($typed) => $expression,
             OpenReference::UndistortedClock($typed) => $expression,
-            OpenReference::Bare($typed) => $expression,
         }
     };
 }
@@ -56,7 +50,6 @@ impl OpenReference {
             id if id == Fenced::INFO.id => open_as(Self::Fenced),
             id if id == CommonClock::INFO.id => open_as(Self::CommonClock),
             id if id == UndistortedClock::INFO.id => open_as(Self::UndistortedClock),
-            id if id == Bare::INFO.id => open_as(Self::Bare),
             id => Err(Fault::Refused(format!(
                 "`{id}` is not a reference on this machine; the references are {}",
                 REFERENCES.join(", ")

@@ -3,7 +3,7 @@
 use std::thread;
 
 use timers::{
-    Activity, Advance, AffinityError, Entry, Fault, RATE_SOURCES, REFERENCES, Subject,
+    Activity, AffinityError, Entry, Fault, Movement, RATE_SOURCES, REFERENCES, Subject,
     allowed_cpus, catalogue, find, floor, pin_to,
 };
 
@@ -174,7 +174,8 @@ fn unknown_references_are_refused_by_name() {
 fn wall_clocks_always_advance() {
     for (entry, mut subject) in readable_timers() {
         for during in [Activity::Spin, Activity::Sleep, Activity::OtherSpin] {
-            let Advance { timer, reference } = subject.advance(RATE_SOURCES[1], during, 5).unwrap();
+            let Movement { timer, reference } =
+                subject.advance(RATE_SOURCES[1], during, 5).unwrap();
             assert!(reference > 0, "{}", entry.info.id);
             if is_in(FAST_WALL_CLOCKS, &entry) {
                 assert!(timer > 0, "{} stood still in {during:?}", entry.info.id);

@@ -5,7 +5,7 @@ use timers::{Timer, Unavailable};
 
 /// A clock that times an operation. Measurements are compiled for the type of their clock, so that
 /// no call is dynamic.
-pub trait Clock {
+pub trait Stopwatch {
     /// The unchanged result of a read.
     type Reading: Copy;
 
@@ -68,7 +68,7 @@ impl<T: Timer> Registered<T> {
     }
 }
 
-impl<T: Timer> Clock for Registered<T> {
+impl<T: Timer> Stopwatch for Registered<T> {
     type Reading = T::Reading;
 
     #[inline(always)]
@@ -81,7 +81,7 @@ impl<T: Timer> Clock for Registered<T> {
     }
 }
 
-impl<C: Clock> Clock for &C {
+impl<C: Stopwatch> Stopwatch for &C {
     type Reading = C::Reading;
 
     #[inline(always)]

@@ -4,7 +4,7 @@ use std::hint::black_box;
 
 use timers::{Timer, work};
 
-use super::clock::{Clock, ClockError, Registered};
+use super::clock::{ClockError, Registered, Stopwatch};
 
 /// An operation whose duration is measured, such as a closure.
 pub trait Operation {
@@ -123,7 +123,7 @@ pub struct ClockAndOperation<'a, C, O: ?Sized> {
     pub operation: &'a mut O,
 }
 
-impl<C: Clock, O: BatchedOperation + ?Sized> TimedOperation for ClockAndOperation<'_, C, O> {
+impl<C: Stopwatch, O: BatchedOperation + ?Sized> TimedOperation for ClockAndOperation<'_, C, O> {
     fn window(&mut self, calls: u64) -> f64 {
         timed_region(&self.clock, calls, |calls| {
             self.operation.call_repeatedly(calls)
@@ -175,7 +175,7 @@ impl<'a> timers::Visitor for MakeTimedOperation<'a> {
 /// keep the operation from beginning before the first read and from ending after the second. With 0
 /// calls the fences cost the same.
 #[inline(never)]
-fn timed_region<C: Clock>(clock: &C, calls: u64, run: impl FnOnce(u64)) -> f64 {
+fn timed_region<C: Stopwatch>(clock: &C, calls: u64, run: impl FnOnce(u64)) -> f64 {
     let calls = black_box(calls);
     timers::fence();
     let first = clock.read();

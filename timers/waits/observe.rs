@@ -7,32 +7,55 @@ use rand::rngs::SmallRng;
 use rand::{RngExt, SeedableRng};
 
 use super::method::{INTERRUPTED, WaitMethod};
-use super::{Start, Wait, WaitEntry, WaitList, Wakeups};
+use super::{Start, WaitEntry};
 use crate::failures::unless_failed;
 use crate::native::visit_reference;
 use crate::os::CommonClock;
 use crate::os::linux_waits::check_call;
-use crate::subject::{Answer, Fault};
-use crate::{Available, Described, Subject, Timer, Unavailable, Visitor, reader};
+use crate::subject::unsupported;
+use crate::{
+    Answer, Available, Described, Fault, Subject, Timer, TimerQuestion, Unavailable, Values,
+    Visitor, reader,
+};
 
 impl Subject for WaitEntry {
-    fn waits(&mut self, reference: &str, list: WaitList) -> Answer<Vec<Wait>> {
-        let method = &mut *self.open_method().map_err(refused)?;
-        let waits = visit_reference(reference, Waits { method, list })?;
-        unless_failed(&[reference, CommonClock::INFO.id], waits)
-    }
-
-    fn periods(&mut self, reference: &str, period_ns: u64, count: u32) -> Answer<Wakeups> {
-        if period_ns == 0 {
-            return Err(Fault::Refused("a period of 0 ns never passes".into()));
-        }
-        let periods = Periods {
-            method: &mut *self.open_method().map_err(refused)?,
-            period_ns,
-            count,
+    fn answer(&mut self, question: TimerQuestion) -> Answer<Values> {
+        let mut method = self.open_method().map_err(refused)?;
+        let reference = question.reference().to_owned();
+        let values = match question {
+            TimerQuestion::Waits {
+                pause_ns,
+                repeat,
+                request_ns,
+                ..
+            } => {
+                let waits = Waits {
+                    method: &mut *method,
+                    pause_ns,
+                    lengths_ns: request_ns.repeat(repeat as usize),
+                };
+                let waits = visit_reference(&reference, waits)?;
+                let values = waits.into_iter().enumerate().flat_map(|(at, wait)| {
+                    [(at % request_ns.len()) as i64].into_iter().chain(wait)
+                });
+                values.collect::<Vec<_>>().into()
+            }
+            TimerQuestion::Periods { period_ns: 0, .. } => {
+                return Err(Fault::Refused("a period of 0 ns never passes".into()));
+            }
+            TimerQuestion::Periods {
+                period_ns, count, ..
+            } => {
+                let periods = Periods {
+                    method: &mut *method,
+                    period_ns,
+                    count,
+                };
+                visit_reference(&reference, periods)?.map_err(refused)?
+            }
+            _ => return unsupported(),
         };
-        let wakeups = visit_reference(reference, periods)?.map_err(refused)?;
-        unless_failed(&[reference, CommonClock::INFO.id], wakeups)
+        unless_failed(&[&reference, CommonClock::INFO.id], values)
     }
 }
 
@@ -43,30 +66,32 @@ fn refused(why: Unavailable) -> Fault {
 /// Measures waits by a reference.
 struct Waits<'a> {
     method: &'a mut dyn WaitMethod,
-    list: WaitList<'a>,
+    pause_ns: u64,
+    lengths_ns: Vec<u64>,
 }
 
 impl Visitor for Waits<'_> {
-    type Output = Vec<Wait>;
+    /// For each wait, the values of the answer after the index of its length.
+    type Output = Vec<[i64; 4]>;
 
     fn visit<R: Timer>(self, reference: R) -> Self::Output {
-        let Self { method, list } = self;
+        let Self {
+            method,
+            pause_ns,
+            lengths_ns,
+        } = self;
         let cpu_time = cpu_time();
         let mut random = SmallRng::seed_from_u64(reference.ticks(reference.read()).0);
-        let mut waits = Vec::with_capacity(list.lengths_ns.len());
-        for &request_ns in list.lengths_ns {
-            pause(random.random_range(0..=list.pause_ns));
+        let mut waits = Vec::with_capacity(lengths_ns.len());
+        for request_ns in lengths_ns {
+            pause(random.random_range(0..=pause_ns));
             let begin = cpu_time();
             let before = reference.read();
             let signals = wait_through(method, request_ns, &reference, before);
             let after = reference.read();
-            waits.push(Wait {
-                request_ns,
-                cpu_ns: since(begin, cpu_time()),
-                before: reference.ticks(before).0 as i64,
-                after: reference.ticks(after).0 as i64,
-                signals,
-            });
+            let cpu_ns = since(begin, cpu_time()).unwrap_or(-1);
+            let [before, after] = [before, after].map(|read| reference.ticks(read).0 as i64);
+            waits.push([before, after, cpu_ns, signals.into()]);
         }
         waits
     }
@@ -121,7 +146,7 @@ struct Periods<'a> {
 }
 
 impl Visitor for Periods<'_> {
-    type Output = Available<Wakeups>;
+    type Output = Available<Values>;
 
     fn visit<R: Timer>(self, reference: R) -> Self::Output {
         /// A period that does not pass. *Definition*.
@@ -139,7 +164,7 @@ impl Visitor for Periods<'_> {
         check_call("a periodic timer", started.unwrap_or(0))?;
         let begin = cpu_time();
         let mut last = after;
-        let (mut list, mut signals) = (Vec::new(), 0);
+        let (mut list, mut signals) = (Vec::new(), 0_u32);
         for number in 1..=u64::from(self.count) {
             if started.is_some() {
                 let due_ns = number.saturating_mul(period_ns);
@@ -150,18 +175,18 @@ impl Visitor for Periods<'_> {
                 signals += wait_through(method, period_ns, &reference, last);
             }
             last = reference.read();
-            list.push((reference.ticks(last).0 as i64, method.expirations()));
+            list.extend([reference.ticks(last).0 as i64, method.expirations() as i64]);
         }
         let cpu_ns = since(begin, cpu_time());
         method.start(0, 0);
         let start = started.map_or(Start::Relative, |_| {
             Start::Between([before, after].map(|read| reference.ticks(read).0 as i64))
         });
-        Ok(Wakeups {
-            start,
+        Ok(Values {
             list,
+            start,
             cpu_ns,
-            signals,
+            signals: Some(signals).filter(|signals| *signals > 0),
         })
     }
 }

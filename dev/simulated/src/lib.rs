@@ -18,7 +18,7 @@ use std::rc::Rc;
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 
-use timers::{Activity, Advance, Answer, Context, Fault, Subject};
+use timers::{Activity, Answer, Context, Fault, Movement, Subject};
 
 pub use counter::{CounterFault, CounterModel};
 use draw::{exponential, gamma, normal};
@@ -496,12 +496,12 @@ impl Subject for Simulated {
         Ok((0..count).map(|_| world.call(self.role)).collect())
     }
 
-    fn advance(&mut self, reference: &str, _: Activity, milliseconds: u32) -> Answer<Advance> {
+    fn advance(&mut self, reference: &str, _: Activity, milliseconds: u32) -> Answer<Movement> {
         check_reference(reference)?;
         let world = &mut *self.world.borrow_mut();
         let (timer, start) = (world.call(self.role), world.call(Role::Reference));
         world.pass(f64::from(milliseconds) * 1e6);
-        Ok(Advance {
+        Ok(Movement {
             timer: world.call(self.role) - timer,
             reference: world.call(Role::Reference) - start,
         })

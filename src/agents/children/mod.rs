@@ -23,7 +23,7 @@ mod start_error;
 pub use groups::{finish, interrupt, interrupted, own_descendants};
 pub use own_program::this_program;
 pub use placement::Placement;
-pub use running::{RunningProcess, start, start_timed};
+pub use running::{ChildError, Ended, RunningProcess, run, start};
 pub use start_error::{StartError, with_remedy};
 /// The reason why the descendants of this process cannot be found, so that those that left their
 /// group survive this program; `None` if they can be found.

@@ -1,7 +1,9 @@
 //! Starts processes, and defines the handle of a running process, which ends the process and
 //! everything that it started.
 
+use std::io::Read;
 use std::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command, ExitStatus};
+use std::sync::mpsc::{self, Receiver};
 use std::time::Duration;
 
 use timers::os::process;
@@ -10,6 +12,11 @@ use timers::os::{CpuTime, Pid};
 use super::groups::{ProcessGroups, owns_descendants};
 use super::guard::{MAX_END_TIME, end_marked};
 use super::{Placement, StartError};
+use crate::agents::lines::in_thread;
+
+/// Maximum wait for the output of a process that has ended. The wait is only needed if a process
+/// that it left behind, and that cannot be ended, holds the pipe open.
+const OUTPUT_GRACE: Duration = Duration::from_secs(2);
 
 /// A running process. Dropping the value ends the process and everything that it started.
 #[derive(Debug)]
@@ -22,37 +29,24 @@ pub struct RunningProcess {
     is_left: bool,
 }
 
-/// Starts a process with the given placement; without a CPU, wherever this process may run.
+/// Starts a process with the given placement, from a thread of its own. Without a placement, the
+/// calling thread starts it, as fast as the system can, for a run that is timed.
 ///
 /// # Errors
 /// When the process cannot be started; the error states the reason.
 pub fn start(
-    mut command: Command,
-    placement: impl Into<Placement>,
-) -> Result<RunningProcess, StartError> {
-    let placement = placement.into();
-    start_with(&mut command, |command| placement.spawn(command))
-}
-
-/// Like [`start`], but from the calling thread and as fast as the system can, for a run that is
-/// timed.
-///
-/// # Errors
-/// When the process cannot be started; the error states the reason.
-pub fn start_timed(command: &mut Command) -> Result<RunningProcess, StartError> {
-    start_with(command, |command| Ok(process::spawn(command)?))
-}
-
-fn start_with(
     command: &mut Command,
-    spawn: impl FnOnce(&mut Command) -> Result<Child, StartError>,
+    placement: Option<Placement>,
 ) -> Result<RunningProcess, StartError> {
     // The lock is held until the process is listed: an interruption comes either before the start
     // or finds the process in the list.
     let mut groups = ProcessGroups::lock();
     groups.prepare()?;
     process::prepare_group(command)?;
-    let child = spawn(command)?;
+    let child = match placement {
+        Some(placement) => placement.spawn(command)?,
+        None => process::spawn(command)?,
+    };
     Ok(RunningProcess {
         group: groups.add(&child),
         child,
@@ -60,6 +54,89 @@ fn start_with(
         cpu: None,
         is_left: false,
     })
+}
+
+/// How a process ended, and its output.
+pub struct Ended {
+    /// The exit status.
+    pub status: ExitStatus,
+    /// The standard output; empty if it is not a pipe.
+    pub stdout: Vec<u8>,
+    /// The standard error; empty if it is not a pipe.
+    pub stderr: Vec<u8>,
+    /// The CPU time of the process; `None` if the system does not account for it.
+    pub cpu: Option<CpuTime>,
+}
+
+/// The reason why a process gave no result.
+#[derive(Debug, thiserror::Error)]
+pub enum ChildError {
+    /// The process could not be started.
+    #[error(transparent)]
+    NotStarted(#[from] StartError),
+    /// The process was ended because it took longer than this limit.
+    #[error("it did not end within {} s", .0.as_secs())]
+    TookTooLong(Duration),
+    /// The process failed.
+    #[error("{0}")]
+    Failed(String),
+}
+
+/// [Starts](start) a process and waits until it exits. A standard input that is a pipe stays open
+/// until then. Reads at most `max_bytes` from each output that is a pipe.
+///
+/// # Errors
+/// When the process did not run to its end within `limit`, or its result is unknown.
+pub fn run(
+    command: &mut Command,
+    placement: Option<Placement>,
+    limit: Duration,
+    max_bytes: u64,
+) -> Result<Ended, ChildError> {
+    let mut running = start(command, placement)?;
+    let (input, stdout, stderr) = running.pipes();
+    let [stdout, stderr] = [read(stdout, max_bytes)?, read(stderr, max_bytes)?];
+    let took_too_long = !running.wait_for_exit(limit);
+    drop(input);
+    // Ending the process also ends those that it left behind. Those that left the group of a timed
+    // process are ended later.
+    let status = match placement {
+        Some(_) => running.end(),
+        None => running.end_group(),
+    };
+    if took_too_long {
+        return Err(ChildError::TookTooLong(limit));
+    }
+    let failed = |why: &str| ChildError::Failed(why.into());
+    let receive = |output: Receiver<Vec<u8>>| {
+        let output = output.recv_timeout(OUTPUT_GRACE);
+        output.map_err(|_| failed("a process that it started keeps its output open"))
+    };
+    Ok(Ended {
+        status: status.ok_or_else(|| failed("how it ended is not known"))?,
+        stdout: receive(stdout)?,
+        stderr: receive(stderr)?,
+        cpu: running.cpu,
+    })
+}
+
+/// Reads a pipe to its end in a thread, but at most `max_bytes`. A read error ends the output early.
+fn read(
+    pipe: Option<impl Read + Send + 'static>,
+    max_bytes: u64,
+) -> Result<Receiver<Vec<u8>>, StartError> {
+    let (sender, output) = mpsc::sync_channel(1);
+    let Some(pipe) = pipe else {
+        let _ = sender.send(Vec::new());
+        return Ok(output);
+    };
+    in_thread(move || {
+        let mut bytes = Vec::new();
+        let _ = pipe.take(max_bytes).read_to_end(&mut bytes);
+        // The receiver is gone if the caller no longer waits.
+        let _ = sender.send(bytes);
+    })?;
+    Ok(output)
 }
 
 impl RunningProcess {
@@ -112,7 +189,7 @@ impl RunningProcess {
 
     /// Ends only the process group, for a run that is timed. Descendants that left the group are
     /// ended later.
-    pub fn end_group(&mut self) -> Option<ExitStatus> {
+    fn end_group(&mut self) -> Option<ExitStatus> {
         if self.status.is_none() && !self.is_left {
             drop(self.pipes());
             process::kill_group(self.group);
@@ -132,13 +209,6 @@ impl RunningProcess {
             }
         }
         self.status
-    }
-
-    /// The CPU time of the process, once it has ended; `None` if the system does not account for
-    /// it.
-    #[must_use]
-    pub fn cpu_time(&self) -> Option<CpuTime> {
-        self.cpu
     }
 }
 

@@ -1,17 +1,40 @@
+use super::questions::{excess, objection};
 use super::*;
 
+/// The keys of a question in a line of JSON, in their order.
+fn keys(line: &str) -> Vec<String> {
+    let quoted = line
+        .split('"')
+        .skip(1)
+        .step_by(2)
+        .zip(line.split('"').skip(2).step_by(2));
+    let keys = quoted.filter(|(_, after)| after.starts_with(':'));
+    keys.map(|(key, _)| key.to_owned()).collect()
+}
+
 #[test]
-fn examples_are_questions_of_their_kind() {
-    for (op, example) in examples::EXAMPLES {
-        let question = examples::question(example, "a \"timer\"", "r", 3).unwrap();
-        assert_eq!(question.op(), op, "{example}");
-        assert_eq!(question.excess(), None, "{example}");
+fn examples_are_questions_as_documented() {
+    let text = include_str!("../../../docs/agents.md");
+    let rows = text
+        .lines()
+        .filter_map(|line| line.strip_prefix("| `{\"op\":\""));
+    let documented: Vec<&str> = rows.map(|row| row.split('`').next().unwrap()).collect();
+    for &op in Op::ALL {
+        let question = op.example("a \"timer\"", "r", 3);
+        assert_eq!((question.op(), excess(&question)), (op, None));
         let line = serde_json::to_string(&question).expect("questions can be written");
-        let again: AgentQuestion = serde_json::from_str(&line).expect("and read again");
+        let again: TimerQuestion = serde_json::from_str(&line).expect("and read again");
         assert_eq!(again, question);
-        let begin = format!("{{\"op\":\"{}\",", op.name());
-        assert!(line.starts_with(&begin), "{line}");
+        let begin = format!("{}\",", op.name());
+        match documented.iter().find(|row| row.starts_with(&begin)) {
+            Some(row) => {
+                let line = serde_json::to_string(&op.example("t", "r", 3)).unwrap();
+                assert_eq!(keys(&format!("{{\"op\":\"{row}")), keys(&line));
+            }
+            None => assert!([Op::Hello, Op::Calls, Op::Steps].contains(&op), "{begin}"),
+        }
     }
+    assert_eq!(documented.len(), Op::ALL.len() - 3);
 }
 
 #[test]
@@ -21,10 +44,7 @@ fn excessive_counts_are_refused() {
             r#"{{"op":"steps","timer":"t","ns_per_tick":null,"interval_ns":1e5,"seed":1,{question}}}"#
         )
     };
-    let excess = |line: &str| {
-        let question: AgentQuestion = serde_json::from_str(line).expect(line);
-        question.excess()
-    };
+    let excess = |line: &str| excess(&serde_json::from_str(line).expect(line));
     for line in [
         r#"{"op":"order","timer":"t","count":2147483647}"#,
         r#"{"op":"readings","timer":"t","count":2147483647}"#,
@@ -54,14 +74,11 @@ fn excessive_counts_are_refused() {
 #[test]
 fn refuses_contradictory_values() {
     let objection = |op: Op, values: &[i64]| {
-        let mut examples = examples::EXAMPLES.iter();
-        let example = examples.find(|one| one.0 == op).expect("an example").1;
-        let question = examples::question(example, "t", "r", 3).unwrap();
         let reply = Reply {
             values: values.into(),
             ..Reply::default()
         };
-        question.objection(&reply)
+        objection(&op.example("t", "r", 3), &reply)
     };
     assert_eq!(objection(Op::Order, &[0, 0, 1, 9]), None);
     for order in [

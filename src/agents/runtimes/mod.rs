@@ -2,18 +2,19 @@
 //! of an agent, which are part of this program, to a folder, and compiles them if the runtime does
 //! not read source.
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::{fs, io};
 
 use timers::agents::{Build, Runtime, RuntimeAgent};
 
-use super::children;
+use super::browser::PAGE;
+use super::children::ChildError;
 use super::declarations::Declarations;
 use super::process::AgentCommand;
-use super::surroundings::Surroundings;
-use super::tool::{self, ToolError};
+use super::surroundings::{Surroundings, fill};
+use super::tool;
 
 /// The placeholder for the path of a runtime's log.
 const LOG_PLACEHOLDER: &str = "$log";
@@ -56,13 +57,10 @@ pub enum AgentError {
     NotWritten(PathBuf, io::Error),
     /// A step of the recipe failed, with the first program of the recipe.
     #[error("`{program}` cannot be used: {1}", program = .0.display())]
-    Step(PathBuf, ToolError),
+    Step(PathBuf, ChildError),
     /// A line of the recipe is invalid.
     #[error(transparent)]
     Line(#[from] shell_words::ParseError),
-    /// The path of this program is unknown.
-    #[error(transparent)]
-    OwnProgram(#[from] io::Error),
 }
 
 /// Prepares the agents of a runtime in `folder`, an absolute path. A runtime may have several agents:
@@ -125,19 +123,8 @@ fn follow_recipe(
     let programs: Result<_, AgentError> = recipe.programs.iter().map(find_program).collect();
     let programs: Vec<PathBuf> = programs?;
     let declarations = agent.clocks.map(Declarations::parse).transpose()?;
-    let mut sources = agent.sources.iter();
-    let written = fs::create_dir_all(folder).and_then(|()| {
-        sources.try_for_each(|source| {
-            let text = declarations
-                .as_ref()
-                .map_or(source.text.to_owned(), |declarations| {
-                    declarations.expand(source.text)
-                });
-            let name = Path::new(source.name).file_name().unwrap_or_default();
-            fs::write(folder.join(name), text)
-        })
-    });
-    written.map_err(|error| AgentError::NotWritten(folder.into(), error))?;
+    write_sources(agent, declarations.as_ref(), folder)
+        .map_err(|error| AgentError::NotWritten(folder.into(), error))?;
     let mut placeholders = Placeholders {
         output: OsString::new(),
         programs,
@@ -151,15 +138,11 @@ fn follow_recipe(
         };
         let mut command = std::process::Command::new(program);
         surroundings.apply(command.args(args));
-        let output = tool::run_within(tool::MAX_COMPILE_TIME, command)
+        let output = tool::run_within(tool::MAX_COMPILE_TIME, &mut command)
             .map_err(|why| AgentError::Step(placeholders.programs[0].clone(), why))?;
         placeholders.output = output.trim().into();
     }
     let mut line = placeholders.fill_line(recipe.run)?;
-    if recipe.run.starts_with("$self ") {
-        let (program, own_words) = children::this_program()?;
-        line.splice(..1, [program].into_iter().chain(own_words));
-    }
     let args = line.split_off(line.len().min(1));
     let mut command = AgentCommand::new(
         format!("{} agent", agent.prefix),
@@ -170,10 +153,28 @@ fn follow_recipe(
     command.surroundings = Some(Arc::new(surroundings));
     let has_log = recipe.run.contains(LOG_PLACEHOLDER);
     command.log = has_log.then(|| folder.join(LOG_FILE_NAME));
+    if recipe.run.contains(PAGE) {
+        command.browser_version = Some(browser_version(recipe, &placeholders.output));
+    }
     Ok(PreparedAgent {
         prefix: agent.prefix,
         command,
     })
+}
+
+/// Writes the files of an agent to `folder`.
+fn write_sources(
+    agent: &RuntimeAgent,
+    declarations: Option<&Declarations>,
+    folder: &Path,
+) -> io::Result<()> {
+    fs::create_dir_all(folder)?;
+    for source in agent.sources {
+        let text = declarations.map_or(source.text.to_owned(), |all| all.expand(source.text));
+        let name = Path::new(source.name).file_name().unwrap_or_default();
+        fs::write(folder.join(name), text)?;
+    }
+    Ok(())
 }
 
 /// The values of the placeholders in a recipe.
@@ -201,15 +202,19 @@ impl Placeholders {
         ];
         let programs = self.programs.iter().map(|program| program.as_os_str());
         let numbered = ["$0", "$1"].into_iter().zip(programs);
-        for (name, value) in values.into_iter().chain(numbered) {
-            if let Some((before, after)) = word.split_once(name) {
-                let mut filled = OsString::from(before);
-                filled.push(value);
-                filled.push(after);
-                return filled;
-            }
-        }
-        word.into()
+        fill(word, values.into_iter().chain(numbered))
+    }
+}
+
+/// The version in what the browser said of itself, with a deviation from the default settings.
+fn browser_version(recipe: &Build, said: &OsStr) -> String {
+    let said = said.to_string_lossy();
+    let mut words = said.split_whitespace();
+    let version = words.find(|word| word.starts_with(|first: char| first.is_ascii_digit()));
+    let version = version.unwrap_or("of unknown version");
+    match recipe.run.contains("--no-sandbox") {
+        true => format!("{version}, without its sandbox"),
+        false => version.to_owned(),
     }
 }
 

@@ -2,8 +2,9 @@ use proptest::prelude::*;
 use serde_json::{Value, json};
 
 use super::*;
+use crate::agents::protocol::questions::objection;
 
-/// The answers of a host of two POSIX clocks to the requests in `script`.
+/// The answers of an agent with two POSIX clocks to the requests in `script`.
 fn answers(script: &[u8]) -> Vec<Value> {
     let entries = ["monotonic", "realtime"].map(|id| timers::find(id).expect(id));
     let mut output = Vec::new();
@@ -51,8 +52,8 @@ fn hello_lists_floor_and_references() {
 
 fn values(request: &Value) -> Vec<i64> {
     let reply: Reply = serde_json::from_value(answer(request)).unwrap();
-    let question: AgentQuestion = serde_json::from_value(request.clone()).unwrap();
-    assert_eq!(question.objection(&reply), None, "{request}");
+    let question: TimerQuestion = serde_json::from_value(request.clone()).unwrap();
+    assert_eq!(objection(&question, &reply), None, "{request}");
     reply.values
 }
 
