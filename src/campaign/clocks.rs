@@ -18,7 +18,7 @@ use timers::{Deadline, Fault};
 
 use self::agent::AgentClocks;
 pub use self::clock::Clock;
-pub use self::cost_in_context::context_questions;
+pub use self::cost_in_context::context_question;
 use self::narrowing::begin_scores;
 pub use self::narrowing::is_worth_continuing;
 use self::process::{Process, ProcessKind};
@@ -76,12 +76,12 @@ pub fn run(
         progress,
     };
     for (index, agent) in agents.iter().enumerate() {
-        let of_host = timers.iter().filter(|(agent, _)| *agent == index);
-        let of_host: Vec<_> = of_host.map(|(_, timer)| timer.clone()).collect();
-        if !of_host.is_empty() {
+        let of_agent = timers.iter().filter(|(agent, _)| *agent == index);
+        let of_agent: Vec<_> = of_agent.map(|(_, timer)| timer.clone()).collect();
+        if !of_agent.is_empty() {
             progress("calibrating the reference");
             let random = &mut campaign.random;
-            let agent = AgentClocks::begin(agent, of_host, plan, &all_cpus, random)?;
+            let agent = AgentClocks::begin(agent, of_agent, plan, &all_cpus, random)?;
             campaign.agents.push(agent);
         }
     }
