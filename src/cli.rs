@@ -38,9 +38,7 @@ pub use table::TableArgs;
 pub use wait::WaitArgs;
 pub use watch::WatchArgs;
 
-use crate::campaign::sampling::CampaignPlan;
-use crate::requests::ProbeRequest;
-use estimators::model::Context;
+use crate::requests::RunRequest;
 
 /// Measures how good the clocks of this machine are
 ///
@@ -430,13 +428,6 @@ pub struct ProbeArgs {
     /// The flags of all runs.
     #[command(flatten)]
     pub run: RunArgs,
-    /// Measure the time that a read adds to the code around it in all contexts
-    ///
-    /// Without this flag, the four usual contexts are measured; with --quick none, with --thorough
-    /// all. The further contexts are cold caches and other CPUs that all read the same timer. They
-    /// take 12 ms more per process and timer.
-    #[arg(long)]
-    pub context: bool,
     /// Measure on this CPU
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = values::parse_cpu)]
     pub cpu: Option<u32>,
@@ -451,21 +442,10 @@ pub struct ProbeArgs {
 impl ProbeArgs {
     /// The request of these flags.
     #[must_use]
-    pub fn request(&self) -> ProbeRequest {
-        let plan = self.run.plan();
-        let request = ProbeRequest {
-            run: self.run.request(),
-            plan: CampaignPlan {
-                contexts: if self.context {
-                    &Context::ALL
-                } else {
-                    plan.contexts
-                },
-                ..plan
-            },
-            cpu: self.cpu,
-        };
-        request.limited(self.budget)
+    pub fn request(&self) -> RunRequest {
+        let mut request = self.run.request(self.cpu);
+        request.plan = request.plan.limited(self.budget);
+        request
     }
 }
 
