@@ -12,10 +12,8 @@ use estimators::trace::Pair;
 fn verdicts() -> Verdicts {
     let report = reporting::report::read(crate::stored::XEON.as_ref()).unwrap();
     let mut rows = report.timers.into_iter();
-    let row = rows
-        .find(|row| row.id == "rdtsc-lfence")
-        .expect("it was measured");
-    let mut verdicts = row.verdicts.expect("it was examined");
+    let row = rows.find(|row| row.id == "rdtsc-lfence").unwrap();
+    let mut verdicts = row.verdicts.unwrap();
     let stable = &mut verdicts.stable;
     (stable.offset_ppm, stable.offset_uncertainty_ppm) = (Some(10.0), Some(0.5));
     verdicts.thread_safe.offsets.clear();

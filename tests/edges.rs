@@ -1,6 +1,6 @@
 //! Compares the steps that the prober finds in other languages with the steps of independent loops.
 //! `tests/edges/` contains a loop per language, which prints readings. The prober has to find, to
-//! 1 %, the smallest step that all differences of these readings share.
+//! 1 %, the longest step of which all differences of these readings are multiples.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -47,109 +47,60 @@ const LOOPS: &[(&str, &str, &str)] = &[
 /// divides afterwards, so readings are multiples of 2^-22 s.
 const CONVERTED: &[(&str, f64)] = &[("python:time", 256.0)];
 
-/// The smallest step that all differences between readings share, with distances of 1 to 32 reads.
-/// It is a whole part of the smallest difference, refined as a mean over all differences that are
-/// not long. Differences of neighbours are not sufficient: if reads take nearly constant time,
-/// their cost looks like a step.
-fn common_step(readings: &[i64]) -> Option<f64> {
-    const LAGS: usize = 32;
-    // If a read takes more steps, the differences are within a few steps of each other, and a step
-    // that is some per cent longer explains them, too.
-    const MOST_STEPS: u32 = 20;
-    const KEPT: usize = 6_000;
+/// Whether differences between readings, at distances of 1 to 32 reads, are multiples of this step and of no longer one.
+/// Differences of neighbours are not sufficient: if reads take nearly constant time, their cost looks like a step. `None`
+/// if the clock hardly moved.
+fn is_step(readings: &[i64], step: f64) -> Option<bool> {
     let apart = |lag: usize| {
         readings
             .windows(lag + 1)
-            .map(move |span| (span[lag] - span[0]) as f64)
+            .map(move |span| span[lag] - span[0])
     };
-    let moved: Vec<f64> = (1..=LAGS).flat_map(apart).filter(|by| *by > 0.0).collect();
-    if takes_all_values(&moved) {
-        return Some(1.0);
-    }
-    let least = moved.iter().copied().fold(f64::INFINITY, f64::min);
-    let moved: Vec<f64> = moved
-        .iter()
-        .copied()
-        .step_by(moved.len() / KEPT + 1)
-        .collect();
-    (1..=MOST_STEPS).find_map(|part| {
-        let mut step = least / f64::from(part);
-        let mut near = Vec::new();
-        for reach in [10.0, 20.0, 40.0, 80.0] {
-            near = moved
-                .iter()
-                .copied()
-                .filter(|by| *by < (reach * step).max(2.0 * least))
-                .collect();
-            for _ in 0..5 {
-                step = near.iter().sum::<f64>()
-                    / near.iter().map(|by| (by / step).round()).sum::<f64>();
-            }
-        }
-        let mut off: Vec<f64> = near
-            .iter()
-            .map(|by| ((by / step).round() * step - by).abs())
-            .collect();
-        off.sort_by(f64::total_cmp);
+    let moved = (1..=32).flat_map(apart).map(|by| by as f64);
+    let moved: Vec<f64> = moved.filter(|by| *by > 0.0 && *by < 80.0 * step).collect();
+    let fits = |step: f64| {
         // Rounding to whole units changes a difference by less than one unit.
-        let most = if step > 3.0 {
-            (0.1 * step).max(0.7)
-        } else {
-            0.05 * step
-        };
-        (near.len() > 20 && off[near.len() * 95 / 100] < most).then_some(step)
-    })
-}
-
-/// Whether the differences take any number of units, as for a clock with a step of one unit. For a
-/// longer step, rounded differences take one or two adjacent values, followed by a gap.
-fn takes_all_values(moved: &[f64]) -> bool {
-    const IN_A_ROW: u32 = 6;
-    const OFTEN: u32 = 3;
-    let mut seen: BTreeMap<i64, u32> = BTreeMap::new();
-    moved
-        .iter()
-        .for_each(|by| *seen.entry(*by as i64).or_default() += 1);
-    let often = seen
-        .iter()
-        .filter(|(_, count)| **count >= OFTEN)
-        .map(|(by, _)| *by);
-    let (mut last, mut row) = (i64::MIN, 0);
-    for by in often {
-        row = if by == last + 1 { row + 1 } else { 1 };
-        last = by;
-        if row == IN_A_ROW {
-            return true;
-        }
-    }
-    false
+        let is_multiple =
+            |by: &&f64| ((**by / step).round() * step - **by).abs() < (0.1 * step).max(0.7);
+        moved.iter().filter(is_multiple).count() > moved.len() * 95 / 100
+    };
+    let steps: f64 = moved.iter().map(|by| (by / step).round()).sum();
+    let mean = moved.iter().sum::<f64>() / steps;
+    let is_longest = ![2.0, 3.0, 5.0, 7.0].iter().any(|times| fits(times * step));
+    (moved.len() > 20).then_some(fits(step) && is_longest && (mean / step - 1.0).abs() < 0.01)
 }
 
 #[test]
-fn common_step_finds_known_steps() {
-    let of = |step: f64, unit: f64| {
-        let at = |n: u32| ((f64::from(n * (n + 3) % 97 + n * 20) * step) / unit).floor();
-        let mut readings: Vec<i64> = (0..3_000).map(|n| at(n) as i64).collect();
+fn known_steps_are_told_from_others() {
+    let readings = |step: f64| -> Vec<i64> {
+        let at = |n: u32| (f64::from(n * (n + 3) % 97 + n * 20) * step).floor() as i64;
+        let mut readings: Vec<i64> = (0..3_000).map(at).collect();
         readings.sort_unstable();
-        common_step(&readings).map(|found| found * unit / step)
+        readings
     };
-    for (step, unit) in [(1.0, 1.0), (9.98, 1.0), (100.0, 1.0), (1_000.0, 1_000.0)] {
-        let found = of(step, unit).expect("the readings have a step");
-        assert!((found - 1.0).abs() < 0.01, "{step}: {found}");
-    }
-    assert_eq!(common_step(&[1, 1]), None);
-    // Reads take 22 units, sometimes one more or less. The step is not 22.
+    // Reads take 22 units, sometimes one more or less.
     let (mut now, mut random) = (0, 1_u64);
-    let steady: Vec<i64> = (0..3_000)
-        .map(|_| {
-            random = random
-                .wrapping_mul(6_364_136_223_846_793_005)
-                .wrapping_add(1);
-            now += 21 + (random >> 62) as i64;
-            now
-        })
-        .collect();
-    assert_eq!(common_step(&steady), Some(1.0));
+    let steady = (0..3_000).map(|_| {
+        random = random
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1);
+        now += 21 + (random >> 62) as i64;
+        now
+    });
+    for (readings, step) in [
+        (readings(1.0), 1.0),
+        (readings(9.98), 9.98),
+        (readings(100.0), 100.0),
+        (steady.collect(), 1.0),
+    ] {
+        let judged = [1.0, 0.5, 1.02, 2.0, 3.0, 22.0].map(|times| is_step(&readings, times * step));
+        assert_eq!(
+            judged,
+            [true, false, false, false, false, false].map(Some),
+            "{step}"
+        );
+    }
+    assert_eq!(is_step(&[1, 1], 1.0), None);
 }
 
 #[test]
@@ -163,25 +114,31 @@ fn steps_agree_with_independent_loops() {
         }
         let alone = by_loops(prefix, line);
         let found = by_the_prober(prefix, &alone);
-        for (id, alone) in &alone {
+        for (id, (readings, unit)) in &alone {
             let Some(found) = found.get(id) else { continue };
             let converted = CONVERTED.iter().find(|(converted, _)| converted == id);
-            let alone = converted.map_or(alone, |(_, step)| step);
-            compared += 1;
-            if (found / alone - 1.0).abs() >= 0.01 {
-                apart.push(format!("{id}: {found} ns, and {alone} ns alone"));
+            let is_right = match converted {
+                Some((_, step)) => Some((found / step - 1.0).abs() < 0.01),
+                None => is_step(readings, found / unit),
+            };
+            compared += u32::from(is_right.is_some());
+            if is_right == Some(false) {
+                apart.push(format!("{id}: {found} ns is not the step"));
             }
         }
     }
     println!("compared: {compared}");
     assert!(apart.is_empty(), "{apart:#?}");
-    let is_installed = |(_, needs, _): &(&str, &str, &str)| tool::find(&[needs]).is_some();
-    let none = !LOOPS.iter().any(is_installed);
-    assert!(compared > 0 || none, "nothing was compared");
+    let is_any_installed = LOOPS
+        .iter()
+        .any(|(_, needs, _)| tool::find(&[needs]).is_some());
+    assert!(compared > 0 || !is_any_installed, "nothing was compared");
 }
 
-/// The steps that the independent loop shows, in nanoseconds.
-fn by_loops(prefix: &str, line: &str) -> BTreeMap<String, f64> {
+/// The readings of clocks by an independent loop, with their unit in nanoseconds.
+type Loops = BTreeMap<String, (Vec<i64>, f64)>;
+
+fn by_loops(prefix: &str, line: &str) -> Loops {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/edges");
     let out = tempfile::tempdir().unwrap();
     let line = line
@@ -192,16 +149,14 @@ fn by_loops(prefix: &str, line: &str) -> BTreeMap<String, f64> {
     let of_a_line = |line: &str| {
         let mut words = line.split_whitespace();
         let (id, unit) = (words.next()?, words.next()?);
-        let unit: f64 = unit.parse().expect("the unit is a number");
-        let readings = words.map(|word| word.parse().expect("a reading is an integer"));
-        let readings: Vec<i64> = readings.collect();
-        Some((format!("{prefix}:{id}"), common_step(&readings)? * unit))
+        let readings = words.map(|word| word.parse().unwrap()).collect();
+        Some((format!("{prefix}:{id}"), (readings, unit.parse().unwrap())))
     };
     shown.lines().filter_map(of_a_line).collect()
 }
 
 /// The steps of the wanted clocks that `probe` resolves, in nanoseconds.
-fn by_the_prober(runtime: &str, wanted: &BTreeMap<String, f64>) -> BTreeMap<String, f64> {
+fn by_the_prober(runtime: &str, wanted: &Loops) -> BTreeMap<String, f64> {
     if wanted.is_empty() {
         return BTreeMap::new();
     }

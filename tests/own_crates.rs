@@ -1,4 +1,4 @@
-//! What README.md, docs/own-timer.md and docs/library.md print for a shell works as pasted: the
+//! What README.md and docs/library.md print for a shell works as pasted: the
 //! examples that start from `cargo new`, with the crates of this repository and without the network,
 //! and the commands of the first five minutes.
 
@@ -31,7 +31,7 @@ fn paste(page: &str) -> Vec<String> {
         let Some(name) = commands.strip_prefix("cargo new ../") else {
             continue;
         };
-        let name = name.split_whitespace().next().expect("a name");
+        let name = name.split_whitespace().next().unwrap();
         let own = folder.path().join(name);
         // The versions of this repository, which are there.
         let script = commands
@@ -68,7 +68,6 @@ fn examples_compile_as_pasted() {
         );
     }
     assert_eq!(paste("README.md"), ["own-clock"]);
-    assert_eq!(paste("docs/own-timer.md"), ["own-clock"]);
     assert_eq!(paste("docs/library.md"), ["read-clocks", "find-step"]);
 }
 
@@ -85,9 +84,9 @@ fn first_five_minutes_work_as_pasted() {
     let into = clone.path().to_str().unwrap();
     run("cp", &["-r", "reports", "deploy", "tests", into], root);
     let text = fs::read_to_string(root.join("README.md")).unwrap();
-    let (_, text) = text.split_once("\n## Five minutes\n").expect("the section");
+    let (_, text) = text.split_once("\n## Five minutes\n").unwrap();
     let programs = Path::new(BUILT).parent().unwrap().display();
-    let path = format!("{programs}:{}", std::env::var("PATH").expect("a path"));
+    let path = format!("{programs}:{}", std::env::var("PATH").unwrap());
     let (mut count, lines) = (0, blocks(text)[0].1.lines());
     for line in lines {
         count += 1;
@@ -117,7 +116,7 @@ fn libraries_bring_few_crates() {
     ] {
         let row = format!("| `{library}` |");
         let row = page.lines().find_map(|line| line.strip_prefix(&row));
-        let cells = row.expect("the crate is in the table").split(" | ");
+        let cells = row.unwrap().split(" | ");
         let stated: Option<usize> = cells.filter_map(|cell| cell.trim().parse().ok()).next();
         let line = format!("tree --prefix none -e normal -p {library}");
         let words: Vec<&str> = line.split(' ').collect();

@@ -264,9 +264,9 @@ fn parts(language: Language, requests: bool) -> [String; 3] {
     };
     let whole = printed(language, true, true);
     if requests {
-        let calls = whole.rfind("for ").expect("a loop of requests");
+        let calls = whole.rfind("for ").unwrap();
         let indent = whole[..calls].rsplit('\n').next().unwrap_or_default();
-        let end = whole[calls..].find("results()").expect("results") + "results()".len();
+        let end = whole[calls..].find("results()").unwrap() + "results()".len();
         let end = calls + end + usize::from(whole[calls + end..].starts_with(';'));
         let text = whole[calls..end].replace(&format!("\n{indent}"), "\n");
         return [head, keep, &text].map(str::to_owned);
@@ -399,9 +399,7 @@ fn code_stands_busy_machine() {
             .args(["-c", "while :; do :; done"])
             .spawn()
     };
-    let burning: Vec<_> = (0..cpus)
-        .map(|_| Burning(burn().expect("a shell")))
-        .collect();
+    let burning: Vec<_> = (0..cpus).map(|_| Burning(burn().unwrap())).collect();
     assert_found(false);
     assert_found(true);
     drop(burning);
@@ -473,9 +471,7 @@ print('mean', quiet['mean'])";
 #[test]
 fn language_gets_its_own_clocks() {
     for language in Language::value_variants() {
-        let value = language
-            .to_possible_value()
-            .expect("the language has a name");
+        let value = language.to_possible_value().unwrap();
         for name in value.get_name_and_aliases() {
             let name = name.to_uppercase();
             let line = format!("pick 250ns --whole --for {name} --from {REPORT}");
@@ -504,13 +500,11 @@ fn printed(language: Language, requests: bool, whole: bool) -> String {
         ..usual
     };
     let rate_hz = asked.rate_hz;
-    let picked = choose(&report, &asked)
-        .expect("the report has the clocks")
-        .picked;
+    let picked = choose(&report, &asked).unwrap().picked;
     let wanted = Wanted {
         language: Some(language),
         rate_hz,
         whole,
     };
-    snippet(&picked.expect("a clock suffices"), wanted).expect("the clock has code")
+    snippet(&picked.unwrap(), wanted).unwrap()
 }

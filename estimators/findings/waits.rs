@@ -115,87 +115,46 @@ const MIN_LOST_SHARE: f64 = 0.005;
 mod tests {
     use super::*;
     use crate::findings::{Facts, apply};
-    use crate::model::{Finding, PeriodFigures};
-    use crate::trace::{Reference, Wait, WaitObservations, WaitTrace};
+    use crate::model::PeriodFigures;
+    use crate::trace::{Reference, WaitTrace};
 
-    /// Five processes that each wait once for 10 ms; they start `interval_s` seconds apart.
-    fn wait_trace(interval_s: i64) -> WaitTrace {
-        let wait = |before: i64| Wait {
-            request_ns: 10_000_000,
-            before,
-            after: before + 10_100_000,
-            ..Wait::default()
+    #[test]
+    fn facts_beyond_limits_are_reported() {
+        let period = |lost| PeriodFigures {
+            expirations: 980,
+            missed: lost,
+            ..PeriodFigures::default()
         };
-        let run = |process: i64| WaitObservations {
-            lengths: vec![wait(process * interval_s * 1_000_000_000)],
-            ..WaitObservations::default()
+        let trace = |step| WaitTrace {
+            reference: Reference {
+                ns_per_tick: 1.0,
+                step,
+                ..Reference::default()
+            },
+            runs: Vec::new(),
         };
-        let reference = Reference {
-            ns_per_tick: 1.0,
-            ..Reference::default()
-        };
-        WaitTrace {
-            reference,
-            runs: (0..5).map(run).collect(),
+        let (none, facts) = (Facts::default(), [period(1), period(20)]);
+        let traces = [trace(1.0), trace(4e6)];
+        let [few, many] = facts.each_ref().map(|period| Facts {
+            period: Some(period),
+            ..none
+        });
+        let [fine, coarse] = traces.each_ref().map(|it| Facts {
+            wait_trace: Some(it),
+            ..none
+        });
+        let [quiet, signals] = [0, 1].map(|count| Facts {
+            signals: Some([count, 5]),
+            ..none
+        });
+        for (within, beyond, words) in [
+            (few, many, "20 of 1000 expirations (2"),
+            (fine, coarse, "steps of 4 ms"),
+            (quiet, signals, "signals interrupted 1 of 5 waits:"),
+        ] {
+            assert_eq!(apply(WAITS, &within), []);
+            let message = apply(WAITS, &beyond)[0].message();
+            assert!(message.contains(words), "{message}");
         }
-    }
-
-    fn found(trace: &WaitTrace, code: &str) -> Option<Finding> {
-        let figures = crate::waits::figures(trace);
-        let facts = Facts {
-            waits: Some(&figures),
-            wait_trace: Some(trace),
-            ..Facts::default()
-        };
-        apply(WAITS, &facts).into_iter().find(|it| it.code == code)
-    }
-
-    #[test]
-    fn lost_expirations_are_reported() {
-        let notes = |lost| {
-            let period = PeriodFigures {
-                expirations: 980,
-                missed: lost,
-                ..PeriodFigures::default()
-            };
-            let facts = Facts {
-                period: Some(&period),
-                ..Facts::default()
-            };
-            apply(WAITS, &facts)
-        };
-        assert_eq!(notes(1), []);
-        let message = notes(20)[0].message();
-        assert!(
-            message.starts_with("20 of 1000 expirations (2"),
-            "{message}"
-        );
-    }
-
-    #[test]
-    fn signals_are_reported() {
-        let message = |count| {
-            let facts = Facts {
-                signals: Some([count, 5]),
-                ..Facts::default()
-            };
-            apply(WAITS, &facts).first().map(Finding::message)
-        };
-        assert_eq!(message(0), None);
-        let message = message(1).expect("signals are a problem");
-        assert!(
-            message.starts_with("signals interrupted 1 of 5 waits:"),
-            "{message}"
-        );
-    }
-
-    #[test]
-    fn coarse_reference_is_reported() {
-        let code = "coarse-reference";
-        assert_eq!(found(&wait_trace(2), code), None);
-        let mut coarse = wait_trace(2);
-        coarse.reference.step = 4e6 / coarse.reference.ns_per_tick;
-        let message = found(&coarse, code).expect("its steps are 4 ms").message();
-        assert!(message.contains("steps of 4 ms"), "{message}");
     }
 }

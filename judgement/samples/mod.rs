@@ -102,7 +102,7 @@ mod tests {
         });
         let judged = judge(&durations.collect::<Vec<_>>(), 1e-9, true);
         assert_eq!(judged.rounding_ns, 1.0);
-        let step = judged.step_ns.expect("it is found");
+        let step = judged.step_ns.unwrap();
         assert!(step.contains(125.0 / 3.0), "{step:?}");
     }
 }

@@ -87,7 +87,7 @@ fn verdicts_on(trace: &Trace, figures: &Figures) -> Verdicts {
 #[track_caller]
 fn assert_judged(found: &Verdicts, question: Question, outcome: Outcome, words: &str) {
     let answer = found.answers().find(|answer| answer.question == question);
-    let answer = answer.expect("every question has an answer");
+    let answer = answer.unwrap();
     assert_eq!(answer.outcome, outcome, "{}", answer.evidence);
     assert!(answer.evidence.contains(words), "{}", answer.evidence);
 }
@@ -230,28 +230,12 @@ fn changes_limit_detectable_steps_back() {
     };
     let often =
         |words: &str| format!("backwards; steps back at {words} changes of its value would");
+    let [some, all] = ["2.5 % of the 121", "0.0021 % of the 143134"].map(often);
+    let seldom = "its value changed 2 times, too seldom to detect";
     for (step, advance, backward, outcome, words) in [
-        (
-            4e6,
-            484_000_000,
-            0,
-            Outcome::Pass,
-            &*often("2.5 % of the 121"),
-        ),
-        (
-            4e6,
-            8_000_000,
-            0,
-            Outcome::Pass,
-            "its value changed 2 times, too seldom to detect",
-        ),
-        (
-            1.0,
-            484_000_000,
-            0,
-            Outcome::Pass,
-            &often("0.0021 % of the 143134"),
-        ),
+        (4e6, 484_000_000, 0, Outcome::Pass, &*some),
+        (4e6, 8_000_000, 0, Outcome::Pass, seldom),
+        (1.0, 484_000_000, 0, Outcome::Pass, &all),
         (4e6, 0, 0, Outcome::NotTested, ""),
         (4e6, 8_000_000, 1, Outcome::Fail, ""),
     ] {
@@ -277,7 +261,7 @@ fn changes_limit_detectable_steps_back() {
 fn handoffs_count_by_changes() {
     let judged = |changed| {
         let mut evidence = handoff_evidence(0, 0, [0, 4]);
-        evidence.threads.as_mut().expect("threads").pairs[0].changed = changed;
+        evidence.threads.as_mut().unwrap().pairs[0].changed = changed;
         verdicts(evidence)
     };
     for (changed, outcome, words) in [
@@ -326,98 +310,56 @@ fn path(
     .read_path
 }
 
+/// The clock source (`none`: no vDSO), the costs of a system call, of that of the clock and of a trap, and of the same
+/// clock by a system call; whether the rate is declared; the verdict, the path, and words of the evidence. The rows are a
+/// common machine, one with fast calls, an emulator, on which all instructions cost about the same, and baselines that were
+/// timed at a slow moment: too little for the call of the clock, too much for user mode.
+const READ_PATHS: &str = "\
+tsc 90 170 1500 170 declared pass user-mode
+tsc 90 170 1500 - declared pass user-mode
+tsc 90 170 1500 - raw pass user-mode
+hpet 12 31 1500 - declared fail system-call
+hpet 12 90 1500 31 declared fail system-call its system call 31.00 ns, because the clock source is hpet
+tsc 2 31 35 - declared fail trapped
+tsc 2 31 35 - raw fail trapped
+tsc 2 90 65 - raw pass system-call
+tsc 40 90 1500 - declared pass user-mode
+hpet 40 55 1500 - declared not-tested -
+none 2 31 35 - declared fail system-call
+none 12 90 1500 31 declared fail system-call because the kernel maps no vDSO";
+
 #[test]
 fn cost_decides_read_path() {
-    use Outcome::{Fail, NotTested, Pass};
-    use estimators::model::Path::{SystemCall, Trapped, UserMode};
-    let baselines = |source: &str, [call, clock_call, trap]: [f64; 3]| ReadPathBaselines {
-        system_call_ns: Some(call),
-        clock_call_ns: Some(clock_call),
-        trap_ns: Some(trap),
-        clock_source: Some(source.into()),
-        vdso: None,
-    };
-    let fast_calls = [90.0, 170.0, 1_500.0];
-    // An emulator, on which all instructions cost about the same.
-    let emulator = [2.0, 31.0, 35.0];
-    // One of the baselines was timed at a slow moment: too little for the clock's call, too much for
-    // user mode. The call that was timed reads another clock.
-    let slow_moment = [40.0, 55.0, 1_500.0];
-    for (source, costs, syscall_ns, declared, outcome, path_found, words) in [
-        (
-            "tsc",
-            fast_calls,
-            Some(170.0),
-            true,
-            Pass,
-            Some(UserMode),
-            "",
-        ),
-        ("tsc", fast_calls, None, true, Pass, Some(UserMode), ""),
-        ("tsc", fast_calls, None, false, Pass, Some(UserMode), ""),
-        (
-            "hpet",
-            [12.0, 31.0, 1_500.0],
-            None,
-            true,
-            Fail,
-            Some(SystemCall),
-            "",
-        ),
-        (
-            "hpet",
-            [12.0, 90.0, 1_500.0],
-            Some(31.0),
-            true,
-            Fail,
-            Some(SystemCall),
-            "its system call 31.00 ns, because the clock source is hpet",
-        ),
-        ("tsc", emulator, None, true, Fail, Some(Trapped), ""),
-        ("tsc", emulator, None, false, Fail, Some(Trapped), ""),
-        (
-            "tsc",
-            [2.0, 90.0, 65.0],
-            None,
-            false,
-            Pass,
-            Some(SystemCall),
-            "",
-        ),
-        (
-            "tsc",
-            [40.0, 90.0, 1_500.0],
-            None,
-            true,
-            Pass,
-            Some(UserMode),
-            "",
-        ),
-        ("hpet", slow_moment, None, true, NotTested, None, ""),
-        // The kernel maps no vDSO.
-        ("none", emulator, None, true, Fail, Some(SystemCall), ""),
-        (
-            "none",
-            [12.0, 90.0, 1_500.0],
-            Some(31.0),
-            true,
-            Fail,
-            Some(SystemCall),
-            "because the kernel maps no vDSO",
-        ),
-    ] {
-        let mut baselines = baselines(source, costs);
-        if source == "none" {
-            baselines.clock_source = Some("tsc".into());
-            baselines.vdso = Some(false);
-        }
-        let found = path(&baselines, syscall_ns, declared);
-        let judged = (found.outcome, found.path);
-        let evidence = found.evidence;
-        assert_eq!(judged, (outcome, path_found), "{baselines:?}: {evidence}");
-        assert!(evidence.contains(words), "{evidence}");
-        let names_call = evidence.contains("monotonic-syscall");
-        assert!(path_found.is_some() || !names_call, "{evidence}");
+    for line in READ_PATHS.lines() {
+        let cells: Vec<&str> = line.splitn(9, ' ').collect();
+        let [system_call_ns, clock_call_ns, trap_ns, syscall_ns] =
+            [1, 2, 3, 4].map(|at| cells[at].parse().ok());
+        let baselines = ReadPathBaselines {
+            system_call_ns,
+            clock_call_ns,
+            trap_ns,
+            clock_source: Some(cells[0].replace("none", "tsc")),
+            vdso: (cells[0] == "none").then_some(false),
+        };
+        let found = path(&baselines, syscall_ns, cells[5] == "declared");
+        let is_known = found.path.is_some();
+        let judged = serde_json::json!([found.outcome, found.path.as_ref()]);
+        let judged = judged
+            .to_string()
+            .replace("not tested", "not-tested")
+            .replace("null", "\"-\"");
+        assert_eq!(
+            judged,
+            format!("[{:?},{:?}]", cells[6], cells[7]),
+            "{line}: {}",
+            found.evidence
+        );
+        let words = cells.get(8).copied().unwrap_or_default();
+        assert!(found.evidence.contains(words), "{line}: {}", found.evidence);
+        assert!(
+            is_known || !found.evidence.contains("monotonic-syscall"),
+            "{line}"
+        );
     }
 }
 

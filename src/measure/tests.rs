@@ -2,6 +2,7 @@
 //! for.
 
 use std::cell::Cell;
+use std::collections::BTreeSet;
 use std::rc::Rc;
 use std::time::Duration;
 
@@ -55,6 +56,16 @@ impl Virtual {
         };
         instruments::measure(instrument, &mut pair, &figures, goal)
     }
+
+    /// Measures an operation that always takes as long.
+    fn measure_constant(
+        &self,
+        instrument: Instrument,
+        ns: f64,
+        goal: &Goal,
+    ) -> Result<MeasuredOperation, TrialError> {
+        self.measure(instrument, || self.pass(ns), goal)
+    }
 }
 
 impl Stopwatch for Virtual {
@@ -78,28 +89,33 @@ fn goal(error: f64) -> Goal {
     Goal {
         error,
         limit: Duration::from_secs(600),
+        span: Duration::from_millis(10),
         watched: false,
         ..Goal::default()
     }
 }
 
+/// Checks that the mean is off by less than a share, and the error of the clock at most another.
+#[track_caller]
+fn assert_near(found: &MeasuredOperation, ns: f64, share: f64, clock_error: f64) {
+    let off = (found.mean_ns.value / ns - 1.0).abs();
+    assert!(
+        off < share && found.clock_error <= clock_error,
+        "{ns}: {found:?}"
+    );
+}
+
 #[test]
 fn adaptive_batches_bound_the_error() {
     for (step, cost) in CLOCKS {
-        for duration in [47.3, 1_234.5, 98_765.4] {
+        for ns in [47.3, 1_234.5, 98_765.4] {
             let clock = Virtual::new(step, cost);
-            let measured = clock
-                .measure(Instrument::Adaptive, || clock.pass(duration), &goal(0.01))
+            let found = clock
+                .measure_constant(Instrument::Adaptive, ns, &goal(0.01))
                 .unwrap();
-            let found = measured.mean_ns.value;
-            assert!(
-                (found / duration - 1.0).abs() < 0.01,
-                "step {step}, {duration} ns: found {found}"
-            );
-            assert!(measured.clock_error <= 0.0101, "{:?}", measured);
-            assert!(
-                measured.mean_ns.low() < Some(duration) && Some(duration) < measured.mean_ns.high()
-            );
+            assert_near(&found, ns, 0.01, 0.0101);
+            let [low, high] = [found.mean_ns.low(), found.mean_ns.high()];
+            assert!(low < Some(ns) && Some(ns) < high, "{found:?}");
         }
     }
 }
@@ -109,27 +125,18 @@ fn adaptive_batches_bound_the_error() {
 #[test]
 fn a_cold_first_call_fools_nobody() {
     for error in [0.01, 0.2] {
-        let clock = Virtual::new(10.0, 22.0);
-        let calls = Cell::new(0_u32);
-        let operation = || {
-            calls.set(calls.get() + 1);
-            clock.pass(if calls.get() == 1 { 80_000.0 } else { 80.0 });
-        };
-        let goal = goal(error);
-        for measured in [
-            clock.measure(Instrument::Adaptive, operation, &goal),
-            clock.measure(Instrument::Micro, operation, &goal),
-        ] {
-            let summary = measured.unwrap();
-            assert!(
-                (summary.mean_ns.value / 80.0 - 1.0).abs() < error,
-                "{error}: {summary:?}"
-            );
-            assert!(
-                summary.clock_error <= 1.3 * error && summary.calls > 1,
-                "{error}: {summary:?}"
-            );
-            calls.set(0);
+        for instrument in [Instrument::Adaptive, Instrument::Micro] {
+            let (clock, is_warm) = (Virtual::new(10.0, 22.0), Cell::new(false));
+            let operation = || {
+                clock.pass(if is_warm.replace(true) {
+                    80.0
+                } else {
+                    80_000.0
+                })
+            };
+            let found = clock.measure(instrument, operation, &goal(error)).unwrap();
+            assert_near(&found, 80.0, error, 1.3 * error);
+            assert!(found.calls > 1);
         }
     }
 }
@@ -147,99 +154,68 @@ fn measures_setup_calls_with_coarse_clock() {
         },
         call: |_: &mut ()| clock.pass(40_000.0),
     };
-    let summary = clock
+    let found = clock
         .measure(Instrument::Adaptive, sort, &goal(0.2))
-        .expect("measured");
-    assert!(
-        (summary.mean_ns.value / 40_000.0 - 1.0).abs() < summary.error,
-        "{summary:?}"
-    );
-    assert!(summary.clock_error < 0.24, "{summary:?}");
+        .unwrap();
+    assert_near(&found, 40_000.0, found.error, 0.24);
 }
 
 #[test]
-fn edge_crossing_agrees_with_classic() {
+fn edge_crossing_averages_single_calls() {
     let clock = Virtual::new(1e5, 20.0);
     // Virtual time knows no noise: what passes between two calls is made irregular here.
     let turn = Cell::new(0.0_f64);
-    let operation = || {
-        clock.pass(5e3);
-        turn.set((turn.get() + 0.618_034).fract());
-    };
-    let classic = clock
-        .measure(Instrument::Adaptive, operation, &goal(0.01))
-        .expect("classic");
     let jittered = WithSetUp {
         data: (),
         set_up: |_: &mut ()| clock.pass(turn.get() * 1e5),
-        call: |_: &mut ()| operation(),
+        call: |_: &mut ()| {
+            clock.pass(5e3);
+            turn.set((turn.get() + 0.618_034).fract());
+        },
     };
-    let discrete = clock
+    let found = clock
         .measure(Instrument::Discrete, jittered, &goal(0.05))
-        .expect("edge-crossing");
-    let ratio = discrete.mean_ns.value / classic.mean_ns.value;
-    assert!((ratio - 1.0).abs() < 0.05, "{ratio}");
-    assert!(discrete.clock_error < 0.06, "{discrete:?}");
+        .unwrap();
+    assert_near(&found, 5e3, 0.05, 0.06);
 }
 
 #[test]
-fn throughput_span_or_coarse_clock() {
+fn instruments_weigh_their_samples() {
     let clock = Virtual::new(10.0, 22.0);
-    let spanned = Goal {
-        span: Duration::from_millis(10),
-        ..goal(0.01)
-    };
-    let often = clock
-        .measure(Instrument::Throughput, || clock.pass(250.0), &spanned)
-        .expect("often");
-    assert!((often.mean_ns.value - 250.0).abs() < 1.0);
-    assert!(
-        often
-            .samples
-            .iter()
-            .all(|sample| (sample.weight as f64 - 40_000.0).abs() < 900.0)
-    );
-    let coarse = Virtual::new(4e6, 4.0);
-    let error = coarse
-        .measure(Instrument::Throughput, || coarse.pass(250.0), &spanned)
-        .unwrap_err();
-    assert!(error.to_string().contains("--time"), "{error}");
-}
-
-#[test]
-fn only_micro_trials_vary_weight() {
-    let clock = Virtual::new(10.0, 22.0);
+    for (instrument, ns, least, most) in [
+        (Instrument::Throughput, 250.0, 39_100, 40_900),
+        (Instrument::Macro, 1e6, 1, 1),
+    ] {
+        let found = clock.measure_constant(instrument, ns, &goal(0.01)).unwrap();
+        assert_near(&found, ns, 0.004, 1.0);
+        let mut weights = found.samples.iter().map(|sample| sample.weight);
+        assert!(
+            weights.all(|weight| (least..=most).contains(&weight)),
+            "{found:?}"
+        );
+    }
     let micro = clock
-        .measure(Instrument::Micro, || clock.pass(100.0), &goal(0.01))
-        .expect("micro");
-    let weights: std::collections::BTreeSet<u64> =
-        micro.samples.iter().map(|sample| sample.weight).collect();
+        .measure_constant(Instrument::Micro, 100.0, &goal(0.01))
+        .unwrap();
+    assert_near(&micro, 100.0, 0.01, 1.0);
+    let weights: BTreeSet<u64> = micro.samples.iter().map(|sample| sample.weight).collect();
     assert!(weights.len() > 3, "{weights:?}");
-    assert!((micro.mean_ns.value - 100.0).abs() < 1.0);
-    let long = clock
-        .measure(Instrument::Macro, || clock.pass(1e6), &goal(0.01))
-        .expect("macro");
-    assert!(long.samples.iter().all(|sample| sample.weight == 1));
-    let error = clock
-        .measure(Instrument::Macro, || clock.pass(100.0), &goal(0.01))
-        .unwrap_err();
-    assert!(error.to_string().contains("too short"), "{error}");
 }
 
 #[test]
 fn what_cannot_be_measured_says_so() {
-    let clock = Virtual::new(10.0, 22.0);
-    let error = clock
-        .measure(Instrument::Adaptive, || clock.pass(10.0), &goal(0.0001))
-        .unwrap_err();
-    assert!(error.to_string().contains("0.05 %"), "{error}");
     let stuck = Goal {
         limit: Duration::ZERO,
         ..goal(0.01)
     };
-    assert!(
-        clock
-            .measure(Instrument::Adaptive, || clock.pass(10.0), &stuck)
-            .is_err()
-    );
+    let (fine, coarse) = (Virtual::new(10.0, 22.0), Virtual::new(4e6, 4.0));
+    for (clock, instrument, ns, goal, words) in [
+        (&fine, Instrument::Adaptive, 10.0, goal(0.0001), "0.05 %"),
+        (&fine, Instrument::Adaptive, 10.0, stuck, ""),
+        (&fine, Instrument::Macro, 100.0, goal(0.01), "too short"),
+        (&coarse, Instrument::Throughput, 250.0, goal(0.01), "--time"),
+    ] {
+        let error = clock.measure_constant(instrument, ns, &goal).unwrap_err();
+        assert!(error.to_string().contains(words), "{error}");
+    }
 }

@@ -69,3 +69,35 @@ fn ascii_locale_prints_ascii() {
         .code(2)
         .stderr(contains("'?'"));
 }
+
+/// Output for people fits the width of a terminal.
+#[test]
+fn output_fits_terminal_width() {
+    let more = [
+        "measure",
+        "table OLD CLOCKS",
+        "compare OLD CLOCKS --all",
+        "probe * --from WAITS",
+        "pick --every 1ms --from WAITS",
+        "compare WAITS WAITS --all",
+        "table WAITS --all",
+    ];
+    for screen in SCREENS.into_iter().chain(more) {
+        let screen = screen
+            .replace("OLD", "tests/data/xeon-2026-11-21.json")
+            .replace("CLOCKS", CLOCKS)
+            .replace("WAITS", "tests/fuzz/corpus/report/waits.json");
+        // Code is not folded, and comparisons are wider than 40 columns.
+        let is_wide = screen.starts_with("compare") || screen.starts_with("pick");
+        let narrow = (!is_wide).then_some(40);
+        for columns in narrow.into_iter().chain([80, 120]) {
+            let shown = command(&screen)
+                .env("COLUMNS", columns.to_string())
+                .assert();
+            let text = printed(&shown);
+            let is_wide = |line: &&str| line.chars().count() > columns;
+            assert_eq!(text.lines().find(is_wide), None, "{screen}: {columns}");
+            assert!(text.lines().count() > 2, "it shows nothing: {shown}");
+        }
+    }
+}

@@ -19,10 +19,16 @@ impl Folder {
 
     /// The path of a file in the folder, as an argument.
     pub fn arg(&self, name: &str) -> String {
-        self.file(name)
-            .into_os_string()
-            .into_string()
-            .expect("test folders have plain names")
+        self.file(name).into_os_string().into_string().unwrap()
+    }
+
+    /// Writes an executable shell script, and returns its path.
+    #[cfg(unix)]
+    pub fn script(&self, name: &str, body: &str) -> String {
+        use std::os::unix::fs::PermissionsExt;
+        fs::write(self.file(name), format!("#!/bin/sh\n{body}\n")).unwrap();
+        fs::set_permissions(self.file(name), fs::Permissions::from_mode(0o755)).unwrap();
+        self.arg(name)
     }
 
     /// The sorted names of all files in the folder, including hidden ones.

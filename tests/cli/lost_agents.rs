@@ -21,20 +21,6 @@ fn assert_failed(report: &Value, id: &str, words: &[&str]) {
     assert!(row["quality"].is_null() && row["cost"].is_null(), "{row}");
 }
 
-/// Checks that the agents did not affect the native timer. On a busy machine its resolution may be
-/// unknown, or there may be too much interference.
-#[track_caller]
-fn assert_native_measured(report: &Value) {
-    let row = row(report, "monotonic");
-    let was_disturbed = row["reason"]
-        .as_str()
-        .is_some_and(|reason| reason.contains("too much interference"));
-    assert!(
-        row["status"] == "ok" || row["status"] == "unresolved" || was_disturbed,
-        "{row}"
-    );
-}
-
 /// The flag `--agent` with `NAME=sh -c 'SCRIPT'`; the script must have no single quote.
 fn shell_agent(name: &str, script: &str) -> String {
     let agent = format!("{name}=sh -c '{script}'");
@@ -45,28 +31,16 @@ fn shell_agent(name: &str, script: &str) -> String {
 fn faults_of_agents_spare_other_timers() {
     let hello = HELLO.replace('"', "\\\"");
     let greets = format!("read -r line; echo \"{hello}\"; read -r line");
-    let deaf = "while echo \"{\\\"values\\\":[1,2]}\" && read -r line; do :; done";
     let seconds = 5 * slowdown();
     let too_late = format!("in time ({seconds} s");
-    let agents: [(&str, &str, [&str; 2]); 6] = [
+    let agents: [(&str, &str, [&str; 2]); 3] = [
         ("gone:*", "", ["cannot start", "/no/such/program"]),
-        (
-            "prose:*",
-            "read -r line; echo good morning; sleep 1000",
-            ["good morning", ""],
-        ),
         (
             "dead:*",
             "echo no licence >&2; exit 7",
             ["status 7", "no licence"],
         ),
-        ("dies:a", &format!("{greets}; exit 4"), ["status 4", ""]),
         ("hangs:a", &format!("{greets}; sleep 1000"), [&too_late, ""]),
-        (
-            "deaf:a",
-            &format!("{greets}; {deaf}"),
-            ["malformed reply to `", "got `{\"values\":[1,2]}`"],
-        ),
     ];
     let mut line = format!("probe --quick -f json --timeout {seconds} monotonic");
     for (id, script, _) in agents {
@@ -81,7 +55,13 @@ fn faults_of_agents_spare_other_timers() {
     for (id, _, words) in agents {
         assert_failed(&report, id, &words);
     }
-    assert_native_measured(&report);
+    // On a busy machine its resolution may be unknown, or there may be too much interference.
+    let native = row(&report, "monotonic");
+    let was_disturbed = native["reason"]
+        .to_string()
+        .contains("too much interference");
+    let is_measured = native["status"] == "ok" || native["status"] == "unresolved";
+    assert!(is_measured || was_disturbed, "{native}");
 }
 
 #[test]
@@ -93,18 +73,12 @@ fn unreadable_agent_timers_keep_rows() {
         &format!("read -r line; echo \"{hello}\"; read -r line"),
     );
     let list = json(&run(&format!("list -f json {agent} other:*")).success());
-    let available = |timer: &Value| json!([timer["id"], timer["available"]]);
-    let reported: Vec<Value> = list.as_array().unwrap().iter().map(available).collect();
-    assert_eq!(
-        reported,
-        [json!(["other:a", true]), json!(["other:b", false])]
-    );
+    let timers = list.as_array().unwrap().iter();
+    let available = timers.map(|timer| json!([timer["id"], timer["available"]]));
+    let reported: Value = available.collect();
+    assert_eq!(reported, json!([["other:a", true], ["other:b", false]]));
     let probe = json(&run(&format!("probe -f json {agent} other:b")).code(3));
     let row = row(&probe, "other:b");
-    assert_eq!(row["status"], "unavailable", "{row}");
-    assert_eq!(
-        (&row["reason"], &row["remedy"]),
-        (&"no such clock".into(), &"buy one".into())
-    );
-    assert_eq!(row["runtime"], "sh 1");
+    let found = ["status", "reason", "remedy", "runtime"].map(|key| row[key].as_str().unwrap());
+    assert_eq!(found, ["unavailable", "no such clock", "buy one", "sh 1"]);
 }

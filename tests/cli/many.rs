@@ -6,7 +6,7 @@ use predicates::prelude::*;
 use predicates::str::contains;
 
 use super::folder::Folder;
-use super::{json, run, timermeter};
+use super::{json, run};
 use crate::stored::{EPYC, MBP53, XEON};
 
 const MBP62: &str = concat!(
@@ -62,15 +62,11 @@ fn comparison_names_changes() {
     assert_eq!(figures, Some(32), "{value}");
     assert_eq!(value["platform"][0]["what"], "CPU", "{value}");
     // Published reports have no processes.
-    let args = [
-        "compare",
-        MBP53,
-        MBP62,
-        "--format=json",
-        "--fail-if=cost>5%",
-    ];
-    let undecided = contains("not all is decided");
-    let value = json(&timermeter(&args).code(4).stderr(undecided));
+    let ended = run(&format!(
+        "compare {MBP53} {MBP62} -f json --fail-if cost>5%"
+    ))
+    .code(4);
+    let value = json(&ended.stderr(contains("not all is decided")));
     assert_eq!(value["exit_status"], 4, "{value}");
     assert_eq!(value["open"].as_array().map(Vec::len), Some(1), "{value}");
 }
@@ -79,8 +75,8 @@ fn comparison_names_changes() {
 fn compares_several_runs_per_side() {
     let folder = Folder::new();
     let text = fs::read_to_string(EPYC).unwrap();
-    let at = text.find("\"created\"").expect("it says when it was made");
-    let at = at + text[at..].find("20").expect("a year");
+    let at = text.find("\"created\"").unwrap();
+    let at = at + text[at..].find("20").unwrap();
     for side in ["old", "new"] {
         fs::create_dir(folder.file(side)).unwrap();
         for (number, name) in ["a", "b", "c"].into_iter().enumerate() {
@@ -90,9 +86,9 @@ fn compares_several_runs_per_side() {
     }
     let [old, new, one] = ["old", "new", "new/b.json"].map(|name| folder.arg(name));
     // These reports do not tell the costs of their processes.
-    let args = ["compare", &old, "--", &new];
+    let line = format!("compare {old} -- {new}");
     let undecided = predicate::str::starts_with("too few processes to judge ");
-    timermeter(&args).success().stdout(undecided);
+    run(&line).success().stdout(undecided);
     let value = json(&run(&format!("compare --format json {old} -- {one}")).success());
     assert_eq!(value["runs"], serde_json::json!([3, 1]), "{value}");
     run(&format!("compare {old} -- {one} {one}"))
@@ -102,5 +98,5 @@ fn compares_several_runs_per_side() {
         .code(2)
         .stderr(contains("not of the same machine"));
     fs::write(folder.file("new/d.json"), "{}").unwrap();
-    timermeter(&args).code(1).stderr(contains("d.json"));
+    run(&line).code(1).stderr(contains("d.json"));
 }

@@ -47,10 +47,8 @@ fn python_is_probed() {
     }
     assert_eq!(rows(&report).len(), 2, "{report}");
     for row in rows(&report) {
-        let version = row["runtime"]
-            .as_str()
-            .and_then(|name| name.rsplit(' ').next());
-        assert!(version.is_some_and(|text| text.starts_with('3')), "{row}");
+        let runtime = row["runtime"].as_str().unwrap_or_default();
+        assert!(runtime.contains(" 3"), "{row}");
         let quality = row["quality"]["value"].as_f64();
         match row["status"].as_str() {
             Some("ok") => assert!(quality.is_some_and(|it| (0.0..=1.0).contains(&it)), "{row}"),
@@ -58,21 +56,8 @@ fn python_is_probed() {
             _ => panic!("{row}"),
         }
     }
+    // `time` returns seconds since 1970 as a double, whose mantissa has steps of 2⁻²² s until 2038. How it
+    // rounds: tests/edges.rs.
     let time = row(&report, "python:time");
-    // `time` returns seconds since 1970 as a double, whose mantissa has steps of 2⁻²² s until 2038.
-    // CPython divides nanoseconds as a double, whose mantissa has steps of 256 ns until 2043; on a
-    // coarser clock the resolution is that of the clock. A busy machine may leave both possible: the
-    // value is then the smaller one, and the interval includes the other. An interval of 95 % misses
-    // the step by chance, three times as wide hardly ever.
-    const MANTISSA_NS: f64 = 1e9 / (1 << 22) as f64;
-    const NANOSECONDS_NS: f64 = 256.0;
-    assert_eq!(time["ns_per_tick"], MANTISSA_NS, "{time}");
-    if time["status"] == "ok" {
-        let end = |end: &str| time["resolution_ns"][end].as_f64().expect("an interval");
-        let most = 3.0 * end("high") - 2.0 * end("value");
-        assert!(
-            most >= NANOSECONDS_NS && end("value") >= 0.97 * MANTISSA_NS,
-            "{time}"
-        );
-    }
+    assert_eq!(time["ns_per_tick"], 1e9 / f64::from(1 << 22), "{time}");
 }

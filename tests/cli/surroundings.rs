@@ -3,7 +3,6 @@
 
 use std::ffi::OsStr;
 use std::fs;
-use std::os::unix::fs::PermissionsExt;
 
 use assert_cmd::Command;
 use predicates::prelude::*;
@@ -64,9 +63,7 @@ fn assert_installed_agents_start(command: &mut Command) {
 
 /// Puts a script in place of a program, and returns a `PATH` in which it is found first.
 fn fake(folder: &Folder, name: &str, script: &str) -> String {
-    let path = folder.file(name);
-    fs::write(&path, format!("#!/bin/sh\n{script}\n")).unwrap();
-    fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
+    folder.script(name, script);
     format!("{}:/usr/bin:/bin", folder.file("").display())
 }
 

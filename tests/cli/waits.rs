@@ -49,30 +49,23 @@ fn measures_periods_and_loops() {
 #[test]
 fn rows_have_requested_conditions() {
     let (found, run) = run_wait(&["nanosleep", "--slack=7us", "--policy=other"], 0);
-    assert!(run.get_output().stderr.is_empty());
-    let [row] = list(&found, "waits") else {
-        panic!("{found}");
-    };
-    let conditions = &row["conditions"];
-    let set = [&conditions["slack_ns"], &conditions["policy"]];
-    assert_eq!(set, [&Value::from(7_000), &Value::from("other")]);
+    run.stderr("");
+    let conditions = &found["waits"][0]["conditions"];
+    let set = (&conditions["slack_ns"], &conditions["policy"]);
+    assert_eq!(set, (&7_000.into(), &"other".into()), "{found}");
 }
 
 #[test]
 fn lists_and_checks_sleep_primitives() {
     let all = super::listed();
-    let kind = |id: &str| {
-        all.iter()
-            .find(|timer| timer["id"] == id)
-            .map(|timer| &timer["kind"])
-    };
-    assert_eq!(
-        ["monotonic", "nanosleep", "timerfd"].map(kind),
-        ["clock", "both", "both"]
-            .map(|kind| Some(Value::from(kind)))
-            .each_ref()
-            .map(Option::as_ref)
-    );
+    for (id, kind) in [
+        ("monotonic", "clock"),
+        ("nanosleep", "both"),
+        ("timerfd", "both"),
+    ] {
+        let found = all.iter().find(|timer| timer["id"] == id);
+        assert_eq!(found.expect(id)["kind"], kind, "{id}");
+    }
     let some = printed(&run("list *nanosleep*").success());
     assert!(
         some.contains("wait, wait --every") && !some.contains("probe"),
@@ -105,13 +98,10 @@ fn pick_prints_code_for_one_wait() {
         let once = run(&format!("pick 1ms --sleep --for {language} --from {KEPT}"));
         let every = run(&format!("pick --every 1ms --for {language} --from {KEPT}"));
         let [once, every] = [once, every].map(|run| printed(&run.success()));
+        let repeats = [&once, &every].map(|code| code.contains("for (") || code.contains("loop {"));
         assert!(
-            once.contains("operation();") && !once.contains("for (") && !once.contains("loop {"),
-            "{once}"
-        );
-        assert!(
-            every.contains("for (") || every.contains("loop {"),
-            "{every}"
+            repeats == [false, true] && once.contains("operation();"),
+            "{once}{every}"
         );
     }
     for wrong in [

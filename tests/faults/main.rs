@@ -6,7 +6,6 @@
 #[path = "../hostile/c_compiler.rs"]
 mod c_compiler;
 mod devices;
-mod drawn_libraries;
 mod lying_clocks;
 mod machines;
 #[path = "../program/mod.rs"]

@@ -12,7 +12,7 @@ use rustix::process::Signal;
 
 use super::folder::Folder;
 use super::program::{command, program};
-use super::run::{Observations, waited_for};
+use super::run::{Run, waited_for};
 use crate::stored::MBP53;
 
 fn has_temporary_files(folder: &Folder) -> bool {
@@ -32,9 +32,8 @@ fn signal_leaves_no_temporary_files() {
     }
     let site = folder.arg("site");
     for signal in [Signal::INT, Signal::TERM] {
-        let run = Observations::start(&format!("publish {} -o {site}", many.display()));
-        waited_for(|| has_temporary_files(&folder).then_some(()))
-            .expect("the program starts to write");
+        let run = Run::start(&format!("publish {} -o {site}", many.display()));
+        waited_for(|| has_temporary_files(&folder).then_some(())).unwrap();
         run.signal(signal);
         // A signal terminates a verb without children.
         run.end_by(signal);
@@ -47,7 +46,7 @@ fn signal_leaves_no_temporary_files() {
 fn removes_files_of_killed_process() {
     let folder = Folder::new();
     let all = folder.arg("");
-    let run = Observations::start(&format!("probe -o {all}/report.json --save={all}"));
+    let run = Run::start(&format!("probe -o {all}/report.json --save={all}"));
     run.until_it_runs("agent");
     assert!(has_temporary_files(&folder));
     run.signal(Signal::KILL);
@@ -57,7 +56,7 @@ fn removes_files_of_killed_process() {
         "a killed process cannot remove its files"
     );
     let next = format!("probe --from {MBP53} -o {all}/page.html");
-    Observations::start(&next).end().success();
+    Run::start(&next).end().success();
     assert_eq!(folder.names(), ["page.html"]);
 }
 

@@ -13,7 +13,7 @@ use predicates::str::contains;
 
 use super::folder::Folder;
 use super::program::command;
-use super::run::Observations;
+use super::run::Run;
 use crate::steering::steers_nothing;
 use crate::stored::{MBP53, XEON};
 
@@ -25,7 +25,7 @@ fn pipes_and_devices_are_rejected() {
     let made = Command::new("mkfifo")
         .arg(folder.file("reports/pipe.json"))
         .status()
-        .expect("mkfifo runs");
+        .unwrap();
     assert!(made.success());
     symlink("/dev/zero", folder.file("reports/zero.json")).unwrap();
     let (reports, site) = (folder.arg("reports"), folder.arg("site"));
@@ -34,13 +34,13 @@ fn pipes_and_devices_are_rejected() {
         format!("publish {reports} -o {site}"),
     ] {
         let refused = |file| contains(format!("{file}.json': it is not a regular file"));
-        let ended = Observations::start(&line).end().code(3);
+        let ended = Run::start(&line).end().code(3);
         ended.stderr(refused("pipe").and(refused("zero")));
     }
     for file in ["pipe", "zero"] {
         for verb in ["probe", "probe x"] {
             let line = format!("{verb} --from {reports}/{file}.json");
-            Observations::start(&line).end().code(1);
+            Run::start(&line).end().code(1);
         }
     }
 }
@@ -49,39 +49,34 @@ fn pipes_and_devices_are_rejected() {
 fn rejects_oversized_report() {
     let folder = Folder::new();
     let file = fs::File::create(folder.file("large.json")).unwrap();
-    file.set_len(1 << 40).expect("a sparse file takes no space");
-    let run = Observations::start(&format!("table {}", folder.arg("large.json")));
+    file.set_len(1 << 40).unwrap();
+    let run = Run::start(&format!("table {}", folder.arg("large.json")));
     run.end().code(1).stderr(contains("larger than 10 MiB"));
 }
 
-/// Control characters for terminals in values and in paths that are quoted.
+/// Control characters for terminals in values and in paths that are quoted. In values of all kinds: `fuzz::`.
 #[test]
 fn files_cannot_control_terminal() {
     let folder = Folder::new();
     let report = fs::read_to_string(MBP53).unwrap();
-    let text = |status: &str| report.replacen(r#""ok""#, &format!(r#""{status}""#), 1);
     let [good, bad] =
         ["r\u{1b}[31m\u{202e}.json", "b\u{1b}]0;\u{2066}.json"].map(|it| folder.arg(it));
     fs::write(&good, &report).unwrap();
-    for status in [r"\u001b]0;PWNED\u0007", r"\u202egnp.exe", r"\u009b31m"] {
-        fs::write(&bad, text(status)).unwrap();
-        let all = folder.arg("");
-        for line in [
-            format!("probe --from {all}"),
-            format!("probe --from {good} --format html"),
-            format!("probe x --from {bad}"),
-            format!("table {all} {bad}"),
-            format!("table --format html {all}"),
-            format!("compare {MBP53} {bad}"),
-            format!("compare --format html {good} {good}"),
-            format!("publish {all} --output {all}/site"),
-        ] {
-            let ended = Observations::start(&line).end();
-            let output = ended.get_output();
-            let printed = [&*output.stdout, &*output.stderr].concat();
-            assert!(!printed.is_empty(), "{line}");
-            steers_nothing(&String::from_utf8_lossy(&printed));
-        }
+    let status = r#""\u001b]0;PWNED\u0007\u202egnp.exe\u009b31m""#;
+    fs::write(&bad, report.replacen(r#""ok""#, status, 1)).unwrap();
+    let all = folder.arg("");
+    for line in [
+        format!("probe --from {all}"),
+        format!("probe x --from {bad}"),
+        format!("table --format html {all} {bad}"),
+        format!("compare --format html {good} {good}"),
+        format!("publish {all} --output {all}/site"),
+    ] {
+        let ended = Run::start(&line).end();
+        let output = ended.get_output();
+        let printed = [&*output.stdout, &*output.stderr].concat();
+        assert!(!printed.is_empty(), "{line}");
+        steers_nothing(&String::from_utf8_lossy(&printed));
     }
 }
 
@@ -114,7 +109,7 @@ fn rejects_endless_packed_trace() {
     ] {
         assert!(bytes.len() < 8 << 20, "{}", bytes.len());
         fs::write(folder.file(name), bytes).unwrap();
-        let mut run = Observations::start(&format!("probe --from {}", folder.arg(name)));
+        let mut run = Run::start(&format!("probe --from {}", folder.arg(name)));
         let peak = run.peak();
         let is_short = predicate::function(|errors: &str| errors.len() < 600);
         run.end().code(1).stderr(contains(name).and(is_short));
@@ -129,7 +124,7 @@ fn links_of_others_lead_no_output_elsewhere() {
     let shared = folder.file("shared");
     fs::create_dir_all(folder.file("theirs/baselines")).unwrap();
     fs::create_dir(&shared).unwrap();
-    fs::set_permissions(&shared, fs::Permissions::from_mode(0o1777)).expect("it is mine");
+    fs::set_permissions(&shared, fs::Permissions::from_mode(0o1777)).unwrap();
     symlink("../theirs", shared.join("link")).unwrap();
     fs::create_dir(folder.file("reports")).unwrap();
     fs::copy(XEON, folder.file("reports/r.json")).unwrap();
@@ -154,7 +149,7 @@ fn links_of_others_lead_no_output_elsewhere() {
         let ended = command.current_dir(folder.file("")).assert().code(1);
         ended.stderr(contains("link of another user"));
         let stored = ["theirs", "theirs/baselines"]
-            .map(|name| fs::read_dir(folder.file(name)).expect("it exists").count());
+            .map(|name| fs::read_dir(folder.file(name)).unwrap().count());
         assert_eq!(stored, [1, 0], "{case}");
     }
 }

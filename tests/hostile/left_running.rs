@@ -1,27 +1,18 @@
 //! Tests that no process, and no file of one, remains when a verb ends, however it ends.
 
 use std::fs;
-use std::os::unix::fs::PermissionsExt;
 
 use predicates::str::ends_with;
 use rustix::process::Signal;
 
 use super::folder::Folder;
 use super::program::command;
-use super::run::{HELLO, Observations};
+use super::run::{HELLO, Run};
 use super::skipping::lacks;
 
 /// The exit status by which shells report a program that a signal terminated.
 fn ended_by(signal: Signal) -> i32 {
     128 + signal.as_raw()
-}
-
-/// Writes an executable shell script, and returns its path.
-fn script(folder: &Folder, name: &str, body: &str) -> String {
-    let path = folder.file(name);
-    fs::write(&path, format!("#!/bin/sh\n{body}\n")).unwrap();
-    fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
-    folder.arg(name)
 }
 
 /// Whether this process ignores hangups, as under `nohup`. Its children then ignore them, too.
@@ -30,8 +21,8 @@ fn hangups_are_ignored() -> bool {
     let mask = status
         .lines()
         .find_map(|line| line.strip_prefix("SigIgn:"))
-        .expect("the status has SigIgn");
-    u64::from_str_radix(mask.trim(), 16).expect("the mask is hexadecimal") & 1 == 1
+        .unwrap();
+    u64::from_str_radix(mask.trim(), 16).unwrap() & 1 == 1
 }
 
 #[test]
@@ -39,7 +30,7 @@ fn interrupted_verbs_end_their_probe() {
     let hangup = (!hangups_are_ignored()).then_some(Signal::HUP);
     for verb in ["pick 10us --error 5%", "probe"] {
         for signal in [Signal::INT, Signal::TERM].into_iter().chain(hangup) {
-            let run = Observations::start(verb);
+            let run = Run::start(verb);
             run.until_it_runs("agent");
             run.signal(signal);
             let ended = run.end().code(ended_by(signal));
@@ -58,9 +49,9 @@ fn own_session_does_not_escape() {
     let folder = Folder::new();
     let silent =
         "setsid sleep 3003 & setsid sh -c '(setsid sleep 3004 &)'; read -r question; read -r more";
-    let list = format!("list --agent {}", script(&folder, "agent", silent));
+    let list = format!("list --agent {}", folder.script("agent", silent));
     for signal in [Signal::TERM, Signal::KILL] {
-        let run = Observations::start(&list);
+        let run = Run::start(&list);
         run.until_it_runs("sleep 3003");
         run.until_it_runs("sleep 3004");
         run.signal(signal);
@@ -72,18 +63,18 @@ fn own_session_does_not_escape() {
     let body = format!(
         "setsid sleep 3005 & (setsid sleep 3006 &); read -r question; echo '{HELLO}'; read -r more"
     );
-    script(&folder, "agent", &body);
-    Observations::start(&list).end().success();
+    folder.script("agent", &body);
+    Run::start(&list).end().success();
 }
 
 #[test]
 fn interrupted_compiler_leaves_no_files() {
     let (folder, programs) = (Folder::new(), Folder::new());
-    script(&programs, "go", ": > \"$TMPDIR/cc1.s\"; exec sleep 3007");
+    programs.script("go", ": > \"$TMPDIR/cc1.s\"; exec sleep 3007");
     let mut list = command("list --runtime go");
     list.env("PATH", format!("{}:/usr/bin:/bin", programs.arg("")));
     list.env("TMPDIR", folder.file(""));
-    let run = Observations::spawn(list);
+    let run = Run::spawn(list);
     run.until_it_runs("sleep 3007");
     run.signal(Signal::INT);
     run.end().code(ended_by(Signal::INT));

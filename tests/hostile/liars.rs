@@ -6,7 +6,7 @@ use predicates::prelude::*;
 use serde_json::Value;
 
 use super::program::{command, json};
-use super::run::Observations;
+use super::run::Run;
 use super::skipping::not_installed;
 
 /// Runs a verb with an agent that gives this wrong answer. Returns the row of its last timer, or of
@@ -25,14 +25,14 @@ fn run_with_lie(verb: &str, lie: &str) -> Option<(Value, u64)> {
         "wait" => "waits",
         _ => "periods",
     };
-    let mut run = Observations::spawn(command);
+    let mut run = Run::spawn(command);
     let peak = run.peak();
     // The status is 3 if the agent did not answer `hello`.
     let report = json(&run.end().code(predicate::in_iter([0, 3])));
     let row = [timers, "timers"]
         .into_iter()
         .find_map(|key| report[key].as_array()?.last());
-    Some((row.expect("the report has a row").clone(), peak))
+    Some((row.unwrap().clone(), peak))
 }
 
 #[test]
@@ -53,7 +53,7 @@ fn wrong_answers_fail_with_reason() {
             row["quality"].is_null() && row["figures"].is_null(),
             "{lie}: {row}"
         );
-        let reason = row["reason"].as_str().expect("the row has a reason");
+        let reason = row["reason"].as_str().unwrap();
         assert!(reason.contains(words), "{lie}: {reason}");
         assert!(peak < 100_000, "{lie}: {peak} kB");
     }
@@ -76,7 +76,7 @@ fn waits_by_jumping_clock_are_kept() {
         return;
     };
     assert_eq!(row["status"], "ok", "{row}");
-    let codes = row["findings"].as_array().expect("it has findings");
+    let codes = row["findings"].as_array().unwrap();
     let codes: Vec<&Value> = codes.iter().map(|finding| &finding["code"]).collect();
     assert!(codes.contains(&&"clock-steps-back".into()), "{codes:?}");
     assert!(!codes.contains(&&"returns-early".into()), "{codes:?}");
@@ -92,15 +92,12 @@ fn growth_with_calls_is_named() {
         (&"liar:grown".into(), &"unresolved".into()),
         "{row}"
     );
-    let codes = row["findings"].as_array().expect("it has findings");
+    let codes = row["findings"].as_array().unwrap();
     let finding = codes
         .iter()
         .find(|finding| finding["code"] == "grows-with-calls");
-    let growth = &finding.expect("it is named")["values"]["growth"]["value"];
-    assert!(
-        (9e4..1.1e5).contains(&growth.as_f64().expect("a time")),
-        "{growth}"
-    );
+    let growth = &finding.unwrap()["values"]["growth"]["value"];
+    assert!((9e4..1.1e5).contains(&growth.as_f64().unwrap()), "{growth}");
 }
 
 /// If the reference wraps during the first check, it is rejected as a reference.

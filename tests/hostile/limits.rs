@@ -12,7 +12,7 @@ use rustix::process::Signal;
 use super::c_compiler::{LIBRARY, compile};
 use super::folder::Folder;
 use super::program::{command, json, program, words};
-use super::run::{Observations, waited_for};
+use super::run::{Run, waited_for};
 use super::skipping::{emulated, not_installed, skipped};
 use crate::stored::EPYC;
 
@@ -129,7 +129,7 @@ fn process_limit_suffices_or_is_reported() {
 
 /// Starts the program with these variables, while the kernel refuses these system calls. `None` if
 /// the test is skipped.
-fn refusing_with(calls: &str, variables: &[String], line: &str) -> Option<Observations> {
+fn refusing_with(calls: &str, variables: &[String], line: &str) -> Option<Run> {
     let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/hostile/refusing.py");
     let of = |program: &str| {
         let mut command = Command::new("python3");
@@ -147,10 +147,10 @@ fn refusing_with(calls: &str, variables: &[String], line: &str) -> Option<Observ
     }
     let mut command = of(program());
     command.args(words(line));
-    Some(Observations::spawn(command))
+    Some(Run::spawn(command))
 }
 
-fn refusing(calls: &str, line: &str) -> Option<Observations> {
+fn refusing(calls: &str, line: &str) -> Option<Run> {
     refusing_with(calls, &[], line)
 }
 
@@ -173,7 +173,7 @@ fn refused_sleep_is_unavailable() {
         return;
     };
     let report = json(&run.end());
-    let rows = report["waits"].as_array().expect("sleep primitives");
+    let rows = report["waits"].as_array().unwrap();
     assert_eq!(rows.len(), 2, "{report}");
     for row in rows {
         assert_eq!(row["status"], "unavailable", "{row}");
@@ -199,7 +199,7 @@ const REFUSED_KILLS: [(&str, Option<&str>); 8] = [
 
 /// Starts verbs whose child sleeps and reads no input, lets `act` act while it sleeps, and checks that
 /// the verb ends with this status and names the child that it cannot end.
-fn ends_without_kill(verbs: &[String], sleep: &str, status: i32, act: fn(&Observations)) {
+fn ends_without_kill(verbs: &[String], sleep: &str, status: i32, act: fn(&Run)) {
     for (calls, left) in REFUSED_KILLS {
         for verb in verbs {
             let Some(mut run) = refusing(calls, verb) else {
@@ -365,7 +365,7 @@ fn clock_of_vdso_only_is_reported() {
         let mut found = findings
             .iter()
             .filter(|finding| finding["code"] == "libc-clock");
-        let found = found.next().expect("the clocks are judged");
+        let found = found.next().unwrap();
         assert_eq!(found["severity"], "note", "{calls}: {found}");
         assert!(
             found["values"]["clocks"].to_string().contains("monotonic"),

@@ -7,7 +7,7 @@ use predicates::prelude::*;
 use predicates::str::contains;
 
 use super::folder::Folder;
-use super::run::Observations;
+use super::run::Run;
 
 /// The largest permitted peak memory, in kilobytes.
 const MOST: u64 = 400_000;
@@ -19,7 +19,7 @@ const TIMERS: usize = 8_192;
 /// Runs the program, which takes at most this many kilobytes.
 #[track_caller]
 fn within(most: u64, line: &str) -> Assert {
-    let mut run = Observations::start(line);
+    let mut run = Run::start(line);
     let peak = run.peak();
     assert!(peak < most, "{line}: {peak} kB");
     run.end()

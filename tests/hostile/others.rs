@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use super::folder::Folder;
 use super::program::program;
-use super::run::{HELLO, Observations, waited_for};
+use super::run::{HELLO, Run, waited_for};
 use super::skipping::{lacks, not_installed};
 
 /// Kills the process with the id in a file.
@@ -21,7 +21,7 @@ fn kill(folder: &Folder, file: &str) {
 
 /// Runs the program in place of a shell that has started a process. When the agent signals it, that
 /// process creates an orphan.
-fn run_with_bystanders(folder: &Folder, agent: &str) -> Observations {
+fn run_with_bystanders(folder: &Folder, agent: &str) -> Run {
     let script = r#"
 cd "$1"; mkfifo go gone
 sh -c 'read -r go <go; (sleep 3201 & echo $! >orphan); echo >gone; echo $$ >bystander; exec sleep 3202' &
@@ -29,7 +29,7 @@ exec "$0" list --agent "sh $1/agent""#;
     fs::write(folder.file("agent"), agent).unwrap();
     let mut shell = Command::new("sh");
     shell.args(["-c", script, program(), &folder.arg("")]);
-    Observations::spawn(shell)
+    Run::spawn(shell)
 }
 
 /// The program ends both descendants of its agent: the one in a new session, and the orphan.
@@ -73,9 +73,9 @@ fn reader_of_output_survives() {
     if Command::new("bash").arg("--version").output().is_err() {
         return not_installed("there is no bash", "install it");
     }
-    Observations::spawn(command).end().success();
+    Run::spawn(command).end().success();
     let report = fs::read(folder.file("report")).unwrap();
-    serde_json::from_slice::<Value>(&report).expect("a report");
+    serde_json::from_slice::<Value>(&report).unwrap();
 }
 
 /// If a process inherits an ignored SIGCHLD, its children vanish before it can ask for their
@@ -85,7 +85,7 @@ fn ignored_sigchld_loses_no_child() {
     let mut command = Command::new("env");
     command.args(["--ignore-signal=CHLD", program(), "list"]);
     command.args(["--agent", "sh -c 'exit 7'"]);
-    let ended = Observations::spawn(command).end();
+    let ended = Run::spawn(command).end();
     if ended.get_output().stderr.starts_with(b"env:") {
         return not_installed("env cannot ignore signals", "install GNU coreutils");
     }

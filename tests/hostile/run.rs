@@ -29,7 +29,7 @@ pub const HELLO: &str =
 static RUNS: AtomicU32 = AtomicU32::new(0);
 
 /// A run of the program.
-pub struct Observations {
+pub struct Run {
     child: Child,
     /// The command, for messages.
     asked: String,
@@ -47,7 +47,7 @@ pub fn waited_for<T>(mut look: impl FnMut() -> Option<T>) -> Option<T> {
     })
 }
 
-impl Observations {
+impl Run {
     /// Starts the program with the words of this line.
     pub fn start(line: &str) -> Self {
         Self::spawn(command(line))
@@ -136,7 +136,7 @@ impl Observations {
     }
 
     pub fn signal(&self, signal: Signal) {
-        kill_process(Pid::from_child(&self.child), signal).expect("the program runs");
+        kill_process(Pid::from_child(&self.child), signal).unwrap();
     }
 
     /// Waits until the program ends; its descendants may still run.
@@ -158,7 +158,7 @@ impl Observations {
         let left = waited_for(|| self.alive().is_empty().then_some(()));
         let alive = self.alive();
         if ended.is_none() {
-            self.child.kill().expect("the program runs");
+            self.child.kill().unwrap();
             panic!("the program does not end: {alive:?}");
         }
         assert!(left.is_some(), "descendants remain: {alive:?}");

@@ -82,7 +82,7 @@ fn code_waits_in_each_language() {
     for (language, program, commands) in PROGRAMS {
         let ids = coded(Some(language));
         for (id, once) in ids.flat_map(|id| [(id, false), (id, true)]) {
-            let code = wait_snippet(id, 1_000_000, once).expect("there is code");
+            let code = wait_snippet(id, 1_000_000, once).unwrap();
             let is_narrow = code.lines().all(|line| line.len() <= 88);
             assert!(
                 is_narrow && code.contains("1000000") && !code.contains("WAIT"),

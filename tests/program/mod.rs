@@ -32,7 +32,7 @@ pub fn words(line: &str) -> Vec<String> {
         true => &line.replace('\\', "/"),
         false => line,
     };
-    shell_words::split(line).expect("the quotation marks are closed")
+    shell_words::split(line).unwrap()
 }
 
 /// The program with the words of this line.
@@ -79,10 +79,7 @@ fn script(runner: &[std::ffi::OsString]) -> String {
     use std::io::Write;
     use std::os::unix::fs::PermissionsExt;
 
-    let words: Vec<_> = runner
-        .iter()
-        .map(|word| word.to_str().expect("the command is text"))
-        .collect();
+    let words: Vec<_> = runner.iter().map(|word| word.to_str().unwrap()).collect();
     let line = format!(
         "#!/bin/sh\nexec {} \"$@\"\n",
         shell_words::join(words.iter().chain(&[BUILT]))

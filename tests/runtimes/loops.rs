@@ -8,9 +8,9 @@ use timers::Subject;
 use super::{start, timers};
 
 /// The smallest of the values.
-pub fn minimum(values: &[i64]) -> i64 {
+fn minimum(values: &[i64]) -> i64 {
     let minimum = values.iter().copied().min();
-    minimum.expect("the agent returned values")
+    minimum.unwrap()
 }
 
 /// Measures in rounds until `holds` accepts the minima of a round, or the minima of all rounds so
@@ -40,7 +40,7 @@ fn is_double(single: i64, double: i64) -> bool {
 
 /// The smallest change between two readings of a clock, in ticks: the step of a coarse clock, and
 /// the duration of a read of a fine clock.
-pub fn smallest_change(host: &PreparedAgent, timer: &mut dyn Subject) -> i64 {
+fn smallest_change(host: &PreparedAgent, timer: &mut dyn Subject) -> i64 {
     const MIN_CHANGES: usize = 5;
     const MAX_READINGS: u32 = 1_000_000;
     let mut count = 300;
@@ -77,7 +77,7 @@ const COMPARED_CHANGES: i64 = 8;
 
 /// The number of iterations of the work loop that take at least [`COMPARED_CHANGES`] times `change`
 /// ticks.
-pub fn sufficient_work(timer: &mut dyn Subject, change: i64) -> u64 {
+fn sufficient_work(timer: &mut dyn Subject, change: i64) -> u64 {
     let mut iterations = 20_000;
     while minimum(&timer.intervals(&[iterations], 15).unwrap()[0]) < COMPARED_CHANGES * change {
         iterations *= 2;
@@ -96,7 +96,7 @@ pub fn check_calls(host: &PreparedAgent) {
         .timers
         .iter()
         .find_map(|timer| timer.ns_per_tick.filter(|_| timer.reference));
-    let ns_per_tick = ns_per_tick.expect("the reference has a unit");
+    let ns_per_tick = ns_per_tick.unwrap();
     let change_ns =
         smallest_change(host, subject(&connection, &reference).as_mut()) as f64 * ns_per_tick;
     let span_ns = (COMPARED_CHANGES as f64 * change_ns).max(300e3);
@@ -152,11 +152,7 @@ pub fn check_reads(host: &PreparedAgent) {
     let mut intervals = |turns: &[u64]| timer.intervals(turns, 15).unwrap();
     let checked = check_minima(
         |[empty, single, double]| is_double(single - empty, double - empty),
-        || {
-            intervals(&[0, turns, 2 * turns])
-                .try_into()
-                .expect("there are three rows")
-        },
+        || intervals(&[0, turns, 2 * turns]).try_into().unwrap(),
     );
     assert_eq!(
         checked,

@@ -37,7 +37,7 @@ const REQUIRED: [&str; 2] = ["dotnet", "python"];
 /// Builds the agents of a runtime in a temporary folder; `None` if the runtime is not installed.
 fn prepare(name: &str) -> Option<(TempDir, Vec<PreparedAgent>)> {
     let folder = tempfile::tempdir().unwrap();
-    let runtime = runtime(name).expect("the runtime is listed");
+    let runtime = runtime(name).unwrap();
     match runtimes::prepare(runtime, folder.path()) {
         Ok(hosts) => Some((folder, hosts.into_iter().map(use_built_program).collect())),
         Err(why) => {
@@ -55,7 +55,7 @@ fn prepare(name: &str) -> Option<(TempDir, Vec<PreparedAgent>)> {
 /// Replaces the path of this test by the path of the program under test, which is the host of
 /// browsers.
 fn use_built_program(mut host: PreparedAgent) -> PreparedAgent {
-    let (own, _) = this_program().expect("the system names this program");
+    let (own, _) = this_program().unwrap();
     if host.command.program == own {
         host.command.program = program().into();
     }
@@ -78,7 +78,7 @@ fn start(host: &PreparedAgent, timer: Option<&str>) -> Rc<RefCell<Connection>> {
 fn timers(connection: &RefCell<Connection>) -> (String, Vec<String>) {
     let hello = connection.borrow().hello().clone();
     let reference = hello.timers.iter().find(|timer| timer.reference);
-    let reference = reference.expect("the agent has a reference").id.clone();
+    let reference = reference.unwrap().id.clone();
     let ids = hello.timers.into_iter().map(|timer| timer.id);
     let ids = ids.filter(|id| id != timers::FLOOR_ID);
     (reference, ids.collect())
@@ -144,7 +144,7 @@ fn missing_java_counter_has_remedy() {
     assert!(!hello.timers.iter().any(|timer| is_it(&timer.id)));
     let mut missing = hello.unavailable.iter();
     let missing = missing.find(|missing| is_it(&missing.timer.id));
-    let missing = missing.expect("the agent lists the timer");
+    let missing = missing.unwrap();
     assert!(missing.reason.contains("jdk.internal.perf"), "{missing:?}");
     let remedy = missing.remedy.as_deref().unwrap_or_default();
     assert!(remedy.contains("--add-exports"), "{missing:?}");

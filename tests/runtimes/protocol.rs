@@ -27,7 +27,7 @@ pub fn assert_protocol(command: &AgentCommand) {
     let mut connection = connection.unwrap_or_else(|fault| panic!("{agent}: {fault}"));
     let hello: Hello = connection.hello().clone();
     let mut references = hello.timers.iter().filter(|timer| timer.reference);
-    let reference = &references.next().expect("a clock is the reference").id;
+    let reference = &references.next().unwrap().id;
     assert_eq!(references.count(), 0, "{agent}: one reference");
     assert!(MANDATORY.iter().all(|op| hello.offers(*op)), "{agent}");
     for &op in &Op::ALL[1..] {

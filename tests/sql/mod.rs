@@ -45,8 +45,8 @@ json.dump([answers, types, kinds], sys.stdout, default=str)
 /// differences are planted.
 fn report(base: &Value, name: &str, day: usize) -> Value {
     let mut report = base.clone();
-    let (group, number) = name.split_once('-').expect("a name is group and number");
-    let number: usize = number.parse().expect("a number");
+    let (group, number) = name.split_once('-').unwrap();
+    let number: usize = number.parse().unwrap();
     report["node"] = json!(name);
     report["created"] = json!(format!("2026-11-{day}T12:{number:02}:00Z"));
     let platform = &mut report["platform"];
@@ -72,8 +72,8 @@ fn report(base: &Value, name: &str, day: usize) -> Value {
     };
     platform["clocksource"]["current"] = json!(source);
     times *= 1.0 + 0.002 * ((number * 7 % 11) as f64 - 5.0);
-    for row in report["timers"].as_array_mut().expect("there are timers") {
-        let id = row["id"].as_str().expect("the row has an id").to_owned();
+    for row in report["timers"].as_array_mut().unwrap() {
+        let id = row["id"].as_str().unwrap().to_owned();
         let times = match &*id {
             "monotonic" => times,
             "monotonic-syscall" if group == "c" && day == 21 => 1.08,
@@ -99,12 +99,12 @@ fn report(base: &Value, name: &str, day: usize) -> Value {
 /// A folder with the reports of four groups of 50 nodes, of one of them also those of the day before, and
 /// `nodes.csv`, which lists one node more.
 fn nodes() -> tempfile::TempDir {
-    let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("the folder is created");
+    let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
     let kept = fs::read_to_string(Path::new(ROOT).join("tests/data/xeon-2026-11-21.json"));
-    let mut base: Value = serde_json::from_str(&kept.expect("it is readable")).expect("JSON");
-    let rows = base["timers"].as_array_mut().expect("there are timers");
+    let mut base: Value = serde_json::from_str(&kept.unwrap()).unwrap();
+    let rows = base["timers"].as_array_mut().unwrap();
     rows.retain(|row| TIMERS.iter().any(|id| row["id"] == *id));
-    fs::create_dir(folder.path().join("run")).expect("the folder is created");
+    fs::create_dir(folder.path().join("run")).unwrap();
     let mut names = "node\nc-99\n".to_owned();
     for group in ["a", "b", "c", "d"] {
         for number in 0..50 {
@@ -113,17 +113,16 @@ fn nodes() -> tempfile::TempDir {
             for day in if group == "c" { 20..=21 } else { 21..=21 } {
                 let path = folder.path().join(format!("run/{name}-{day}.json"));
                 let text = report(&base, &name, day).to_string();
-                fs::write(path, text).expect("the file is written");
+                fs::write(path, text).unwrap();
             }
         }
     }
-    fs::write(folder.path().join("nodes.csv"), names).expect("the file is written");
+    fs::write(folder.path().join("nodes.csv"), names).unwrap();
     folder
 }
 
 fn query(name: &str) -> String {
-    fs::read_to_string(Path::new(ROOT).join(format!("deploy/sql/{name}.sql")))
-        .expect("the query is readable")
+    fs::read_to_string(Path::new(ROOT).join(format!("deploy/sql/{name}.sql"))).unwrap()
 }
 
 fn python(script: &str) -> Command {
@@ -152,12 +151,12 @@ fn answers(folder: &Path) -> (Vec<Vec<Value>>, Types, Types) {
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .spawn()
-        .expect("python3 starts");
-    let input = child.stdin.take().expect("stdin is a pipe");
+        .unwrap();
+    let input = child.stdin.take().unwrap();
     let asked = json!([query("csv"), QUERIES.map(query)]);
-    serde_json::to_writer(input, &asked).expect("python3 reads stdin");
-    let output = child.wait_with_output().expect("python3 exits");
-    serde_json::from_slice(&output.stdout).expect("the output is JSON")
+    serde_json::to_writer(input, &asked).unwrap();
+    let output = child.wait_with_output().unwrap();
+    serde_json::from_slice(&output.stdout).unwrap()
 }
 
 /// The nodes whose clock is not fit: one of each kind, and a whole group.
@@ -191,7 +190,7 @@ fn check_names_unfit_nodes() {
         assert!(reason.starts_with(words), "{reason}");
     }
     check("check --from run/a-00-21.json run/a-07-21.json").code(0);
-    fs::write(folder.path().join("broken.json"), "{").expect("the file is written");
+    fs::write(folder.path().join("broken.json"), "{").unwrap();
     let broken = check("check --from run/a-00-21.json broken.json").code(3);
     broken.stderr(predicate::str::contains("'broken.json' is not a report"));
 }

@@ -126,25 +126,16 @@ fn more_work_takes_longer() {
 }
 
 #[test]
-fn batches_have_requested_number() {
+fn batches_have_requested_number_and_calls() {
     for (entry, mut subject) in readable_timers() {
         for reference in readable_references() {
-            for calls in [0, 1, 10] {
-                let batches = subject.batches(reference, calls, 7).unwrap();
-                assert_eq!(batches.len(), 7, "{} by {reference}", entry.info.id);
-            }
+            let batches = subject.batches(reference, 0, 7).unwrap();
+            assert_eq!(batches.len(), 7, "{} by {reference}", entry.info.id);
         }
-        assert_eq!(subject.batches(RATE_SOURCES[1], 1, 0), Ok(vec![]));
-    }
-}
-
-#[test]
-fn more_calls_take_longer() {
-    for (entry, mut subject) in readable_timers() {
-        let [few, many] =
-            [1, 10_000].map(|calls| subject.batches(RATE_SOURCES[1], calls, 21).unwrap());
+        let mut batch = |calls| subject.batches(RATE_SOURCES[1], calls, 21).unwrap();
+        let [few, many] = [1, 10_000].map(|calls| median(batch(calls)));
         assert!(
-            median(many) > median(few),
+            many > few,
             "{}: the compiler removed the loop",
             entry.info.id
         );
@@ -203,8 +194,8 @@ fn handoffs_keep_affinity() {
 
 #[test]
 fn ordered_handoffs_never_step_back() {
-    let mut subject = (find(RATE_SOURCES[1]).unwrap().open)().expect("the reference is readable");
-    let pairs = subject.handoffs(&[], 1_000).expect("two threads").concat();
+    let mut subject = (find(RATE_SOURCES[1]).unwrap().open)().unwrap();
+    let pairs = subject.handoffs(&[], 1_000).unwrap().concat();
     assert!(pairs.iter().all(|[a, b]| a <= b));
     // Pairs are in the order of the handoffs, whichever thread read first.
     assert!(pairs.is_sorted());
@@ -216,7 +207,7 @@ fn threads_bind_to_allowed_cpus() {
         let cpus = allowed_cpus().unwrap();
         assert!(!cpus.is_empty() && cpus.is_sorted());
         for cpu in cpus {
-            pin_to(cpu).expect("allowed");
+            pin_to(cpu).unwrap();
             assert_eq!(allowed_cpus().unwrap(), [cpu]);
         }
     })

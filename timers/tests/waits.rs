@@ -30,9 +30,7 @@ fn wait(subject: &mut dyn Subject, lengths_ns: &[u64]) -> Vec<Wait> {
         lengths_ns,
         pause_ns,
     };
-    subject
-        .waits(REFERENCE_ID, list)
-        .expect("the method answers")
+    subject.waits(REFERENCE_ID, list).unwrap()
 }
 
 /// The length of a wait in ticks of the reference.
@@ -86,7 +84,7 @@ fn slack_of_thread_stays() {
 fn waits_are_never_too_short() {
     const LENGTHS: [u64; 4] = [0, 1, 300_000, 1_000_001];
     let reference = timers::find(REFERENCE_ID).unwrap();
-    let unit = (reference.ns_per_tick)().expect("declared");
+    let unit = (reference.ns_per_tick)().unwrap();
     for (entry, mut subject) in available() {
         let lengths = LENGTHS.repeat(4);
         let waits = wait(subject.as_mut(), &lengths);
@@ -109,7 +107,7 @@ fn waits_take_time() {
     /// The median of something over waits of one method.
     fn median<T: Ord>(method: &str, lengths: &[u64], of: fn(&Wait) -> T) -> T {
         let opened = find(method).unwrap().open();
-        let waits = wait(opened.expect("available").as_mut(), lengths);
+        let waits = wait(opened.unwrap().as_mut(), lengths);
         let mut values: Vec<T> = waits.iter().map(of).collect();
         values.sort_unstable();
         values.swap_remove(values.len() / 2)
@@ -131,7 +129,7 @@ fn periods_report_missed_expirations() {
     for (entry, mut subject) in available() {
         let id = entry.id;
         let mut run = |period_ns, count| subject.periods(REFERENCE_ID, period_ns, count);
-        let answer = run(PERIOD_NS, 12).expect("the method answers");
+        let answer = run(PERIOD_NS, 12).unwrap();
         let list = &answer.list;
         // No wake-up is due before the timer was armed, and a loop has no due times.
         let starts_in_time = match answer.start {

@@ -1,8 +1,8 @@
 //! Tests which clock of a stored report is picked, and the reasons against the others.
 
 use super::*;
-use crate::assessment::{ClockAnswer, assess};
-use estimators::model::{Counted, Estimate, Nanos, Outcome};
+use crate::assessment::assess;
+use estimators::model::{Counted, Estimate, Nanos, Outcome, Verdicts};
 
 fn report() -> Report {
     let text = include_str!("../../../tests/data/xeon-2026-11-21.json");
@@ -21,15 +21,11 @@ fn requirement() -> Requirement {
 }
 
 fn row<'a>(report: &'a mut Report, id: &str) -> &'a mut TimerRow {
-    report
-        .timers
-        .iter_mut()
-        .find(|row| row.id == id)
-        .expect("it is there")
+    report.timers.iter_mut().find(|row| row.id == id).unwrap()
 }
 
 fn picked(choice: &ClockChoice) -> &RankedTimer<ClockRecipe> {
-    choice.picked.as_ref().expect("a clock suffices")
+    choice.picked.as_ref().unwrap()
 }
 
 /// The id of the clock that is picked.
@@ -38,90 +34,57 @@ fn best(report: &Report) -> String {
     picked(&choose(report, &requirement()).unwrap()).id.clone()
 }
 
-/// The verdicts on a clock of a report.
-fn verdicts<'a>(report: &'a mut Report, id: &str) -> &'a mut estimators::model::Verdicts {
-    row(report, id).verdicts.as_mut().expect("it was examined")
-}
-
 fn reason<'a>(choice: &'a ClockChoice, id: &str) -> &'a str {
     &choice
         .others
         .iter()
         .find(|other| other.id == id)
-        .expect("it lost")
+        .unwrap()
         .reason
 }
 
+type Change = fn(&mut Verdicts);
+
+/// A change of the verdicts on the best clock, and why it is not picked then. A thread may be moved to another CPU between
+/// its two readings, so not even a requirement for one thread is met by a clock that differs between them. An experiment
+/// overrules what is declared.
+const UNSOUND: [(Change, &str); 5] = [
+    (
+        |it| it.monotonic.outcome = Outcome::Fail,
+        "CLOCK_MONOTONIC as the C library gives it steps backwards",
+    ),
+    (
+        |it| it.stable.outcome = Outcome::Fail,
+        "CLOCK_MONOTONIC as the C library gives it runs at a wrong rate",
+    ),
+    (
+        |it| it.thread_safe.outcome = Outcome::Fail,
+        "CLOCK_MONOTONIC as the C library gives it differs between CPUs",
+    ),
+    // Handoffs take longer than a small offset, so no reading steps backwards, but the two directions prove it.
+    (
+        |it| {
+            let last = it.thread_safe.offsets.last_mut().unwrap();
+            (last.ns, last.uncertainty_ns) = (-60.0, 40.0);
+        },
+        "it differs between CPUs by up to 60.00 ns",
+    ),
+    (
+        |it| it.counts.found = Some(Counted::SomethingElse),
+        "it counts something else, not wall time",
+    ),
+];
+
 #[test]
 fn unsound_clocks_are_never_picked() {
-    let mut report = report();
-    let best = best(&report);
-    let failing = verdicts(&mut report, &best);
-    failing.monotonic.outcome = Outcome::Fail;
-    let choice = choose(&report, &requirement()).unwrap();
-    assert_eq!(
-        reason(&choice, &best),
-        "CLOCK_MONOTONIC as the C library gives it steps backwards"
-    );
-    let second = picked(&choice).id.clone();
-    let failing = verdicts(&mut report, &second);
-    failing.stable.outcome = Outcome::Fail;
-    let choice = choose(&report, &requirement()).unwrap();
-    assert_eq!(
-        reason(&choice, &second),
-        "CLOCK_MONOTONIC_RAW as the C library gives it runs at a wrong rate"
-    );
-    assert!(picked(&choice).id != best && picked(&choice).id != second);
-}
-
-/// A thread may be moved to another CPU between its two readings, so not even a requirement for one
-/// thread is met.
-#[test]
-fn clocks_that_differ_between_cpus_are_never_picked() {
-    let mut report = report();
-    let best = best(&report);
-    verdicts(&mut report, &best).thread_safe.outcome = Outcome::Fail;
-    let choice = choose(&report, &requirement()).unwrap();
-    assert_ne!(picked(&choice).id, best);
-    assert_eq!(
-        reason(&choice, &best),
-        "CLOCK_MONOTONIC as the C library gives it differs between CPUs"
-    );
-    assess(&mut report);
-    let answer = ClockAnswer::from_report(&report);
-    let recommended = [answer.to_time, answer.cheapest].map(|clock| clock.expect("one is right"));
-    assert!(recommended.iter().all(|clock| clock.id != best));
-}
-
-/// Handoffs take longer than a small offset, so no reading steps backwards, but the offset is
-/// proven by the two directions.
-#[test]
-fn proven_offset_between_cpus_counts_as_difference() {
-    let mut report = report();
-    let best = best(&report);
-    let verdict = &mut verdicts(&mut report, &best).thread_safe;
-    let last = verdict.offsets.last_mut().expect("an offset");
-    (last.ns, last.uncertainty_ns) = (-60.0, 40.0);
-    assert_eq!(verdict.same_on_all_cpus(), Some(false));
-    let choice = choose(&report, &requirement()).unwrap();
-    assert_ne!(picked(&choice).id, best);
-    let why = reason(&choice, &best);
-    assert!(
-        why.contains("it differs between CPUs by up to 60.00 ns"),
-        "{why}"
-    );
-}
-
-#[test]
-fn experiment_overrules_declared_count() {
-    let mut report = report();
-    let best = best(&report);
-    verdicts(&mut report, &best).counts.found = Some(Counted::SomethingElse);
-    let choice = choose(&report, &requirement()).unwrap();
-    assert_eq!(
-        reason(&choice, &best),
-        "it counts something else, not wall time"
-    );
+    for (change, words) in UNSOUND {
+        let mut report = report();
+        let best = best(&report);
+        change(row(&mut report, &best).verdicts.as_mut().unwrap());
+        let choice = choose(&report, &requirement()).unwrap();
+        let why = reason(&choice, &best);
+        assert!(picked(&choice).id != best && why.contains(words), "{why}");
+    }
 }
 
 /// Two runs of a machine differ in every cost, and now one clock is cheaper, now another.

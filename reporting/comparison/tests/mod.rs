@@ -61,10 +61,10 @@ fn run(line: &str) -> Report {
             "steal" => platform.steal_share = number,
             "hertz" => report.frequency.effective_hz = number.map(Estimate::unbounded),
             "step" => timers[4].resolution_ns = number.map(Estimate::unbounded),
-            "status" => timers[4].head.status = from_value(value.into()).expect("a status"),
+            "status" => timers[4].head.status = from_value(value.into()).unwrap(),
             "trust" => {
                 timers[4].trust = Some(Trust {
-                    answer: from_value(value.into()).expect("an answer"),
+                    answer: from_value(value.into()).unwrap(),
                     open: None,
                     defect: (value == "no").then_some(Defect {
                         kind: DefectKind::Rate,
@@ -88,7 +88,7 @@ fn run(line: &str) -> Report {
                 for process in rows.flat_map(|row| &mut row.processes) {
                     match name {
                         "width" => process.width = number,
-                        _ => process.amortised_ns *= number.expect("a factor"),
+                        _ => process.amortised_ns *= number.unwrap(),
                     }
                 }
             }
@@ -104,12 +104,12 @@ fn run(line: &str) -> Report {
 fn compared(old: &str, new: &str) -> Comparison {
     let [old, new] = [old, new].map(|side| side.split(" | ").map(run).collect::<Vec<_>>());
     let [old, new] = [&old, &new].map(|side| side.iter().collect::<Vec<_>>());
-    Comparison::between(&old, &new).expect("a clock is in both")
+    Comparison::between(&old, &new).unwrap()
 }
 
 fn decide(condition: &str, comparison: &Comparison) -> (Decision, String) {
-    let condition: ChangeCondition = condition.parse().expect("a condition");
-    let glob = Glob::parse(&condition.glob).expect("a glob");
+    let condition: ChangeCondition = condition.parse().unwrap();
+    let glob = Glob::parse(&condition.glob).unwrap();
     let timers = comparison.timers.iter().map(String::as_str);
     let timers: Vec<&str> = timers.filter(|timer| glob.matches(timer)).collect();
     condition.decide(comparison, &timers)

@@ -56,21 +56,6 @@ fn terminal_text_is_cleaned_and_folded() {
 }
 
 #[test]
-fn colour_follows_the_style() {
-    let style = Style {
-        colour: true,
-        ..Style::default()
-    };
-    let text = written(Format::Table, style);
-    for coloured in [
-        "It *is* slow.\n\n\u{1b}[1mfigures\u{1b}[0m\n",
-        "\u{1b}[31mproblem\u{1b}[0m  clock-source",
-    ] {
-        assert!(text.contains(coloured), "{text}");
-    }
-}
-
-#[test]
 fn markdown_escapes_each_section() {
     let text = written(Format::Markdown, Style::default());
     assert!(

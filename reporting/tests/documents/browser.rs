@@ -14,7 +14,7 @@ pub fn in_browser(name: &str, page: &str, fragment: &str, script: &str) -> Optio
         );
         return None;
     };
-    let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("a folder");
+    let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
     let path = folder.path().join("page.html");
     // Errors are caught from the very beginning; the checks run after the script of the page.
     let watch = "<script>window.failures = []; addEventListener('error', (e) => failures.push(e.message)); \
@@ -41,7 +41,7 @@ pub fn in_browser(name: &str, page: &str, fragment: &str, script: &str) -> Optio
         .arg(format!("file://{}{fragment}", path.display()))
         .stdin(Stdio::null())
         .output()
-        .expect("it starts");
+        .unwrap();
     let log = String::from_utf8_lossy(&output.stderr);
     assert!(!log.contains(":CONSOLE"), "the console is silent: {log}");
     let dom = String::from_utf8_lossy(&output.stdout);

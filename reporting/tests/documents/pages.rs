@@ -18,7 +18,7 @@ use crate::sample::{nothing_determined, report};
 use crate::steering::steers_nothing;
 
 fn folder() -> tempfile::TempDir {
-    tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("the folder can be created")
+    tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap()
 }
 
 fn report_of_other_machine() -> Report {
@@ -101,28 +101,21 @@ fn picture_in_readme_is_current() {
 #[test]
 fn colours_have_contrast() {
     let css = [PLOT_CSS, include_str!("../../templates/page.css")].concat();
-    // The relative luminance (WCAG 2.2) of each colour, in light and in dark pages.
+    // The relative luminance (WCAG 2.2, the darkest tones a little too bright) of each colour, in light and in
+    // dark pages.
     let colours = |name: &str| -> Vec<f64> {
         let name = format!("--{name}: #");
-        let declared = css
-            .split(&name)
-            .skip(1)
-            .filter(|text| text.as_bytes()[6] == b';');
+        let declared = css.split(&name).skip(1);
         let channel = |text: &str| {
             let share = f64::from(u8::from_str_radix(text, 16).unwrap()) / 255.0;
-            if share <= 0.04045 {
-                share / 12.92
-            } else {
-                ((share + 0.055) / 1.055).powf(2.4)
-            }
+            ((share + 0.055) / 1.055).powf(2.4)
         };
-        declared
-            .map(|text| {
-                0.2126 * channel(&text[..2])
-                    + 0.7152 * channel(&text[2..4])
-                    + 0.0722 * channel(&text[4..6])
-            })
-            .collect()
+        let luminance = |text: &str| {
+            let [red, green, blue] = [0, 2, 4].map(|at| channel(&text[at..at + 2]));
+            0.2126 * red + 0.7152 * green + 0.0722 * blue
+        };
+        let whole = declared.filter(|text| text.as_bytes()[6] == b';');
+        whole.map(luminance).collect()
     };
     for (text, grounds, least) in [
         ("ink", "ground panel band note", 7.0),
@@ -132,13 +125,10 @@ fn colours_have_contrast() {
         ("median", "panel", 4.5),
     ] {
         for ground in grounds.split(' ') {
-            let pairs: Vec<_> = colours(text).into_iter().zip(colours(ground)).collect();
-            assert_eq!(pairs.len(), 2, "{text} on {ground}");
             let contrast = |(a, b): (f64, f64)| (a.max(b) + 0.05) / (a.min(b) + 0.05);
-            assert!(
-                pairs.iter().all(|pair| contrast(*pair) >= least),
-                "{text} on {ground}"
-            );
+            let pairs = colours(text).into_iter().zip(colours(ground));
+            let good = pairs.filter(|pair| contrast(*pair) >= least);
+            assert_eq!(good.count(), 2, "{text} on {ground}");
         }
     }
 }
@@ -175,20 +165,16 @@ fn site_has_index_and_pages() {
         let (_, nav) = text.split_once("<nav").unwrap();
         let home = nav.split('"').find(|word| word.ends_with("index.html"));
         let page = destination.join(page);
-        let [home, index] = [
-            page.with_file_name(home.unwrap()),
-            destination.join("index.html"),
-        ]
-        .map(|path| path.canonicalize().unwrap());
-        assert_eq!(home, index);
-        let data = page.with_extension("json");
-        assert!(read(&data).is_ok(), "the report is next to its page");
+        let home = page.with_file_name(home.unwrap()).canonicalize().unwrap();
+        assert_eq!(home, destination.join("index.html").canonicalize().unwrap());
+        read(&page.with_extension("json")).unwrap();
     }
     // An existing folder is never replaced.
-    let again = site::publish(&reports, &destination, &|| ()).unwrap_err();
-    assert!(again.to_string().contains("name a new folder"), "{again}");
-    let within = site::publish(&reports, &reports.join("site"), &|| ()).unwrap_err();
-    assert!(within.to_string().contains("outside"), "{within}");
+    let within = reports.join("site");
+    for (to, words) in [(&destination, "name a new folder"), (&within, "outside")] {
+        let error = site::publish(&reports, to, &|| ()).unwrap_err().to_string();
+        assert!(error.contains(words), "{error}");
+    }
     write(&report(), &reports.join("amd/2026-11-20/report.JSON"));
     let twice = site::publish(&reports, &folder.path().join("twice"), &|| ()).unwrap_err();
     assert!(
@@ -224,7 +210,7 @@ fn tables_sort_and_filter() {
     let Some(reported) = in_browser("sorting and filtering", &page, "", &script) else {
         return;
     };
-    let reported: serde_json::Value = serde_json::from_str(&reported).expect("JSON");
+    let reported: serde_json::Value = serde_json::from_str(&reported).unwrap();
     let timers = report().timers;
     let mut costs: Vec<(f64, &str)> = timers
         .iter()

@@ -1,6 +1,6 @@
 //! Parts of kept reports, with texts such as a hostile agent might send.
 
-use estimators::model::{Estimate, Granularity, Platform, Report, Status};
+use estimators::model::{Estimate, Platform, Report, Status};
 use judgement::assessment::assess;
 use reporting::report::parse;
 use reporting::text::cleaned;
@@ -34,13 +34,13 @@ const HOSTILE_REASON: &str =
 
 /// A report of clocks.
 pub fn report() -> Report {
-    let mut report = parse(CLOCKS, "clocks").expect("it is kept");
+    let mut report = parse(CLOCKS, "clocks").unwrap();
     report.timers.retain(|row| IDS.contains(&row.id.as_str()));
     let mut backward = report.timers[2].clone();
     (backward.head.id, backward.head.label) = ("py:time".into(), HOSTILE_LABEL.into());
     (backward.quality, backward.cost_ns) =
         (Some(Estimate::exact(0.0)), Some(Estimate::exact(36.0)));
-    let mut hostile = report.timers.last().expect("a row").clone();
+    let mut hostile = report.timers.last().unwrap().clone();
     (hostile.head.id, hostile.head.label) = (HOSTILE_ID.into(), HOSTILE_LABEL.into());
     (hostile.head.status, hostile.head.reason) = (Status::Failed, Some(HOSTILE_REASON.into()));
     report.timers.extend([backward, hostile]);
@@ -71,7 +71,7 @@ pub fn nothing_determined() -> Report {
 
 /// A report of sleep primitives.
 pub fn report_of_waits() -> Report {
-    let mut report = parse(WAITS, "waits").expect("it is kept");
+    let mut report = parse(WAITS, "waits").unwrap();
     report.periods.clear();
     let mut refused = report.waits[0].clone();
     (refused.head.status, refused.figures) = (Status::Unavailable, None);
@@ -86,45 +86,12 @@ pub fn report_of_waits() -> Report {
 
 /// A report of periodic timers.
 pub fn report_of_periods() -> Report {
-    let mut report = parse(WAITS, "waits").expect("it is kept");
+    let mut report = parse(WAITS, "waits").unwrap();
     report.waits.clear();
     let mut lost = report.periods[0].clone();
     lost.head.id = "py:lost".into();
     (lost.head.status, lost.figures) = (Status::Failed, None);
     lost.head.reason = Some("agent `py` ended with signal 9".into());
     report.periods.push(lost);
-    report
-}
-
-/// A report of sleep primitives and periodic timers with figures that are not finite.
-pub fn report_without_finite_waits() -> Report {
-    let periods = report_of_periods().periods;
-    let mut report = Report {
-        periods,
-        ..report_of_waits()
-    };
-    let none = Some(Estimate {
-        value: f64::NAN,
-        low: f64::NEG_INFINITY,
-        high: f64::INFINITY,
-    });
-    for figures in report
-        .waits
-        .iter_mut()
-        .filter_map(|row| row.figures.as_mut())
-    {
-        figures.proportional_ppm = none;
-        figures.steps[0].grid = Some(Granularity::AtMost(f64::INFINITY));
-        (figures.lateness[0].max_ns, figures.lateness[0].p50_ns) = (f64::NEG_INFINITY, none);
-    }
-    for figures in report
-        .periods
-        .iter_mut()
-        .filter_map(|row| row.figures.as_mut())
-    {
-        figures.rate_error_ppm = none;
-        let late = figures.lateness.iter_mut();
-        late.for_each(|late| late.max_ns = f64::NAN);
-    }
     report
 }

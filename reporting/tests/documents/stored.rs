@@ -23,37 +23,6 @@ fn reports() -> Vec<Report> {
     found.reports.into_iter().map(|kept| kept.content).collect()
 }
 
-/// The cells of the rows of tables in a text.
-fn printed_rows(format: Format, text: &str) -> Vec<Vec<String>> {
-    let (begin, between, end) = match format {
-        Format::Markdown => ("| ", " | ", " |"),
-        Format::Latex => ("", " & ", "\\\\"),
-        Format::Html => ("<tr><td", "</td><td", "</td></tr>"),
-        _ => ("", "  ", ""),
-    };
-    let rows = text
-        .lines()
-        .filter_map(|line| line.strip_prefix(begin)?.strip_suffix(end));
-    let cells = rows.map(|row| row.split(between).filter(|cell| !cell.trim().is_empty()));
-    let plain = |cell: &str| {
-        let cell = cell.rsplit('>').next().unwrap_or_default();
-        let latex = [
-            ("\u{a0}", " "),
-            ("~", " "),
-            ("{[}", "["),
-            ("{]}", "]"),
-            ("\\textmu{}", "µ"),
-            ("$\\pm$", "±"),
-        ];
-        latex
-            .iter()
-            .fold(cell.trim().to_owned(), |cell, (from, to)| {
-                cell.replace(from, to)
-            })
-    };
-    cells.map(|cells| cells.map(plain).collect()).collect()
-}
-
 /// Whether a text such as `10.01 ns [9.98, 10.05]` is this figure, rounded.
 fn is_rounded(text: &str, field: &Field, figure: Estimate) -> bool {
     let (value, ends) = text.split_once(" [").unwrap_or((text, ""));
@@ -67,9 +36,7 @@ fn is_rounded(text: &str, field: &Field, figure: Estimate) -> bool {
         _ => 1.0,
     };
     let is_near = |text: &str, value: f64| {
-        let decimals = text
-            .split_once('.')
-            .map_or(0, |(_, decimals)| decimals.len());
+        let decimals = text.split('.').nth(1).map_or(0, str::len);
         let unit = match unit.split_once("± ") {
             Some((_, half)) => half.parse().unwrap(),
             None => 0.1_f64.powi(decimals as i32),
@@ -77,14 +44,9 @@ fn is_rounded(text: &str, field: &Field, figure: Estimate) -> bool {
         let off = text.parse::<f64>().expect(text) - value / size;
         off.abs() <= unit * 0.500_001
     };
-    let ends: Vec<&str> = ends
-        .trim_end_matches(']')
-        .split(", ")
-        .filter(|end| !end.is_empty())
-        .collect();
-    let are_ends = match (ends.as_slice(), figure.ends()) {
-        ([low, high], Some(known)) => is_near(low, known.0) && is_near(high, known.1),
-        (ends, _) => ends.is_empty(),
+    let are_ends = match (ends.trim_end_matches(']').split_once(", "), figure.ends()) {
+        (Some((low, high)), Some(known)) => is_near(low, known.0) && is_near(high, known.1),
+        (printed, _) => printed.is_none(),
     };
     is_near(number, figure.value) && are_ends
 }
@@ -95,28 +57,26 @@ fn numbers_for_people_are_rounded_figures() {
     for report in reports() {
         for shown in sections(&report) {
             let table = shown.table(Detail::Full);
-            for format in [Format::Table, Format::Markdown, Format::Latex, Format::Html] {
-                let text = table.rendered(format, Style::default());
-                let mut printed = printed_rows(format, &text);
-                printed.retain(|cells| cells.len() == table.columns.len());
-                // The first lines are headings.
-                printed.drain(..printed.len() - shown.rows.len());
-                for (row, cells) in shown.rows.iter().zip(printed) {
-                    for (column, cell) in table.columns.iter().zip(cells) {
-                        let field = field(column.key).unwrap();
-                        if let Some(figure) = field.figure(*row) {
-                            assert!(
-                                is_rounded(&cell, field, figure),
-                                "{format:?}: {cell}, {figure:?}"
-                            );
-                            numbers += 1;
-                        }
+            let text = table.rendered(Format::Table, Style::default());
+            let cells = |line: &'_ str| -> Vec<String> {
+                let cells = line.split("  ").map(|cell| cell.trim().to_owned());
+                cells.filter(|cell| !cell.is_empty()).collect()
+            };
+            let mut printed: Vec<_> = text.lines().map(cells).collect();
+            printed.retain(|cells| cells.len() == table.columns.len());
+            // The first line is the heading.
+            for (row, cells) in shown.rows.iter().zip(&printed[1..]) {
+                for (column, cell) in table.columns.iter().zip(cells) {
+                    let field = field(column.key).unwrap();
+                    if let Some(figure) = field.figure(*row) {
+                        assert!(is_rounded(cell, field, figure), "{cell}, {figure:?}");
+                        numbers += 1;
                     }
                 }
             }
         }
     }
-    assert!(numbers > 10_000, "{numbers}");
+    assert!(numbers > 2_500, "{numbers}");
 }
 
 #[test]

@@ -20,18 +20,11 @@ fn inputs_reach_scripts_as_variables_only() {
         assert!(action.contains(&format!("\n  {name}:\n")));
         assert!(steps.contains(&format!(": ${{{{ inputs.{name} }}}}\n")));
     }
-    let runs = steps
-        .lines()
-        .filter_map(|line| line.trim().strip_prefix("run: "));
-    let scripts = runs.map(|run| {
-        let script = run.strip_prefix(r#"'"$GITHUB_ACTION_PATH/"#);
-        let script = script
-            .and_then(|rest| rest.strip_suffix(r#""'"#))
-            .expect(run);
-        fs::read_to_string(format!("{ROOT}/{script}")).expect(script)
-    });
-    let scripts: Vec<String> = scripts.collect();
-    assert_eq!(scripts.len(), 2);
+    let runs = steps.split("run: '\"$GITHUB_ACTION_PATH/").skip(1);
+    let scripts = runs.map(|run| run.split_once("\"'\n").unwrap().0);
+    let read = |script| fs::read_to_string(format!("{ROOT}/{script}")).expect(script);
+    let scripts: Vec<String> = scripts.map(read).collect();
+    assert_eq!((scripts.len(), steps.matches("run: ").count()), (2, 2));
     // A step sets every variable that the scripts read.
     for variable in ["BASELINES", "FAIL_IF", "UNDECIDED", "TIMERMETER"] {
         assert!(scripts[1].contains(&format!("${{{variable}:-")));
@@ -141,7 +134,7 @@ fn gate_step_creates_then_uses_baseline() {
     run().stdout(starts_with("No baseline of "));
     let passed = "gate: passed: no read costs more than 100000 % more";
     run().stdout(starts_with(passed));
-    let summary = fs::read_to_string(sandbox.file("summary")).expect("the step writes a summary");
+    let summary = fs::read_to_string(sandbox.file("summary")).unwrap();
     for text in ["## Clocks of this runner: passed\n", "\n    to time things"] {
         assert_eq!(summary.matches(text).count(), 2, "{summary}");
     }

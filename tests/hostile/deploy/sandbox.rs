@@ -3,7 +3,6 @@
 
 use std::fs;
 use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
@@ -35,9 +34,7 @@ impl Sandbox {
 
     /// Writes a shell script with the given body to `bin`.
     pub fn add_program(&self, name: &str, body: &str) {
-        let path = self.file("bin").join(name);
-        fs::write(&path, format!("#!/bin/sh\n{body}\n")).unwrap();
-        fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
+        self.0.script(&format!("bin/{name}"), body);
     }
 
     /// Puts a script in place of `timermeter`: it records its arguments, stores [`MBP53`] as the
