@@ -20,7 +20,6 @@ pub mod singles;
 
 use crate::cost::singles::MeasuringClock;
 use crate::distribution::cells::{self, without_interruptions};
-use crate::distribution::moments;
 use crate::distribution::shape::CostShape;
 pub use crate::model::Following;
 use crate::model::{Hertz, MIN_PROCESSES};
@@ -187,22 +186,6 @@ pub fn floor(runs: &[Observations], reference: &Reference, core_frequency: Commo
     } else {
         0.0
     }
-}
-
-/// Standard deviation of single invocations, in nanoseconds: from single calls, corrected for the
-/// step of the reference, or from batches, whichever is larger.
-pub fn deviation(run: &Observations, reference: &Reference, by_reference: &CostShape) -> f64 {
-    let step = reference.step;
-    let singles = (by_reference.core_variance() - step * step / 4.0)
-        .max(0.0)
-        .sqrt();
-    let batches = moments::estimate(run, reference).variance;
-    let batches = if batches.1.is_finite() {
-        batches.0.max(0.0).sqrt() * step
-    } else {
-        0.0
-    };
-    singles.max(batches) * reference.ns_per_tick
 }
 
 /// The approximate cost of a call, in ticks of the reference, for planning. `None` if a list is

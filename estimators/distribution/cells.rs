@@ -309,11 +309,6 @@ pub fn core_moments(cells: &LevelCounts) -> [f64; 2] {
     [moment(2), moment(3)]
 }
 
-/// The variance of all samples except rare interruptions, in squared ticks. `None` without samples.
-pub fn core_variance(samples: &[i64], step: f64) -> Option<f64> {
-    Some(core_moments(&LevelCounts::from_samples(samples, step)?)[0] * step * step)
-}
-
 /// The share of rare interruptions among samples. `None` without samples.
 pub fn interruption_share(samples: &[i64], step: f64) -> Option<f64> {
     let cells = LevelCounts::from_samples(samples, step)?;

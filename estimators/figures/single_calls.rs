@@ -6,9 +6,7 @@
 //! distribution that was fitted to the durations of single calls.
 
 use crate::cost::singles::MeasuringClock;
-use crate::cost::{
-    CommonFrequency, Following, ObservedCalls, ProcessCost, cost, deviation, floor, following,
-};
+use crate::cost::{CommonFrequency, Following, ObservedCalls, ProcessCost, cost, floor, following};
 use crate::distribution::cells::interruption_share;
 use crate::distribution::shape::{CostShape, Fits, ModelChoice, ModelKind};
 use crate::model::{Estimate, Nanos, ProcessFigures};
@@ -355,24 +353,16 @@ impl<'a> SingleCalls<'a> {
         };
         let (reference, kind) = (self.trace.calls_reference(), self.model.kind);
         let shapes = self.shapes(kind);
-        let width = |low: f64, high: f64| {
-            let between = |shape: &CostShape| shape.quantile(high) - shape.quantile(low);
-            let widths = shapes.iter().map(between);
-            median(widths.map(|width| width * self.clock.ns_per_tick)).unwrap_or(0.0) / ns
-        };
-        let deviations = self
-            .runs
+        let width = |shape: &CostShape| shape.quantile(0.5) - shape.quantile(0.02);
+        let widths = shapes
             .iter()
-            .zip(&shapes)
-            .map(|(run, shape)| deviation(run, reference, shape));
+            .map(|shape| width(shape) * self.clock.ns_per_tick);
         let costs = self
             .estimate_processes(kind, CommonFrequency(self.trace.core_hz), None)
             .details;
         let costs = costs.iter().map(|cost| cost.batch_median);
         KnownDurations {
-            cost_deviation: median(deviations).unwrap_or(0.0) / ns,
-            cost_lower_width: width(0.02, 0.5),
-            cost_low_tail_width: width(0.01, 0.1),
+            cost_width: median(widths).unwrap_or(0.0) / ns,
             reference_step: reference.step * reference.ns_per_tick / ns,
             cost: median(costs).unwrap_or(0.0) / ns,
             work_unit: reference.ns_per_work / ns,

@@ -3,10 +3,9 @@
 //! subtracted. The [lattice](super::lattice) counts if chance would hardly place so many *levels*
 //! (distinct multiples) on it: with few levels, the step is only known to be no longer.
 
-use super::lattice::{self, FittedLine, MIN_STEP_TICKS, fit_all_levels};
+use super::lattice::{Lattice, find_in_windows};
 use super::{INTERRUPTED_SHARE, Step, StepRule, common_divisor};
 use crate::model::Estimate;
-use crate::statistics::phasors::Sweep;
 use crate::statistics::{quantile, sorted};
 use crate::trace::Differences;
 
@@ -33,7 +32,7 @@ pub fn find(durations: &[f64], rounding: f64) -> Step {
     let divisor = common_divisor(&[Differences { work: 0, deltas }]) as f64;
     let found = [divisor, 1.0].into_iter().find_map(|unit| {
         let values: Vec<f64> = values.iter().map(|value| value / unit).collect();
-        Some(fit(&values)?.scaled(unit))
+        Some(find_grid(&values)?.scaled(unit))
     });
     let gaps = values.windows(2).map(|two| two[1] - two[0]);
     let all: f64 = gaps.clone().sum();
@@ -68,53 +67,22 @@ fn resolved(step: f64, error: f64) -> Step {
     }
 }
 
-/// Fits a grid to sorted values in units of their rounding.
-fn fit(values: &[f64]) -> Option<Step> {
-    /// The largest number of angles that are computed. *Numerical*.
-    const MAX_ANGLES: f64 = 1e8;
-    /// The numbers of durations that may show a grid although no two are neighbours. *Judgement*:
-    /// fewer are all even multiples in one case of 128, more have neighbours.
-    const SPARSE: std::ops::Range<usize> = 8..200;
-    let equal = values.chunk_by(|a, b| a == b);
-    let anchor = equal.clone().max_by_key(|same| same.len())?[0];
-    let near = [0.0, anchor].into_iter().find_map(|zero| {
-        let distances = sorted(values.iter().map(|value| (value - zero).abs()));
-        lattice::find(&distances.iter().map(|it| *it as i64).collect::<Vec<_>>())
-    });
+/// Finds a grid of sorted values in units of their rounding.
+fn find_grid(values: &[f64]) -> Option<Step> {
     // Rare durations show the levels as well as frequent ones.
-    let distinct: Vec<(f64, f64)> = equal.map(|same| (same[0], 1e3)).collect();
-    let of = |line, window| fit_line(values, fit_all_levels(&distinct, line, anchor, window)?);
-    if let Some(near) = near {
-        return of(FittedLine::near(anchor, near.step), 3.2 * near.step);
-    }
-    // No two durations are neighbours: the longest step of which all are multiples.
-    if !SPARSE.contains(&values.len()) {
-        return None;
-    }
-    let turned: Vec<(f64, f64)> = distinct.iter().map(|it| (it.0 - anchor, 1.0)).collect();
-    let all = turned.len() as f64;
-    let width = distinct.last()?.0 - distinct.first()?.0;
-    let (first, stride) = (0.5 / width, 0.125 / width);
-    let most = (MAX_ANGLES / all).min((1.0 / MIN_STEP_TICKS - first) / stride);
-    let sums = Sweep::new(&turned, first, stride).take(most as usize);
-    let high = sums
-        .enumerate()
-        .filter(|(_, sum)| sum.length() >= 0.8 * all);
-    let mut lines = high.map(|(at, sum)| {
-        let step = 1.0 / (first + at as f64 * stride);
-        FittedLine::near(anchor + sum.turns() * step, step)
-    });
-    lines.find_map(|line| of(line, width))
+    let different = values.chunk_by(|a, b| a == b);
+    let counted: Vec<(f64, f64)> = different.map(|same| (same[0], 1e3)).collect();
+    find_in_windows(&counted, |line| judge(values, line))
 }
 
-/// Judges the grid of a line.
-fn fit_line(values: &[f64], line: FittedLine) -> Option<Step> {
+/// Returns the step of a lattice that chance does not explain.
+fn judge(values: &[f64], line: Lattice) -> Option<Step> {
     /// The largest uncertainty of the level of zero, in steps, at which it is known. *Judgement*.
     const MAX_UNCERTAINTY: f64 = 0.25;
     /// The least number of levels off zero with gaps between them, or with several if zero is
     /// unknown. *Judgement*: fewer lie on many grids.
     const MIN_LEVELS: f64 = 6.0;
-    let (step, start) = (line.step, line.at_anchor);
+    let (step, start) = (line.step, line.at);
     let placed = values
         .iter()
         .map(|value| [((value - start) / step).round(), *value]);

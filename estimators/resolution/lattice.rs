@@ -1,13 +1,12 @@
-//! Finds the lattice of intervals: a counter that moves in equal steps has only intervals that are
-//! multiples of its step, except for truncation to whole ticks. The *level* of an interval is its
-//! number of steps. Some clocks add a tick to a reading that equals the one before (*unique
-//! readings*).
+//! Finds lattices: values that are a whole number of steps from each other, except for rounding or
+//! noise. Steps are searched for from long to short ones by the *concentration* of the phases of the
+//! values, and fitted by a line. The *level* of a value is its number of steps.
 
 use std::collections::BTreeMap;
-use std::f64::consts::TAU;
 
-use super::{EQUAL_STEP_TOLERANCE, INTERRUPTED_SHARE, MIN_STEPS};
-use crate::statistics::sorted;
+use super::{INTERRUPTED_SHARE, MIN_STEPS};
+use crate::statistics::phasors::{Complex, Sweep};
+use crate::statistics::{quantile, sorted};
 
 /// The shortest step with a visible lattice, in ticks; the rule `Spectrum` (`likelihood.rs`) finds
 /// shorter ones.
@@ -18,13 +17,22 @@ pub const MIN_STEP_TICKS: f64 = 4.0;
 /// the neighbouring level. *Judgement*.
 pub const MIN_LONG_STEP: f64 = 12.0;
 
-/// A lattice that explains the intervals.
+/// Values in ascending order, with their weights.
+pub type Weighted = [(f64, f64)];
+
+/// A lattice that explains values.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Lattice {
-    /// Its step, in ticks.
+    /// Its step, in the unit of the values.
     pub step: f64,
-    /// Standard error of the step, in ticks.
+    /// Standard error of the step.
     pub error: f64,
+    /// A point of the lattice in the middle of the first list of values.
+    pub at: f64,
+    /// The weight of the values that lie on it.
+    pub weight: f64,
+    /// The distance from the 5th percentile to the median of the distances from it.
+    pub width: f64,
 }
 
 /// The largest distance of an interval from a multiple of `step`, in ticks: truncation of two
@@ -42,6 +50,201 @@ pub fn tolerance(step: f64) -> f64 {
         TRUNCATION_TICKS.0
     };
     truncation.max(STEERING_SHARE * step)
+}
+
+/// Returns how equal the phases of the values of each list are: 1 if they are identical, about 0 if
+/// they are evenly distributed. What random phases contribute is subtracted.
+pub fn concentration(lists: &[&Weighted], step: f64) -> f64 {
+    concentration_of(lists, lists.iter().map(|values| phase(values, step)))
+}
+
+fn concentration_of(lists: &[&Weighted], sums: impl Iterator<Item = Complex>) -> f64 {
+    let (mut squares, mut pairs) = (0.0, f64::MIN_POSITIVE);
+    for (values, sum) in lists.iter().zip(sums) {
+        let random: f64 = values.iter().map(|(_, weight)| weight * weight).sum();
+        let all: f64 = values.iter().map(|(_, weight)| weight).sum();
+        squares += sum.length().powi(2) - random;
+        pairs += all * all - random;
+    }
+    (squares / pairs).max(0.0).sqrt()
+}
+
+fn phase(values: &Weighted, step: f64) -> Complex {
+    Complex::sum(values.iter().map(|(value, weight)| (value / step, *weight)))
+}
+
+/// Returns what `accept` makes of the longest lattice from `shortest` to `longest` that it accepts,
+/// and at which the concentration of the phases is at least `least`.
+pub fn find<'a, T>(
+    lists: &[&'a Weighted],
+    [shortest, longest]: [f64; 2],
+    least: f64,
+    mut accept: impl FnMut(Lattice) -> Option<T>,
+) -> Option<T> {
+    /// The share of the height of a peak from which fitted lines lead to its top. *Numerical*.
+    const NEAR_TOP: f64 = 0.9;
+    let range = |values: &&Weighted| Some(values.last()?.0 - values.first()?.0);
+    let span = lists.iter().filter_map(range).fold(0.0, f64::max);
+    if !(longest > shortest && shortest > 0.0 && longest.is_finite() && span > 0.0) {
+        return None;
+    }
+    let (first, stride) = (1.0 / longest, 1.0 / (OVERSAMPLING * span));
+    let count = ((1.0 / shortest - first) / stride + 1.0).min(MAX_FREQUENCIES);
+    let sweep = |values: &&'a Weighted| Sweep::new(values, first, stride);
+    let mut sweeps: Vec<Sweep> = lists.iter().map(sweep).collect();
+    (0..count as usize).find_map(|at| {
+        let height = concentration_of(lists, sweeps.iter_mut().flat_map(Sweep::next));
+        if height < NEAR_TOP * least {
+            return None;
+        }
+        let step = 1.0 / (first + at as f64 * stride);
+        let near = fit(lists, step, None)?;
+        let twice = (0..2).try_fold(near, |found, _| fit(lists, found.step, None))?;
+        let is_high = concentration(lists, twice.step) >= least;
+        is_high.then(|| accept(twice))?
+    })
+}
+
+/// The number of tested frequencies (1/step) in the width of a peak of the concentration.
+/// *Numerical*.
+const OVERSAMPLING: f64 = 8.0;
+
+/// The largest number of tested frequencies. *Numerical*.
+const MAX_FREQUENCIES: f64 = 2e4;
+
+/// The longest values in which all steps of at least `shortest` are tested.
+pub fn longest_span(shortest: f64) -> f64 {
+    MAX_FREQUENCIES / OVERSAMPLING * shortest
+}
+
+/// Fits a line to the distances of the values from the lattice, whose slope corrects the step; each
+/// list has its own phase. Values beyond `reach` are left out. If it is unknown, values are no
+/// integers, and outliers are left out.
+pub fn fit(lists: &[&Weighted], step: f64, reach: Option<f64>) -> Option<Lattice> {
+    /// The largest distance of a value from the lattice, in widths of these distances, from their 5th
+    /// percentile to their median. *Chance*: 3.3 deviations of normal noise.
+    const MAX_DISTANCE: f64 = 2.0;
+    /// The least variance of the levels that determines a step. *Judgement*: halved or doubled, it
+    /// changes only the widths of intervals.
+    const MIN_LEVEL_VARIANCE: f64 = 0.05;
+    let (mut points, mut middles) = (Vec::new(), Vec::new());
+    for values in lists {
+        let phase = phase(values, step).turns();
+        let all: f64 = values.iter().map(|(_, weight)| weight).sum();
+        let middle = values
+            .iter()
+            .map(|(value, weight)| value * weight)
+            .sum::<f64>()
+            / all;
+        middles.push(((middle / step - phase).round() + phase) * step);
+        points.extend(values.iter().map(|(value, weight)| {
+            let steps = value / step - phase;
+            (value - middle, (steps - steps.round()) * step, *weight)
+        }));
+    }
+    let offs = sorted(points.iter().map(|(_, off, _)| *off));
+    let width = quantile(&offs, 0.5)? - quantile(&offs, 0.05)?;
+    let most = reach.unwrap_or(MAX_DISTANCE * width + 1e-5 * step);
+    points.retain(|(_, off, _)| off.abs() <= most);
+    let sum = |term: fn(f64, f64) -> f64| {
+        let terms = points.iter().map(|(x, y, weight)| weight * term(*x, *y));
+        terms.sum::<f64>()
+    };
+    let (square, product, weight) = (sum(|x, _| x * x), sum(|x, y| x * y), sum(|_, _| 1.0));
+    let degrees = weight - lists.len() as f64 - 2.0;
+    let slope = product / square;
+    // Truncation of two readings causes a variance of 1/6, if they are independent.
+    let least = if reach.is_some() { 1.0 / 12.0 } else { 0.0 };
+    let variance = ((sum(|_, y| y * y) - slope * product) / degrees).max(least);
+    let found = Lattice {
+        step: step * (1.0 + slope),
+        error: step * (variance / square).sqrt(),
+        at: *middles.first()?,
+        weight,
+        width,
+    };
+    let is_determined = degrees > 0.0 && square >= MIN_LEVEL_VARIANCE * weight * step * step;
+    (is_determined && found.error.is_finite() && found.step > 0.0).then_some(found)
+}
+
+/// Returns what `accept` makes of the longest lattice of truncated values that it accepts. Long
+/// steps are searched for in all values, short ones where the values are densest.
+pub fn find_in_windows<T>(
+    counted: &Weighted,
+    mut accept: impl FnMut(Lattice) -> Option<T>,
+) -> Option<T> {
+    /// The width of a window in steps, and the least number of values in it. *Numerical*.
+    const WINDOW: (f64, usize) = (64.0, 24);
+    /// The largest number of values that are tested. *Numerical*.
+    const MAX_VALUES: usize = 256;
+    /// The least concentration. *Computed*: truncation to ticks leaves 0.81 of steps of four ticks.
+    const CONCENTRATED: f64 = 0.6;
+    let mut longest = counted.last()?.0 - counted.first()?.0;
+    while longest >= MIN_STEP_TICKS {
+        let shortest = (longest / 2.0).max(MIN_STEP_TICKS - 0.2);
+        let window = densest(counted, WINDOW.0 * longest, WINDOW.1);
+        let every = window.len().div_ceil(MAX_VALUES);
+        let tested = window.iter().step_by(every);
+        let tested: Vec<(f64, f64)> = tested
+            .map(|(value, count)| (*value, (1.0 + count).log2()))
+            .collect();
+        let found = find(&[&tested], [shortest, longest], CONCENTRATED, |near| {
+            accept(fit_all_levels(counted, near, WINDOW.0 * longest / 2.0)?)
+        });
+        if found.is_some() {
+            return found;
+        }
+        longest = if shortest < longest / 2.0 {
+            0.0
+        } else {
+            longest / 2.0
+        };
+    }
+    None
+}
+
+/// Returns the part of the values of this width that holds most of them, or the narrowest part that
+/// holds `least`.
+pub(super) fn densest(counted: &Weighted, width: f64, least: usize) -> &Weighted {
+    let (mut best, mut end) = (0..0, 0);
+    for (start, first) in counted.iter().enumerate() {
+        while counted
+            .get(end)
+            .is_some_and(|last| last.0 - first.0 <= width)
+        {
+            end += 1;
+        }
+        if end - start > best.len() {
+            best = start..end;
+        }
+    }
+    if best.len() < least.min(counted.len()) {
+        return densest(counted, 2.0 * width, least);
+    }
+    &counted[best]
+}
+
+/// Fits a lattice in windows around a point that double in size, so that no level is miscounted.
+/// `None` if the values of a window do not lie on a lattice.
+fn fit_all_levels(counted: &Weighted, mut line: Lattice, mut window: f64) -> Option<Lattice> {
+    let anchor = line.at;
+    let [below, above] = [counted.first()?.0, counted.last()?.0];
+    loop {
+        let first = counted.partition_point(|(value, _)| *value < anchor - window);
+        let last = counted.partition_point(|(value, _)| *value <= anchor + window);
+        line = fit(
+            &[&counted[first..last]],
+            line.step,
+            Some(tolerance(line.step)),
+        )?;
+        if line.weight < MIN_STEPS as f64 {
+            return None;
+        }
+        if anchor - window <= below && above <= anchor + window {
+            return Some(line);
+        }
+        window *= 2.0;
+    }
 }
 
 impl Lattice {
@@ -95,6 +298,7 @@ impl Lattice {
         resolved.then(|| Self {
             step: length / levels,
             error,
+            ..*self
         })
     }
 
@@ -120,23 +324,21 @@ impl Lattice {
         Self {
             step: product / square,
             error: self.error.max(shortfall / square),
+            ..self
         }
     }
 }
 
-/// Returns the coarsest lattice of at least four ticks that includes at least 95 % of the
+/// Returns the coarsest lattice of at least four ticks that includes zero and at least 95 % of the
 /// intervals; `intervals` are sorted and not negative.
-pub fn find(intervals: &[i64]) -> Option<Lattice> {
+pub fn of_intervals(intervals: &[i64]) -> Option<Lattice> {
     let counted = count_values(intervals);
-    sorted(candidate_steps(&counted))
-        .into_iter()
-        .rev()
-        .find_map(|candidate| refine_candidate(&counted, candidate))
+    find_in_windows(&counted, |line| line.through_zero(&counted))
 }
 
 /// Returns the distinct values of the sorted intervals with their counts, without the longest
 /// intervals, which may be outliers.
-fn count_values(intervals: &[i64]) -> Vec<(f64, f64)> {
+pub fn count_values(intervals: &[i64]) -> Vec<(f64, f64)> {
     let outliers = (INTERRUPTED_SHARE * intervals.len() as f64) as usize;
     intervals[..intervals.len() - outliers]
         .chunk_by(|a, b| a == b)
@@ -144,120 +346,57 @@ fn count_values(intervals: &[i64]) -> Vec<(f64, f64)> {
         .collect()
 }
 
-/// Returns candidate steps: frequent differences between neighbouring values, put into bins by their
-/// logarithm, each as wide as steps that count as equal.
-fn candidate_steps(counted: &[(f64, f64)]) -> Vec<f64> {
-    /// The largest number of higher values that a value is compared with. *Default*: moves no
-    /// figure.
-    const MAX_NEIGHBOURS: usize = 10;
-    /// The largest number of candidates. *Default*: moves no figure.
-    const MAX_CANDIDATES: usize = 28;
-    let bin = |length: f64| (length.ln() / EQUAL_STEP_TOLERANCE.0.ln_1p()).round() as i64;
-    let mut bins = BTreeMap::<i64, (f64, f64)>::new();
-    for (index, &(low, low_count)) in counted.iter().enumerate() {
-        for &(high, high_count) in counted[index + 1..].iter().take(MAX_NEIGHBOURS) {
-            let length = high - low;
-            if length >= MIN_STEP_TICKS - 1.0 {
-                let weight = (1.0 + low_count.min(high_count)).log2();
-                let entry = bins.entry(bin(length)).or_default();
-                entry.0 += weight;
-                entry.1 += weight * length;
+impl Lattice {
+    /// Returns the lattice with the step of a line through zero, unless its distance from zero is
+    /// uncertain. `None` if it does not include zero, or 95 % of the intervals.
+    fn through_zero(self, counted: &Weighted) -> Option<Self> {
+        /// The largest distance between zero and the nearest level of the lattice, in steps; not tested
+        /// if the distance is known less precisely. *Default*: moves no figure.
+        const MAX_ORIGIN_DISTANCE: f64 = 0.1;
+        let step = self.step;
+        let at_level = self.at / step;
+        let is_origin_uncertain = 3.0 * self.error * at_level.abs() > MAX_ORIGIN_DISTANCE * step;
+        let distance = (self.at - at_level.round() * step).abs();
+        if step < MIN_STEP_TICKS
+            || !is_origin_uncertain
+                && distance > (0.5 * tolerance(step)).max(MAX_ORIGIN_DISTANCE * step)
+        {
+            return None;
+        }
+        let base = if is_origin_uncertain { self.at } else { 0.0 };
+        // `count_values` left out the longest intervals, so only the shorter intervals of the last
+        // level remain, which would bias the step.
+        let last_level = (counted.last()?.0 / step).round();
+        let (mut on_lattice, mut product, mut square, mut squares) = (0.0, 0.0, 0.0, 0.0);
+        let mut levels = BTreeMap::<i64, f64>::new();
+        for &(value, count) in counted {
+            let level = ((value - base) / step).round();
+            if (value - base - level * step).abs() <= tolerance(step) {
+                on_lattice += count;
+                *levels.entry(level as i64).or_default() += count;
+                if level < last_level {
+                    product += count * level * value;
+                    square += count * level * level;
+                    squares += count * value * value;
+                }
             }
         }
-    }
-    let mut weighted: Vec<(f64, f64)> = bins
-        .into_values()
-        .map(|(weight, sum)| (weight, sum / weight))
-        .collect();
-    weighted.sort_unstable_by(|a, b| b.0.total_cmp(&a.0));
-    weighted
-        .into_iter()
-        .take(MAX_CANDIDATES)
-        .map(|(_, length)| length)
-        .collect()
-}
-
-/// Refines a candidate step. `None` unless the intervals lie on its lattice.
-fn refine_candidate(counted: &[(f64, f64)], candidate: f64) -> Option<Lattice> {
-    /// The largest distance between zero and the nearest level of the lattice, in steps; not tested
-    /// if the distance is known less precisely. *Default*: moves no figure.
-    const MAX_ORIGIN_DISTANCE: f64 = 0.1;
-    let anchor = counted.iter().max_by(|a, b| a.1.total_cmp(&b.1))?.0;
-    let start = refine_near(counted, anchor, candidate)?;
-    let line = fit_all_levels(
-        counted,
-        FittedLine::near(anchor, start),
-        anchor,
-        3.2 * start,
-    )?;
-    let step = line.step;
-    if step < MIN_STEP_TICKS {
-        return None;
-    }
-    // The intervals of a counter are multiples of its step, so its lattice includes zero.
-    let anchor_level = line.at_anchor / step;
-    let is_origin_uncertain = 3.0 * line.error * anchor_level.abs() > MAX_ORIGIN_DISTANCE * step;
-    let origin_distance = line.at_anchor - anchor_level.round() * step;
-    if !is_origin_uncertain
-        && origin_distance.abs() > (0.5 * tolerance(step)).max(MAX_ORIGIN_DISTANCE * step)
-    {
-        return None;
-    }
-    let (mut on_lattice, mut all) = (0.0, 0.0);
-    let mut levels = BTreeMap::<i64, f64>::new();
-    let (mut product, mut square, mut squared_values) = (0.0, 0.0, 0.0);
-    // `count_values` left out the longest intervals, so only the shorter intervals of the last
-    // level remain, which would bias the step.
-    let last_level = counted
-        .last()
-        .map_or(f64::INFINITY, |(value, _)| (value / step).round());
-    for &(value, count) in counted {
-        let base = if is_origin_uncertain {
-            line.at_anchor
-        } else {
-            0.0
-        };
-        let level = ((value - base) / step).round();
-        all += count;
-        if (value - base - level * step).abs() <= tolerance(step) {
-            on_lattice += count;
-            *levels.entry(level as i64).or_default() += count;
-            if level < last_level {
-                product += count * level * value;
-                square += count * level * level;
-                squared_values += count * value * value;
-            }
+        let mut found = self;
+        if !is_origin_uncertain && square > 0.0 {
+            found.step = product / square;
+            // Truncation of two readings causes a variance of at least 1/6.
+            let residual = ((squares - found.step * product) / on_lattice).max(1.0 / 6.0);
+            found.error = (residual / square).sqrt();
         }
+        let all: f64 = counted.iter().map(|(_, count)| count).sum();
+        let holds = on_lattice.min(self.weight) >= (1.0 - INTERRUPTED_SHARE) * all;
+        (holds && has_adjacent_levels(&levels, step) && found.step >= MIN_STEP_TICKS)
+            .then_some(found)
     }
-    let through_zero = if is_origin_uncertain || square == 0.0 {
-        step
-    } else {
-        product / square
-    };
-    // The residual variance of the regression through zero, in squared ticks; truncation of two
-    // readings causes at least 1/6.
-    let residual = ((squared_values - through_zero * product) / on_lattice.max(1.0)).max(1.0 / 6.0);
-    let error = if square > 0.0 {
-        (residual / square).sqrt()
-    } else {
-        line.error
-    };
-    (on_lattice >= (1.0 - INTERRUPTED_SHARE) * all
-        && has_adjacent_levels(&levels, step)
-        && through_zero >= MIN_STEP_TICKS)
-        .then_some(Lattice {
-            step: through_zero,
-            error: if is_origin_uncertain {
-                line.error
-            } else {
-                error
-            },
-        })
 }
 
 /// Returns whether enough pairs of neighbouring levels hold intervals; otherwise a multiple of the
-/// step would explain the intervals too. Few pairs suffice, because [`find`] tries coarser lattices
-/// first.
+/// step would explain the intervals too. Few pairs suffice, because longer steps are tested first.
 fn has_adjacent_levels(levels: &BTreeMap<i64, f64>, step: f64) -> bool {
     /// The least number of intervals in a level that counts; fewer may be interruptions. *Default*:
     /// moves no figure.
@@ -269,17 +408,12 @@ fn has_adjacent_levels(levels: &BTreeMap<i64, f64>, step: f64) -> bool {
     const MIN_ADJACENT_SHARE: f64 = 0.2;
     let all: f64 = levels.values().sum();
     let levels_with = |least: f64| -> Vec<i64> {
-        levels
-            .iter()
-            .filter(|(_, count)| **count >= least)
-            .map(|(level, _)| *level)
-            .collect()
+        let levels = levels.iter().filter(|(_, count)| **count >= least);
+        levels.map(|(level, _)| *level).collect()
     };
     let count_adjacent = |levels: &[i64]| {
-        levels
-            .windows(2)
-            .filter(|pair| pair[1] == pair[0] + 1)
-            .count()
+        let pairs = levels.windows(2);
+        pairs.filter(|pair| pair[1] == pair[0] + 1).count()
     };
     // Two neighbouring levels are sufficient if the step is long compared with truncation.
     if step >= MIN_LONG_STEP && count_adjacent(&levels_with(INTERRUPTED_SHARE * all)) > 0 {
@@ -289,111 +423,4 @@ fn has_adjacent_levels(levels: &BTreeMap<i64, f64>, step: f64) -> bool {
     let adjacent = count_adjacent(&frequent);
     adjacent >= MIN_ADJACENT_PAIRS
         && adjacent as f64 >= MIN_ADJACENT_SHARE * (frequent.len() - 1) as f64
-}
-
-/// Returns the step near `candidate` with the largest periodogram (the sum of the cosines of the
-/// phases) of the intervals near the anchor; `None` if it is not positive.
-fn refine_near(counted: &[(f64, f64)], anchor: f64, candidate: f64) -> Option<f64> {
-    let is_near = |(value, _): &&(f64, f64)| (value - anchor).abs() <= 4.5 * candidate;
-    let near: Vec<&(f64, f64)> = counted.iter().filter(is_near).collect();
-    let reach = 1.5_f64.max(0.04 * candidate);
-    let (mut best, mut highest) = (None, 0.0);
-    for index in -12..=12_i32 {
-        let step = candidate + reach * f64::from(index) / 12.0;
-        let cosine = |(value, count): &&(f64, f64)| count * (TAU * (value - anchor) / step).cos();
-        let score: f64 = near.iter().map(cosine).sum();
-        if score > highest {
-            (best, highest) = (Some(step), score);
-        }
-    }
-    best
-}
-
-/// A straight line fitted to intervals over their level, which is counted from the anchor, the most
-/// frequent interval.
-pub struct FittedLine {
-    /// The slope, in ticks per level.
-    pub step: f64,
-    /// The fitted interval at level 0, in ticks.
-    pub at_anchor: f64,
-    /// Standard error of `step`, in ticks.
-    pub error: f64,
-}
-
-impl FittedLine {
-    /// A line through the anchor before it is fitted.
-    pub fn near(at_anchor: f64, step: f64) -> Self {
-        Self {
-            step,
-            at_anchor,
-            error: 0.0,
-        }
-    }
-}
-
-/// Fits `value = at_anchor + level · step` in windows around the anchor that double in size, so that
-/// no level is miscounted, beginning with a line that holds within `window` ticks. `None` if the
-/// intervals of a window do not lie on a lattice.
-pub fn fit_all_levels(
-    counted: &[(f64, f64)],
-    mut line: FittedLine,
-    anchor: f64,
-    mut window: f64,
-) -> Option<FittedLine> {
-    let farthest = counted
-        .iter()
-        .map(|(value, _)| (value - anchor).abs())
-        .fold(0.0, f64::max);
-    loop {
-        line = fit_window(counted, anchor, window, &line)?;
-        if window >= farthest {
-            return Some(line);
-        }
-        window *= 2.0;
-    }
-}
-
-/// Fits a weighted least-squares line to the intervals within `window` ticks of the anchor that lie
-/// on the lattice of the line `before`.
-fn fit_window(
-    counted: &[(f64, f64)],
-    anchor: f64,
-    window: f64,
-    before: &FittedLine,
-) -> Option<FittedLine> {
-    /// The least variance of the levels that determines a slope. *Judgement*: halved or doubled, it
-    /// changes only the widths of intervals.
-    const MIN_LEVEL_VARIANCE: f64 = 0.05;
-    let reach = tolerance(before.step);
-    let mut on_lattice = 0.0;
-    let mut sums = [0.0; 5];
-    for &(value, count) in counted
-        .iter()
-        .filter(|(value, _)| (value - anchor).abs() <= window)
-    {
-        let level = ((value - before.at_anchor) / before.step).round();
-        if (value - before.at_anchor - level * before.step).abs() <= reach {
-            on_lattice += count;
-            sums[0] += count * level;
-            sums[1] += count * value;
-            sums[2] += count * level * level;
-            sums[3] += count * level * value;
-            sums[4] += count * value * value;
-        }
-    }
-    if on_lattice < MIN_STEPS as f64 {
-        return None;
-    }
-    let [level, value, level_level, level_value, value_value] = sums.map(|sum| sum / on_lattice);
-    let spread = level_level - level * level;
-    if spread < MIN_LEVEL_VARIANCE {
-        return None;
-    }
-    let step = (level_value - level * value) / spread;
-    let residual = (value_value - value * value - step * step * spread).max(1.0 / 12.0);
-    Some(FittedLine {
-        step,
-        at_anchor: value - step * level,
-        error: (residual / (on_lattice * spread)).sqrt(),
-    })
 }

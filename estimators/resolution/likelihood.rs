@@ -37,6 +37,10 @@ const MAX_FALSE_STEPS: f64 = 0.01;
 /// The least significance of a step against another, in standard errors. *Chance*: one case in 800.
 const MIN_RIVAL_SIGNIFICANCE: f64 = 3.3;
 
+/// The least evidence for a step that may be as significant as that with the most, as a share of the
+/// evidence for that. *Judgement*.
+const MIN_RIVAL_EVIDENCE: f64 = 0.5;
+
 /// The largest ratio of two steps that one interval includes; otherwise they are named. *Judgement*.
 const MAX_JOINED_RATIO: f64 = 1.1;
 
@@ -75,27 +79,25 @@ pub fn resolve(
             "its intervals vary more than its cost explains and fit no step",
         );
     }
-    if sample.is_none() && longest_by_variance.is_none() {
-        return at_most(upper_limit(groups), AMBIGUOUS_STEP);
-    }
-    let has_evidence = |step: f64| {
-        step < MIN_INTERVAL_STEP || sample.as_ref().is_none_or(|sample| sample.fits(step))
-    };
-    let shown =
-        |readings: &ReadingSpectrum| readings.find(|step| step < bound && has_evidence(step));
-    if let Some(step) = readings.as_ref().and_then(shown) {
-        return resolved(step);
-    }
-    let longest = scan
+    // Intervals exclude steps of hardly more than a unit less than readings do.
+    let by_intervals = scan
         .map_or(MAX_STEP, |scan| scan.longest_possible())
         .min(bound);
-    if longest > MAX_UNIT_STEP {
-        return at_most(longest, AMBIGUOUS_STEP);
+    let by_readings = match readings {
+        Some(readings) if sample.is_none() || by_intervals <= MIN_INTERVAL_STEP => {
+            readings.longest_possible(by_intervals)
+        }
+        _ => by_intervals,
+    };
+    if by_readings > MAX_UNIT_STEP {
+        let longest = if sample.is_some() {
+            0.0
+        } else {
+            upper_limit(groups)
+        };
+        return at_most(by_readings.max(longest), AMBIGUOUS_STEP);
     }
-    one_tick(match readings {
-        Some(readings) if longest <= MIN_INTERVAL_STEP => readings.longest_possible().min(longest),
-        _ => longest,
-    })
+    one_tick(by_readings)
 }
 
 /// Returns a step, whose interval includes the steps that have the same frequencies, if they are near:
@@ -237,17 +239,17 @@ impl<'a> Scan<'a> {
         let least = critical_value(2.0 * MAX_FALSE_STEPS / tried, (PARTS - 1) as f64);
         if evidence < MIN_EVIDENCE.max(MIN_EVIDENCE_SHARE * self.sample.expected(best))
             || self.sample.significance(best, None) < least
-            || !self.sample.repeats(best)
             || !is_possible(best)
         {
             return None;
         }
-        for rival in self.peaks().into_iter().filter(|&peak| is_possible(peak)) {
-            let rival = self.sample.interval_near(rival);
+        let rivals = self.found.iter().filter(|found| {
+            found.1 > MIN_RIVAL_EVIDENCE * highest.1
+                && is_possible(found.0)
+                && self.sample.significance(best, Some(found.0)) < MIN_RIVAL_SIGNIFICANCE
+        });
+        for rival in rivals.map(|rival| self.sample.interval_near(rival.0)) {
             let (short, long) = (best.min(rival.value), best.max(rival.value));
-            if self.sample.significance(best, Some(rival.value)) >= MIN_RIVAL_SIGNIFICANCE {
-                continue;
-            }
             if long > MAX_JOINED_RATIO * short {
                 let reason =
                     format!("its step is either {short:.3} or {long:.3} units of its readings");
@@ -265,24 +267,6 @@ impl<'a> Scan<'a> {
     fn is_supported(&self, step: f64) -> bool {
         let supports = |readings: &ReadingSpectrum| readings.supports(step, self.stride);
         self.readings.is_some_and(supports)
-    }
-
-    /// Returns the steps with more evidence than their neighbours, at most a few, those with the most
-    /// first.
-    fn peaks(&self) -> Vec<f64> {
-        /// The largest number of steps. *Numerical*.
-        const MAX_PEAKS: usize = 8;
-        let is_peak = |three: &&[(f64, f64)]| {
-            three[1].1 > 0.0 && three[1].1 >= three[0].1 && three[1].1 >= three[2].1
-        };
-        let mut peaks: Vec<(f64, f64)> = self
-            .found
-            .windows(3)
-            .filter(is_peak)
-            .map(|three| three[1])
-            .collect();
-        peaks.sort_by(|a, b| b.1.total_cmp(&a.1));
-        peaks.iter().take(MAX_PEAKS).map(|peak| peak.0).collect()
     }
 
     /// Returns the longest step that neither the intervals nor the readings exclude; the shortest

@@ -9,7 +9,7 @@
 
 mod constant;
 mod jump;
-mod lattice;
+pub mod lattice;
 mod likelihood;
 mod readings;
 mod sample;
@@ -21,23 +21,17 @@ pub mod precisions;
 use std::borrow::Cow;
 use std::f64::consts::SQRT_2;
 
-use crate::distribution::cells::core_variance;
 use crate::model::Estimate;
 use crate::resolution::jump::{Jump, group_by_work};
-use crate::statistics::{Z, quantile, sorted};
+use crate::statistics::{Z, median, quantile, sorted};
 use crate::trace::Differences;
 
 /// The cost of a read and the length of the work, which explain a part of the intervals.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct KnownDurations {
-    /// Standard deviation of single invocations, in ticks of the timer. The intervals vary by this
-    /// much without any step.
-    pub cost_deviation: f64,
     /// The distance from the 2nd percentile to the median of the invocations, in ticks of the
-    /// timer.
-    pub cost_lower_width: f64,
-    /// The distance from the 1st to the 10th percentile of the invocations, in ticks of the timer.
-    pub cost_low_tail_width: f64,
+    /// timer. The intervals vary by this much without any step.
+    pub cost_width: f64,
     /// Step of the reference that measured the invocations, in ticks of the timer; the reference
     /// does not resolve shorter variation.
     pub reference_step: f64,
@@ -53,9 +47,7 @@ impl KnownDurations {
     /// Returns the same durations in units of `ticks` ticks.
     pub fn in_units(&self, ticks: f64) -> Self {
         Self {
-            cost_deviation: self.cost_deviation / ticks,
-            cost_lower_width: self.cost_lower_width / ticks,
-            cost_low_tail_width: self.cost_low_tail_width / ticks,
+            cost_width: self.cost_width / ticks,
             reference_step: self.reference_step / ticks,
             cost: self.cost / ticks,
             work_unit: self.work_unit / ticks,
@@ -246,7 +238,7 @@ fn resolve_in_units(
     }
     // Clocks that make readings unique never return equal values, but values one tick apart.
     let makes_readings_unique = !context.is_rounded && !all.contains(&0);
-    let lattice = lattice::find(&all)
+    let lattice = lattice::of_intervals(&all)
         .filter(|found| !is_due_to_work(&non_negative, found.step, context.work_unit));
     // With repeated work, the first reading of many intervals was made unique; such an interval is
     // one tick too short.
@@ -323,22 +315,6 @@ fn one_tick(longest: f64) -> Step {
         step,
         rule: StepRule::Unit,
     }
-}
-
-/// Returns the largest part of the sorted intervals whose greatest and least value differ by less
-/// than `width` ticks.
-pub fn densest_window(intervals: &[i64], width: i64) -> &[i64] {
-    let (mut best, mut end) = (0..0, 0);
-    for (start, first) in intervals.iter().enumerate() {
-        let is_near = |last: &i64| i128::from(*last) - i128::from(*first) < i128::from(width);
-        while intervals.get(end).is_some_and(is_near) {
-            end += 1;
-        }
-        if end - start > best.len() {
-            best = start..end;
-        }
-    }
-    &intervals[best]
 }
 
 /// Returns the intervals with random work, sorted. Differences with repeated work are left out,
@@ -419,47 +395,24 @@ fn moves_every_tick(groups: &[Differences], context: &KnownDurations) -> bool {
     !stood_still && ticks >= MIN_SHOWN_SHARE * (work * context.work_unit + all * context.cost)
 }
 
-/// Returns whether truncation and the cost of the read explain how the differences of successive
-/// readings vary, around their median and among the shortest of them.
+/// Returns whether truncation and the cost of the read explain how far the shortest differences of
+/// successive readings are from their median.
 fn cost_explains_variation(reading_differences: &[Vec<i64>], context: &KnownDurations) -> bool {
-    /// The largest contribution of truncation to the standard deviation and to the distance between
-    /// two percentiles, in ticks. *Default*: moves no figure.
-    const MAX_TRUNCATION_TICKS: [f64; 2] = [1.0, 2.0];
+    /// The largest contribution of truncation to the distance between two percentiles, in ticks.
+    /// *Default*: moves no figure.
+    const MAX_TRUNCATION_TICKS: f64 = 2.0;
     /// The uncertainty of the cost due to the step of the reference, in steps. *Default*: moves no
     /// figure.
     const REFERENCE_ERROR_STEPS: f64 = 0.25;
-    let median_of = |values: Vec<f64>| quantile(&sorted(&values), 0.5);
-    let deviation = median_of(
-        reading_differences
-            .iter()
-            .filter_map(|deltas| Some(core_variance(deltas, 1.0)?.sqrt()))
-            .collect(),
-    );
-    let median_width = |low: f64, high: f64| {
-        let width = |deltas: &Vec<i64>| {
-            let sorted = sorted(deltas.iter().map(|&delta| delta as f64));
-            Some(quantile(&sorted, high)? - quantile(&sorted, low)?)
-        };
-        median_of(reading_differences.iter().filter_map(width).collect())
+    let width = |differences: &Vec<i64>| {
+        let sorted = sorted(differences.iter().map(|&difference| difference as f64));
+        Some(quantile(&sorted, 0.5)? - quantile(&sorted, 0.02)?)
     };
-    let explained = |observed: Option<f64>, cost_part: f64, truncation: f64| {
-        observed.is_some_and(|observed| {
-            // Two independent reads vary more than one by √2.
-            observed
-                <= truncation + SQRT_2 * cost_part + REFERENCE_ERROR_STEPS * context.reference_step
-        })
-    };
-    explained(deviation, context.cost_deviation, MAX_TRUNCATION_TICKS[0])
-        && explained(
-            median_width(0.02, 0.5),
-            context.cost_lower_width,
-            MAX_TRUNCATION_TICKS[1],
-        )
-        && explained(
-            median_width(0.01, 0.1),
-            context.cost_low_tail_width,
-            MAX_TRUNCATION_TICKS[1],
-        )
+    // Two independent reads vary more than one by √2.
+    let most = MAX_TRUNCATION_TICKS
+        + SQRT_2 * context.cost_width
+        + REFERENCE_ERROR_STEPS * context.reference_step;
+    median(reading_differences.iter().filter_map(width)).is_some_and(|width| width <= most)
 }
 
 #[cfg(test)]

@@ -7,7 +7,6 @@
 use std::f64::consts::PI;
 use std::ops::RangeInclusive;
 
-use crate::model::Estimate;
 use crate::statistics::phasors::{Complex, Sweep};
 use crate::statistics::{DEVIATION_PER_MEDIAN, median};
 
@@ -111,45 +110,13 @@ impl ReadingSpectrum {
         highest > self.least_height(step) && !self.is_due_to_reads(frequency)
     }
 
-    /// Returns the longest step below [`MIN_INTERVAL_STEP`] that is not excluded.
-    pub fn longest_possible(&self) -> f64 {
-        self.lines
-            .iter()
-            .rev()
-            .map(|line| 1.0 / (1.0 - line.0))
-            .filter(|step| *step <= MIN_INTERVAL_STEP)
-            .find(|&step| !self.excludes(step, 0.0))
+    /// Returns the longest step up to this one that is not excluded.
+    pub fn longest_possible(&self, most: f64) -> f64 {
+        let long = self.lines.iter().map(|line| 1.0 / line.0);
+        let short = self.lines.iter().rev().map(|line| 1.0 / (1.0 - line.0));
+        long.chain(short)
+            .find(|step| *step <= most && !self.excludes(*step, 0.0))
             .unwrap_or(MIN_STEP)
-    }
-
-    /// Returns the longest step that `is_possible` and whose line is much higher than all others.
-    pub fn find(&self, is_possible: impl Fn(f64) -> bool) -> Option<Estimate> {
-        /// The least ratio of its height to that of the next line. *Judgement*.
-        const MIN_RATIO: f64 = 2.0;
-        /// The least part of a turn that a read takes. *Judgement*.
-        const MIN_TURN: f64 = 0.1;
-        /// The half-width of a line, in strides. *Computed*.
-        const HALF_WIDTH: f64 = 8.0;
-        let stride = self.stride();
-        let &(frequency, height) = self.lines.iter().max_by(|a, b| a.1.total_cmp(&b.1))?;
-        let is_other = |line: &&(f64, f64)| (line.0 - frequency).abs() > HALF_WIDTH * stride;
-        let others = self.lines.iter().filter(is_other).map(|line| line.1);
-        if height < MIN_RATIO * others.fold(0.0, f64::max)
-            || self.line_of_successive(frequency).turns().abs() < MIN_TURN
-            || self.is_due_to_reads(frequency)
-        {
-            return None;
-        }
-        let steps = [frequency, 1.0 - frequency].map(|frequency| {
-            let ends = [frequency - 2.0 * stride, frequency + 2.0 * stride];
-            Estimate::exact(1.0 / frequency).widened(ends.map(|end| 1.0 / end))
-        });
-        let fits = |step: &Estimate| {
-            height > self.least_height(step.value)
-                && step.value <= MAX_STEP
-                && is_possible(step.value)
-        };
-        steps.into_iter().find(fits)
     }
 
     /// The least height of the line of a step.

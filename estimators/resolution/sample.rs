@@ -2,7 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use super::{INTERRUPTED_SHARE, MIN_REPEATED_INTERVALS, densest_window};
+use super::lattice::{self, densest};
+use super::readings::MAX_STEP;
+use super::{INTERRUPTED_SHARE, MIN_REPEATED_INTERVALS};
 use crate::model::Estimate;
 use crate::statistics::{Z, sorted, variance};
 use crate::trace::Differences;
@@ -20,16 +22,16 @@ pub struct VaryingIntervals {
     pub counted: Vec<(f64, f64)>,
     /// The intervals with their weights, by amount of work.
     parts: Vec<Vec<(f64, f64)>>,
-    /// The intervals with their weights, in the order of measurement.
-    ordered: Vec<(f64, f64)>,
 }
 
 impl VaryingIntervals {
     /// Takes intervals with random work, and the differences of successive readings of processes in
     /// which these vary enough. `None` if all together vary too little, or are too long.
     pub fn of(groups: &[Differences], reading_differences: &[Vec<i64>]) -> Option<Self> {
-        /// The longest intervals, in units. *Numerical*.
+        /// The longest intervals, and the width of the window that they are taken from, in units.
+        /// *Numerical*.
         const MAX_INTERVAL: f64 = 30_000.0;
+        const WINDOW: f64 = 1_024.0;
         let mut points: Vec<(f64, f64)> = groups
             .iter()
             .filter(|group| !is_repeated(group))
@@ -49,27 +51,21 @@ impl VaryingIntervals {
         }
         points.retain(|point| point.1 >= 0.0);
         let mut points = with_weights(points);
-        let mut all: Vec<i64> = points.iter().map(|point| point.1 as i64).collect();
-        all.sort_unstable();
-        let window = fullest_window(&all);
-        let (first, last) = (*window.first()? as f64, *window.last()? as f64);
-        points.retain(|(_, interval, _)| (first..=last).contains(interval));
-        let mut parts = vec![Vec::new(); PARTS];
-        for &(work, interval, weight) in &points {
-            parts[(work % PARTS as f64) as usize].push((interval, weight));
-        }
-        let ordered = points.iter().map(|point| (point.1, point.2)).collect();
         points.sort_by(|a, b| a.1.total_cmp(&b.1));
         let equal = points.chunk_by(|a, b| a.1 == b.1);
         let counted: Vec<(f64, f64)> = equal
             .map(|same| (same[0].1, same.iter().map(|point| point.2).sum()))
             .collect();
+        let counted = densest(&counted, WINDOW, 0).to_vec();
+        let (first, last) = (counted.first()?.0, counted.last()?.0);
+        let mut parts = vec![Vec::new(); PARTS];
+        for (work, interval, weight) in points {
+            if (first..=last).contains(&interval) {
+                parts[(work % PARTS as f64) as usize].push((interval, weight));
+            }
+        }
         let effective = effective_number(counted.iter().map(|(_, weight)| *weight));
-        (effective >= MIN_DISTINCT && last <= MAX_INTERVAL).then_some(Self {
-            counted,
-            parts,
-            ordered,
-        })
+        (effective >= MIN_DISTINCT && last <= MAX_INTERVAL).then_some(Self { counted, parts })
     }
 
     /// Returns the evidence for a step, in nats.
@@ -80,12 +76,6 @@ impl VaryingIntervals {
     /// Returns the evidence that the intervals of a counter with this step hold on average.
     pub fn expected(&self, step: f64) -> f64 {
         EvidenceTable::of(step).mean() * self.counted.iter().map(|(_, weight)| weight).sum::<f64>()
-    }
-
-    /// Returns whether a step near this one has enough evidence.
-    pub fn fits(&self, step: f64) -> bool {
-        let step = self.interval_near(step).value;
-        self.evidence(step) > MIN_EVIDENCE_SHARE * self.expected(step)
     }
 
     /// Returns the evidence for a step against another step, or one unit, in standard errors of its
@@ -110,57 +100,20 @@ impl VaryingIntervals {
         sums.iter().sum::<f64>() / error.max(f64::MIN_POSITIVE)
     }
 
-    /// Returns whether most stretches of the measurement hold evidence for a step. A step neither
-    /// changes nor differs between processes.
-    pub fn repeats(&self, step: f64) -> bool {
-        /// The evidence that a stretch holds on average, in nats. *Chance*: one in a thousand holds
-        /// none.
-        const STRETCH: f64 = 10.0;
-        /// The least share of stretches that hold evidence. *Judgement*: interruptions come in bursts.
-        const MIN_SHARE: f64 = 0.8;
-        let table = EvidenceTable::of(step);
-        let mean = table.mean();
-        let (mut weights, mut evidence, mut stretches, mut positive) = (0.0, 0.0, 0.0, 0.0);
-        for &(value, weight) in &self.ordered {
-            weights += weight;
-            evidence += weight * table.evidence(value / step);
-            if weights * mean >= STRETCH {
-                stretches += 1.0;
-                positive += f64::from(u8::from(evidence > 0.0));
-                (weights, evidence) = (0.0, 0.0);
-            }
-        }
-        positive >= MIN_SHARE * stretches
-    }
-
     /// The longest interval, in units.
     pub fn longest(&self) -> f64 {
         self.counted.last().map_or(1.0, |(value, _)| value.max(1.0))
     }
 
-    /// Returns the most probable step near this one with its 95 % interval: that of a regression
-    /// through zero over the number of steps in each interval, because the durations of reads and
-    /// work do not bias it.
+    /// Returns the most probable step near this one with its 95 % interval: that of a line, because the
+    /// durations of reads and work do not bias it.
     pub fn step_near(&self, step: f64) -> Estimate {
         let probable = self.interval_near(step);
-        let (mut product, mut square, mut squares, mut count) = (0.0, 0.0, 0.0, 0.0);
-        for &(value, weight) in &self.counted {
-            let steps = (value / probable.value).round();
-            product += weight * steps * value;
-            square += weight * steps * steps;
-            squares += weight * value * value;
-            count += weight;
-        }
-        let slope = product / square;
-        // Truncation of two readings causes a variance of 1/6.
-        let residual = ((squares - slope * product) / count).max(1.0 / 6.0);
-        let half = Z * (residual / square).sqrt();
-        let ends = [slope - half, slope + half];
-        let fitted = Estimate::exact(slope).widened(ends);
         // Of shorter steps, intervals may be counted as one step too many or too few.
-        match probable.value < 2.0 || !fitted.value.is_finite() {
-            true => probable.widened(ends.into_iter().filter(|end| end.is_finite())),
-            false => fitted,
+        let line = lattice::fit(&[&self.counted], probable.value, Some(MAX_STEP));
+        match line.filter(|line| line.step >= 2.0) {
+            Some(line) => Estimate::around(line.step, Z * line.error),
+            None => probable,
         }
     }
 
@@ -281,24 +234,5 @@ impl EvidenceTable {
             })
             .sum::<f64>()
             / Self::LEN as f64
-    }
-}
-
-/// Returns the narrowest window of the sorted intervals that holds enough of them.
-fn fullest_window(intervals: &[i64]) -> &[i64] {
-    /// The number of intervals that is enough. *Numerical*.
-    const MIN_WINDOW_INTERVALS: usize = 2_000;
-    /// The narrowest and the widest window, in ticks. *Numerical*.
-    const WINDOW_TICKS: (i64, i64) = (512, 2_048);
-    let mut width = WINDOW_TICKS.0;
-    loop {
-        let window = densest_window(intervals, width);
-        if window.len() >= MIN_WINDOW_INTERVALS
-            || window.len() == intervals.len()
-            || width >= WINDOW_TICKS.1
-        {
-            return window;
-        }
-        width *= 2;
     }
 }

@@ -92,6 +92,9 @@ fn successive_readings_resolve_unique_steps() {
         let estimate = lattice::Lattice {
             step: 0.997 * step,
             error: 0.003 * step,
+            at: 0.0,
+            weight: 0.0,
+            width: 0.0,
         };
         let found = estimate
             .refine_by_reading_differences(&series)

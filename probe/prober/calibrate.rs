@@ -146,13 +146,9 @@ fn search_step(
         )?);
     }
     // Reading a reference takes a fixed number of instructions, so its cost is assumed to vary by
-    // no more than one nanosecond. No distribution of the cost is known yet, so this bound stands
-    // for each of its three widths.
-    let cost_variation = 1.0 / ns_per_tick;
+    // no more than one nanosecond, because no distribution of the cost is known yet.
     let context = KnownDurations {
-        cost_deviation: cost_variation,
-        cost_lower_width: cost_variation,
-        cost_low_tail_width: cost_variation,
+        cost_width: 1.0 / ns_per_tick,
         work_unit: work_ticks,
         ..KnownDurations::default()
     };

@@ -62,24 +62,15 @@ fn anything() -> impl Strategy<Value = Vec<Differences>> {
 
 fn context() -> impl Strategy<Value = KnownDurations> {
     let figure = || prop_oneof![Just(0.0), 0.0..100.0_f64, 0.0..1e9_f64];
-    prop::array::uniform6(figure()).prop_map(
-        |[
-            cost,
-            cost_deviation,
-            cost_lower_width,
-            cost_low_tail_width,
+    prop::array::uniform4(figure()).prop_map(|[cost, cost_width, reference_step, work_unit]| {
+        KnownDurations {
             reference_step,
-            work_unit,
-        ]| KnownDurations {
-            reference_step,
-            cost_deviation,
-            cost_lower_width,
-            cost_low_tail_width,
+            cost_width,
             cost,
             work_unit,
             is_rounded: false,
-        },
-    )
+        }
+    })
 }
 
 proptest! {
