@@ -1,14 +1,15 @@
 //! Judges the estimators: probes simulated timers whose true resolution, cost and spread are known,
 //! and compares the rows of the report with the truth.
 
+pub mod clocks;
 pub mod comparing;
 mod core;
-pub mod coverage;
 pub mod figure;
-pub mod observer;
+mod observer;
 pub mod population;
 pub mod samples;
-pub mod score;
+pub mod steps;
+pub mod tally;
 pub mod trust;
 mod truth;
 mod verdict;

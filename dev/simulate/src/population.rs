@@ -1,5 +1,6 @@
 //! Draws random populations of simulated timers and machines. No estimator is tuned to a seed.
 
+mod groups;
 mod kinds;
 mod reads;
 mod small_steps;
@@ -12,10 +13,9 @@ use simulated::{
     Interruptions, Jitter, Model, Neighbours, Outliers, Processes, Surroundings, Updates,
 };
 
+pub use self::groups::{kinds, median_is_identifiable};
 pub use self::kinds::per_kind;
-pub use self::small_steps::{
-    SMALL_STEP_REFERENCES, SMALL_STEPS, fractional_steps, small_steps, timed_by_small_steps,
-};
+pub use self::small_steps::timed_by_small_steps;
 pub use self::steps::{SteppedClock, steps};
 use super::Case;
 

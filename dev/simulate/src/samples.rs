@@ -1,15 +1,17 @@
 //! Made-up files of durations that a clock of known step measured, as programs print them, and the
 //! judgement of what is found in them.
 
-use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use judgement::samples::{JudgedDurations, judge};
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 use reporting::durations::{TimeUnit, parse};
-use serde::Serialize;
+use reporting::parallel;
 use simulated::draw::{exponential, log_uniform, normal};
+use timers::Answer;
+
+use crate::tally::{Among, Bound, Judged, Question, Requirement};
 
 /// The step of seconds since 1970 as floating-point numbers, in nanoseconds.
 const FLOATING_STEP: f64 = 1e9 / 4_194_304.0;
@@ -61,60 +63,53 @@ pub struct File {
     pub is_clear: bool,
 }
 
-/// The counts of what was found in the files of a kind.
-#[derive(Clone, Copy, Debug, Default, Serialize)]
-pub struct Counts {
-    /// Files.
-    pub files: u32,
-    /// The step was found.
-    pub found: u32,
-    /// A limit of the step is right, or no step was found where there is none.
-    pub limited: u32,
-    /// A step or a limit is wrong.
-    pub wrong: u32,
-    /// Files whose step can be found.
-    pub clear: u32,
-    /// Of these, those in which it was found.
-    pub clear_found: u32,
-}
+/// What is required of the answers: of all, and of those about files whose step can be found.
+pub const REQUIRED: [Requirement; 2] = [
+    Requirement(Question::Answer(WRONG), Among::All, Bound::AtMost(0.01)),
+    Requirement(Question::Answer(CLEAR), Among::All, Bound::AtLeast(0.95)),
+];
+/// The step, or the limit of the step, is not that of the clock.
+const WRONG: &str = "wrong";
+/// The step is found, which can be.
+const CLEAR: &str = "clear step found";
 
 /// Judges `count` files of each kind.
-pub fn score(seed: u64, count: u32) -> BTreeMap<&'static str, Counts> {
+///
+/// # Errors
+/// Never.
+pub fn judge_files(count: usize, seed: u64) -> Answer<Vec<Judged>> {
     let kinds: Vec<usize> = (0..KINDS.len()).collect();
-    let judged = reporting::parallel::map(&kinds, |&kind| {
+    let judged = parallel::map(&kinds, |&kind| {
         let mut random = StdRng::seed_from_u64(seed.wrapping_mul(1_000) + kind as u64);
-        let mut counts = Counts::default();
-        for _ in 0..count {
-            let file = File::made(kind, &mut random);
-            let found = file.judged();
-            counts.add(&file, &found);
-        }
-        (KINDS[kind], counts)
+        let one = |_| File::made(kind, &mut random).compared(kind);
+        (0..count).map(one).collect::<Vec<_>>()
     });
-    judged.into_iter().collect()
+    Ok(judged.concat())
 }
 
-impl Counts {
-    fn add(&mut self, file: &File, found: &JudgedDurations) {
+impl File {
+    /// Compares what is found in the file with the truth.
+    fn compared(&self, kind: usize) -> Judged {
         /// The largest error of an exact step or limit, as a share. *Numerical*.
         const ERROR: f64 = 1e-6;
-        self.files += 1;
-        self.clear += u32::from(file.is_clear);
+        let found = self.judged();
         let is_right = match (found.step_ns, found.step_at_most_ns) {
             (Some(step), _) => {
-                let off = (step.value - file.step).abs();
-                off <= step.half_width() + ERROR * file.step && step.half_width() < 0.1 * step.value
+                let off = (step.value - self.step).abs();
+                off <= step.half_width() + ERROR * self.step && step.half_width() < 0.1 * step.value
             }
-            (None, Some(limit)) => limit >= file.step * (1.0 - ERROR),
+            (None, Some(limit)) => limit >= self.step * (1.0 - ERROR),
             (None, None) => found.median_ns == 0.0,
         };
-        match (is_right, found.step_ns) {
-            (false, _) => self.wrong += 1,
-            (true, None) => self.limited += 1,
-            (true, Some(_)) => {
-                self.found += 1;
-                self.clear_found += u32::from(file.is_clear);
-            }
+        let is_found = is_right && found.step_ns.is_some();
+        let mut answers = vec![(WRONG, !is_right), ("step found", is_found)];
+        answers.extend(self.is_clear.then_some((CLEAR, is_found)));
+        let (step, limit) = (found.step_ns, found.step_at_most_ns);
+        Judged {
+            kinds: vec![KINDS[kind].into()],
+            answers,
+            wrong: (!is_right).then(|| format!("{} ns: {step:?}, at most {limit:?}", self.step)),
+            ..Judged::default()
         }
     }
 }

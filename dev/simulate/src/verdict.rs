@@ -1,13 +1,15 @@
 //! Compares the row of a report on a simulated timer with the truth.
 
-use super::figure::FoundFigure;
+use super::figure::{FoundFigure, Unit};
+use super::population::{kinds, median_is_identifiable};
+use super::tally::Judged;
 use super::{Case, FREQUENCY, Slowdowns, Truth};
 use estimators::figures::MIN_PROCESSES;
 use estimators::model::{Core, Cycles, Estimate, Hertz, Nanos, Timer, TimerRow};
 use estimators::quality::quality;
 use estimators::trace::{Observations, Trace};
 use judgement::trust::ReadPathBaselines;
-use simulated::Model;
+use simulated::{Model, Processes};
 use timermeter::recording::Observation;
 
 /// The smallest relevant error of a step, as a share of the step.
@@ -99,84 +101,76 @@ impl Verdict {
         }
     }
 
-    /// Whether the resolution is right: within 1 %, or not given for a timer without a step.
+    /// Counts the verdict. Whether figures are right is counted only if a coarse reference determines
+    /// the median cost, and only in a random population.
     #[must_use]
-    pub fn resolution_holds(&self) -> bool {
-        // Backward steps may prevent the estimate; such a timer has Quality 0 anyway.
-        let hidden = !self.monotonic && self.resolution.value.is_none();
-        hidden || self.resolution.holds(self.relevant_step_error())
-    }
-
-    /// Whether the cost is right: within 2 % or 0.5 ns, whichever is larger.
-    #[must_use]
-    pub fn cost_holds(&self) -> bool {
-        self.cost
-            .holds((0.02 * self.cost.truth.unwrap_or(0.0)).max(0.5))
-    }
-
-    /// Whether the spread is right: within 0.02.
-    #[must_use]
-    pub fn spread_holds(&self) -> bool {
-        (!self.monotonic && self.spread.value.is_none()) || self.spread.holds(0.02)
-    }
-
-    /// Whether Quality is right: within 0.5 points, or not given for a timer that has none.
-    #[must_use]
-    pub fn quality_holds(&self) -> bool {
-        self.quality.holds(0.005)
-    }
-
-    /// Whether backward steps were found if and only if the timer has some.
-    #[must_use]
-    pub fn order_holds(&self) -> bool {
-        let backward_steps = self
-            .row
-            .observations
-            .as_ref()
-            .map_or(0, |observations| observations.backward_steps);
-        (backward_steps == 0) == self.monotonic
-    }
-
-    /// Whether all figures are right.
-    #[must_use]
-    pub fn holds(&self) -> bool {
-        self.resolution_holds()
-            && self.cost_holds()
-            && self.spread_holds()
-            && self.quality_holds()
-            && self.order_holds()
-    }
-
-    /// Whether the true cost lies outside its interval with an error above 1 %, or the true Quality
-    /// with an error above 0.1 points.
-    #[must_use]
-    pub fn misses(&self) -> bool {
-        self.cost.misses(self.relevant_cost_error()) || self.quality.misses(RELEVANT_QUALITY_ERROR)
-    }
-
-    /// Whether a step is reported that is wrong: the true step lies outside the interval with an error
-    /// above 1 %.
-    #[must_use]
-    pub fn step_is_wrong(&self) -> bool {
-        self.resolution.misses(self.relevant_step_error())
-    }
-
-    /// The smallest possible probability of a [miss](Self::misses), given the widths of the
-    /// intervals and a coverage of exactly 95 %.
-    #[must_use]
-    pub fn unavoidable(&self) -> f64 {
-        self.cost
-            .unavoidable(self.relevant_cost_error())
-            .max(self.quality.unavoidable(RELEVANT_QUALITY_ERROR))
-    }
-
-    /// In nanoseconds.
-    fn relevant_step_error(&self) -> f64 {
-        RELEVANT_STEP_ERROR * self.resolution.truth.unwrap_or(0.0)
-    }
-
-    /// In nanoseconds.
-    fn relevant_cost_error(&self) -> f64 {
-        RELEVANT_COST_ERROR * self.cost.truth.unwrap_or(0.0)
+    pub fn judged(&self, case: &Case, counts_right: bool) -> Judged {
+        let error = |share: f64, found: &FoundFigure| share * found.truth.unwrap_or(0.0);
+        let [step_error, cost_error] = [
+            error(RELEVANT_STEP_ERROR, &self.resolution),
+            error(RELEVANT_COST_ERROR, &self.cost),
+        ];
+        // Backward steps may prevent the estimates; such a timer has Quality 0 anyway.
+        let hidden = |found: &FoundFigure| !self.monotonic && found.value.is_none();
+        let right = [
+            hidden(&self.resolution) || self.resolution.holds(step_error),
+            self.cost.holds(error(0.02, &self.cost).max(0.5)),
+            hidden(&self.spread) || self.spread.holds(0.02),
+            self.quality.holds(0.005),
+        ];
+        let misses = self.cost.misses(cost_error) || self.quality.misses(RELEVANT_QUALITY_ERROR);
+        let observations = self.row.observations.as_ref();
+        let steps_back = observations.is_some_and(|found| found.backward_steps > 0);
+        if self.resolution.truth.is_none() {
+            return Judged {
+                kinds: kinds(case),
+                answers: vec![(GIVEN_A_STEP, self.resolution.value.is_some())],
+                ..Judged::default()
+            };
+        }
+        let mut answers = vec![
+            ("wrong step", self.resolution.misses(step_error)),
+            (MISSED, misses),
+            ("order right", steps_back != self.monotonic),
+        ];
+        if counts_right && median_is_identifiable(case) {
+            let same = case.surroundings.processes == Processes::Identical;
+            for (name, right) in RIGHT.into_iter().zip(right) {
+                // Processes may differ by more than the tolerance of the cost.
+                answers.extend((same || name != RIGHT[1]).then_some((name, right)));
+            }
+        }
+        let figures = [
+            ("resolution, %", self.resolution, Unit::Percent),
+            ("cost, %", self.cost, Unit::Percent),
+            ("spread, points", self.spread, Unit::Of(0.01)),
+            ("Quality, points", self.quality, Unit::Of(0.01)),
+        ];
+        let wrong = !right.into_iter().all(|right| right) || steps_back == self.monotonic;
+        let found = figures.map(|(name, found, _)| {
+            let [truth, value] = [found.truth, found.value].map(|it| it.unwrap_or(f64::NAN));
+            format!("{name}: {truth:.4} → {value:.4}")
+        });
+        Judged {
+            kinds: kinds(case),
+            answers,
+            figures: figures.to_vec(),
+            wrong: wrong.then(|| found.join("; ")),
+        }
     }
 }
+
+/// A resolution is given of a timer without a step.
+pub const GIVEN_A_STEP: &str = "given a step";
+/// The true cost lies outside the interval with an error above 1 %, or the true Quality with an error
+/// above 0.1 points.
+pub const MISSED: &str = "relevant miss";
+/// Each figure is right: the resolution within 1 %, or not given for a timer without a step;
+/// the cost within 2 % or 0.5 ns, whichever is larger; the spread within 0.02; Quality within 0.5
+/// points.
+pub const RIGHT: [&str; 4] = [
+    "resolution right",
+    "cost right",
+    "spread right",
+    "Quality right",
+];

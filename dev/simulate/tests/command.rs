@@ -2,7 +2,7 @@
 
 use std::process::{Command, Output};
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 fn simulate(line: &str) -> Output {
     Command::new(env!("CARGO_BIN_EXE_simulate"))
@@ -16,7 +16,7 @@ fn status_agrees_with_outcome() {
     for line in [
         "--seed 2 --quick --count 40",
         "--seed 3 --quick --count 40 --waits",
-        "--seed 4 --compare --pairs 5",
+        "--seed 4 --compare --count 5",
         "--seed 5 --trust --count 4",
     ] {
         let output = simulate(&format!("{line} --format json"));
@@ -33,18 +33,21 @@ fn status_agrees_with_outcome() {
 /// changes are planted where `compare` looks for them.
 #[test]
 fn intervals_contain_planted_changes() {
-    let output = simulate("--compare --pairs 50 --format json");
+    let output = simulate("--compare --count 50 --format json");
     let outcome: Value = serde_json::from_slice(&output.stdout).unwrap();
-    for change in outcome["planted"].as_array().unwrap() {
-        let [pairs, intervals, covered, wrong] =
-            ["pairs", "intervals", "covered", "wrong_sign"].map(|key| change[key].as_u64());
+    let kinds = outcome["kinds"].as_object().unwrap().values();
+    let planted: Vec<&Value> = kinds
+        .filter(|kind| kind["figures"].as_object() != Some(&Map::new()))
+        .collect();
+    assert_eq!(planted.len(), 6);
+    for change in planted {
+        let wrong = &change["answers"]["wrong sign"];
         assert!(
-            pairs == Some(10) && intervals > Some(0) && wrong < pairs,
+            wrong["of"] == 10 && wrong["yes"].as_u64() < Some(10),
             "{change}"
         );
-        assert!(
-            2 * covered.unwrap_or(0) > intervals.unwrap_or(0),
-            "{change}"
-        );
+        let found = &change["figures"]["change, points"];
+        let [covered, intervals] = ["covered", "intervals"].map(|key| found[key].as_u64().unwrap());
+        assert!(intervals > 0 && 2 * covered > intervals, "{change}");
     }
 }

@@ -2,7 +2,7 @@
 //! timers, and as references.
 
 use rayon::prelude::*;
-use simulate::population::{fractional_steps, small_steps, timed_by_small_steps};
+use simulate::population::{per_kind, timed_by_small_steps};
 use simulate::{Case, FoundFigure};
 use timermeter::campaign::sampling::CampaignPlan;
 
@@ -13,8 +13,13 @@ const COUNT: usize = 60;
 
 #[test]
 fn few_and_fractional_ticks_are_counted_correctly() {
-    for population in [small_steps, fractional_steps] {
-        let cases: Vec<Case> = SEEDS.map(|seed| population(COUNT, seed)).concat();
+    // Two kinds each, by either of two references.
+    for names in [
+        ["a few ticks, raw", "a few ticks, ns"],
+        ["longer than a read", "multiples of 10"],
+    ] {
+        let mut cases: Vec<Case> = SEEDS.map(|seed| per_kind(COUNT / 4, seed)).concat();
+        cases.retain(|case| names.contains(&&*case.timer.name));
         let judged = cases.into_par_iter().map(|case| {
             let verdict = case.judge(&CampaignPlan::DEFAULT).unwrap();
             verdict.resolution

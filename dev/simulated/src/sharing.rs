@@ -11,6 +11,22 @@ const WIDTHS: [[f64; 2]; 3] = [[0.96, 1.0], [0.68, 0.86], [0.5, 0.7]];
 /// The standard deviation of the slowdown between processes in the same state. *Seen* there.
 const DEVIATION: f64 = 0.02;
 
+impl Neighbours {
+    /// The state of the core at a time since the start of the run, in the unit of `period`: 0 alone,
+    /// 1 and 2 next to the neighbour that takes less or more of it; and its width as a share of the
+    /// full one.
+    #[must_use]
+    pub fn state(&self, time_ns: f64) -> (usize, f64) {
+        let number = (time_ns / self.period).floor();
+        let random = &mut StdRng::seed_from_u64(self.seed.wrapping_add((number as u64) << 20));
+        let draw: f64 = random.random();
+        let [light, heavy] = self.shares;
+        let state = usize::from(draw < light + heavy) + usize::from(draw < heavy);
+        let [low, high] = WIDTHS[state];
+        (state, random.random_range(low..high))
+    }
+}
+
 /// A state of the core.
 #[derive(Clone, Copy)]
 pub(super) struct State {
@@ -69,19 +85,12 @@ impl Sharing {
     fn enter(&mut self, neighbours: &Neighbours, now: f64) {
         let number = ((now - self.start + neighbours.start) / neighbours.period).floor();
         self.until = self.start - neighbours.start + (number + 1.0) * neighbours.period;
-        let random =
-            &mut StdRng::seed_from_u64(neighbours.seed.wrapping_add((number as u64) << 20));
-        let draw: f64 = random.random();
-        let [light, heavy] = neighbours.shares;
-        let number = usize::from(draw < light + heavy) + usize::from(draw < heavy);
-        let [low, high] = WIDTHS[number];
-        self.state = State {
-            width: random.random_range(low..high),
-            slowdown: match number {
-                0 => 1.0,
-                _ => self.own * neighbours.factors[number - 1],
-            },
+        let (state, width) = neighbours.state((number + 0.5) * neighbours.period);
+        let slowdown = match state {
+            0 => 1.0,
+            _ => self.own * neighbours.factors[state - 1],
         };
+        self.state = State { width, slowdown };
     }
 
     /// Returns the slowdowns so far, each with its duration.

@@ -16,32 +16,19 @@ const PROGRAM: &str = "timermeter";
 
 /// Packs a folder as a compressed archive, in which all paths begin with the name of the folder.
 pub fn pack(folder: &Path, to: &Path) -> Outcome<PathBuf> {
-    fs::write(
-        to,
-        compressed(&tar(
-            folder,
-            folder.file_name().map_or(Path::new("."), Path::new),
-        )?)?,
+    let encoder = GzBuilder::new().write(File::create(to)?, Compression::best());
+    let mut archive = Builder::new(encoder);
+    append(
+        &mut archive,
+        folder,
+        Path::new(folder.file_name().unwrap_or_default()),
     )?;
+    archive.into_inner()?.finish()?;
     Ok(to.to_owned())
 }
 
-/// Compresses bytes like `gzip -9n`.
-pub fn compressed(bytes: &[u8]) -> Outcome<Vec<u8>> {
-    let mut encoder = GzBuilder::new().write(Vec::new(), Compression::best());
-    encoder.write_all(bytes)?;
-    Ok(encoder.finish()?)
-}
-
-/// Returns a tar archive of all files of a folder, under another name, in alphabetical order, owned
-/// by root.
-pub fn tar(folder: &Path, name: &Path) -> Outcome<Vec<u8>> {
-    let mut archive = Builder::new(Vec::new());
-    append(&mut archive, folder, name)?;
-    Ok(archive.into_inner()?)
-}
-
-fn append(archive: &mut Builder<Vec<u8>>, folder: &Path, name: &Path) -> Outcome<()> {
+/// Adds all files of a folder, under another name, in alphabetical order, owned by root.
+fn append(archive: &mut Builder<impl Write>, folder: &Path, name: &Path) -> Outcome<()> {
     archive.append_data(
         &mut header(EntryType::Directory, 0o755, 0),
         name.join(""),

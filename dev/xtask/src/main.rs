@@ -1,9 +1,8 @@
-//! Release and test tasks. `cargo xtask dist` builds archives and Debian packages; `cargo xtask
+//! Release and test tasks. `cargo xtask dist` builds archives; `cargo xtask
 //! machines` checks reports of emulated machines.
 
 mod archive;
 mod compiled;
-mod debian;
 mod documents;
 #[cfg(unix)]
 mod machines;
@@ -33,8 +32,8 @@ type Outcome<T> = Result<T, Box<dyn Error>>;
 #[derive(Parser)]
 #[command(name = "cargo xtask")]
 enum Task {
-    /// Make archives and Debian packages of static binaries, with manual pages, completions and
-    /// checksums, in target/archives/
+    /// Make archives of static binaries, with manual pages, completions and checksums, in
+    /// target/archives/
     Dist {
         /// Targets of rustc
         #[arg(value_name = "TARGET", default_values = DEFAULT_TARGETS)]
@@ -70,12 +69,9 @@ fn root() -> Outcome<&'static Path> {
         .ok_or("dev/xtask has no folder above it")?)
 }
 
-/// Builds the archives and packages of these targets.
+/// Builds the archives of these targets.
 fn dist(targets: &[String]) -> Outcome<()> {
     let root = root()?;
-    targets
-        .iter()
-        .try_for_each(|target| compiled::check_target(target))?;
     let archives = compiled::folder(root).join("archives");
     if archives.exists() {
         fs::remove_dir_all(&archives)?;
@@ -99,15 +95,6 @@ fn dist(targets: &[String]) -> Outcome<()> {
             &archives.join(format!("{name}.tar.gz")),
         )?);
         fs::remove_dir_all(&folder)?;
-        if let Some(architecture) = debian::architecture(target) {
-            packages.push(debian::package(
-                root,
-                &program,
-                &documents,
-                architecture,
-                &archives,
-            )?);
-        }
     }
     fs::remove_dir_all(&documents)?;
     write_checksums(&packages, &archives.join("SHA256SUMS"))?;

@@ -7,14 +7,9 @@ use std::path::Path;
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 
-use estimators::model::{
-    Core, Cycles, Estimate, Finding, Following, MIN_PROCESSES, ProcessFigures, Report, Severity,
-    Status, TimerRow,
-};
-use estimators::quality::{COST_EXPONENT, RESOLUTION_EXPONENT, SPREAD_EXPONENT, quality};
-use estimators::statistics::{mean_over_processes, midmean, standard_deviation};
+use estimators::model::{Estimate, ProcessFigures, Report, Status, TimerRow};
 use reporting::report;
-use simulated::draw::{exponential, normal};
+use simulated::draw::normal;
 use timermeter::commands::CommandError;
 
 use super::neighbours::{Neighbours, Surroundings, start_s};
@@ -37,24 +32,13 @@ const CHEAP: (f64, f64) = (16.0, 0.2);
 const TWO_STATES: f64 = 0.6;
 /// How much cheaper, as a logarithm.
 const CHEAPER_STATE: f64 = 0.05;
-/// The standard deviation of the measured core frequency of a process, of the cost of a process
-/// next to a neighbour, and of the slowdown of a clock relative to that of its family.
-const FREQUENCY_NOISE: f64 = 0.002;
+/// The standard deviation of the cost of a process next to a neighbour, and of the slowdown of a clock
+/// relative to that of its family.
 const SHARED_NOISE: f64 = 0.03;
 const OWN_SLOWDOWN: f64 = 0.15;
-/// The mean logarithm of p99 by cost, and its standard deviations between runs and between the
-/// processes of a run.
-const TAIL: f64 = 0.2;
-const TAIL_DEVIATION: f64 = 0.15;
-const TAIL_NOISE: f64 = 0.2;
 /// The probability that one of the kernel's clocks costs more or less in all processes of a run, as
 /// if its code were laid out differently, and by how much. No clock that is read in user mode did.
 const OTHER_LAYOUT: (f64, f64) = (0.02, 0.05);
-/// The share of clocks whose cost is reported not to follow the core, although it does.
-const WRONG_FOLLOWING: f64 = 0.02;
-/// The relative error of a cost that a report gives if no process had the core to itself.
-const SHARED_CORE_ERROR: f64 = 0.1;
-
 /// What varies between the runs of a comparison.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Conditions {
@@ -160,8 +144,7 @@ impl<'a> Machine<'a> {
             hz,
             clocks,
             frequency_deviation: in_range(FREQUENCY_DEVIATIONS, random),
-            family_deviations: ClockFamily::ALL
-                .map(|family| in_range(family.variation().deviations, random)),
+            family_deviations: ClockFamily::ALL.map(|family| in_range(family.deviations(), random)),
             neighbours,
         }
     }
@@ -202,8 +185,7 @@ impl<'a> Machine<'a> {
         let processes = (0..self.clocks.len()).map(|at| {
             let surroundings = |round| {
                 let time = 60.0 * f64::from(moment.number) + start_s(round, at, self.clocks.len());
-                self.neighbours
-                    .surroundings(time, conditions.neighbours, random)
+                self.neighbours.surroundings(time, conditions.neighbours)
             };
             (0..PROCESSES).map(surroundings).collect()
         });
@@ -223,7 +205,7 @@ impl<'a> Machine<'a> {
         }
     }
 
-    /// Sets the figures of a row to those that the processes of a run observe.
+    /// Sets the costs of processes, which `compare` judges, to those that the processes of a run observe.
     fn measure(
         &self,
         at: usize,
@@ -248,14 +230,6 @@ impl<'a> Machine<'a> {
         } else {
             0.0
         };
-        let kept = row.cost_ns.unwrap_or(Estimate::exact(1.0));
-        let ratio = kept.value / row.amortised_ns.unwrap_or(kept.value);
-        // A clock whose calls are all within one resolution keeps its spread.
-        let angle = row.spread.filter(|spread| spread.value < 0.9999);
-        let angle = angle.map(|spread| spread.value.sqrt().asin());
-        let [alone_fall, shared_fall] = clock.family.variation().spread;
-        let common_fall: f64 = exponential(1.0, random);
-        let of_run = TAIL + TAIL_DEVIATION * normal(random);
         let process = |(round, around): (usize, &Surroundings)| {
             let disturbed = 1.0 - around.shares[0];
             let mut log = excess(random) + SHARED_NOISE * disturbed.sqrt() * normal(random);
@@ -263,134 +237,19 @@ impl<'a> Machine<'a> {
                 log -= CHEAPER_STATE;
             }
             let cycles = cycles * log.exp() * around.slowdown(clock.slowdown);
-            let measured = cycles * (FREQUENCY_NOISE * normal(random)).exp();
-            let fall = alone_fall * (common_fall + 0.3 * normal(random))
-                + shared_fall * disturbed * random.random_range(0.6..1.4);
-            let cost_ns = measured * ratio * 1e9 / state.hz;
-            let tail = of_run + TAIL_NOISE * normal(random);
             ProcessFigures {
                 process: Some(round as u32),
                 cpu: Some(0),
                 core: around.core,
                 width: around.width,
-                cost_ns: Some(cost_ns),
-                p99_ns: Some(cost_ns * tail.exp()),
+                cost_ns: None,
+                p99_ns: None,
                 amortised_ns: cycles * 1e9 / (state.hz * around.frequency.exp()),
-                amortised_cycles: Some(measured),
-                spread: row.spread.map(|spread| match angle {
-                    None => spread.value,
-                    Some(angle) => share_at(angle - fall),
-                }),
+                amortised_cycles: None,
+                spread: None,
             }
         };
-        row.processes = state.processes[at]
-            .iter()
-            .enumerate()
-            .map(process)
-            .collect();
-        set_figures(row, kept, state.hz);
-        if let Some(cost) = &mut row.cost {
-            cost.follows = Some(match random.random() {
-                ..WRONG_FOLLOWING => Following::Device,
-                ..0.5 => Following::Core,
-                _ => Following::Unknown,
-            });
-        }
-        set_quality(row, state.hz);
+        let processes = state.processes[at].iter().enumerate();
+        row.processes = processes.map(process).collect();
     }
-}
-
-/// Sets the figures of a row to those that a report derives from its processes, at a core frequency
-/// of `hz`. The systematic errors of a report are those of the kept cost.
-fn set_figures(row: &mut TimerRow, kept: Estimate, hz: f64) {
-    let alone = row.processes.iter().filter(|it| it.core == Core::Alone);
-    let alone: Vec<&ProcessFigures> = alone.collect();
-    let used = match alone.len() {
-        MIN_PROCESSES.. => alone,
-        _ => row.processes.iter().collect(),
-    };
-    let figures = |figure: fn(&ProcessFigures) -> Option<f64>| -> Vec<f64> {
-        used.iter().filter_map(|process| figure(process)).collect()
-    };
-    let (costs, spreads) = (
-        figures(|process| process.cost_ns),
-        figures(|process| process.spread),
-    );
-    let amortised = figures(|process| process.amortised_cycles);
-    let is_mixed = used.iter().any(|process| process.core == Core::Shared);
-    let disturbed = row.processes.len() - used.len();
-    let of_kept = |end: f64, cost: Estimate| cost.value * end / kept.value;
-    let cost = mean_over_processes(&costs)
-        .map(|cost| cost.widened([of_kept(kept.low, cost), of_kept(kept.high, cost)]))
-        .map(|cost| {
-            if is_mixed {
-                including(cost, &costs, SHARED_CORE_ERROR)
-            } else {
-                cost
-            }
-        });
-    row.cost_ns = cost;
-    row.cost_cycles = cost.map(|cost| cost.scaled(hz / 1e9));
-    row.amortised_ns = midmean(&amortised).map(|cycles| cycles * 1e9 / hz);
-    row.spread = mean_over_processes(&spreads)
-        .map(|spread| {
-            if is_mixed {
-                Estimate {
-                    high: 1.0,
-                    ..including(spread, &spreads, 0.0)
-                }
-            } else {
-                spread
-            }
-        })
-        .map(|spread| spread.within(0.0, 1.0));
-    if let Some(distribution) = &mut row.distribution {
-        distribution.between_ns = standard_deviation(&costs);
-    }
-    if let Some(observations) = &mut row.observations {
-        observations.processes = PROCESSES as u32;
-        observations.disturbed_processes = disturbed as u32;
-    }
-    row.findings.retain(|found| found.code != "restless-core");
-    row.findings.extend(is_mixed.then(|| Finding {
-        code: "restless-core".into(),
-        severity: Severity::Note,
-        values: Default::default(),
-    }));
-}
-
-/// Extends an interval to the values of all processes, each with a relative error.
-fn including(figure: Estimate, values: &[f64], error: f64) -> Estimate {
-    values.iter().fold(figure, |all, value| Estimate {
-        low: all.low.min(value * (1.0 - error)),
-        high: all.high.max(value * (1.0 + error)),
-        ..all
-    })
-}
-
-/// Returns the spread at an angle arcsin √*s*.
-fn share_at(angle: f64) -> f64 {
-    angle.clamp(0.1, std::f64::consts::FRAC_PI_2).sin().powi(2)
-}
-
-/// Computes the Quality of a row from its other figures.
-fn set_quality(row: &mut TimerRow, hz: f64) {
-    let (Some(step_ns), Some(cost), Some(spread)) =
-        (row.resolution_ns, row.cost_cycles, row.spread)
-    else {
-        return;
-    };
-    let step = step_ns.scaled(hz / 1e9);
-    let Some(value) = quality(Cycles(step.value), Cycles(cost.value), spread.value) else {
-        return;
-    };
-    let squares = [
-        (COST_EXPONENT, cost),
-        (SPREAD_EXPONENT, spread),
-        (RESOLUTION_EXPONENT, step),
-    ]
-    .map(|(exponent, figure)| (exponent * (figure.high / figure.low.max(1e-9)).ln() / 2.0).powi(2));
-    let half = squares.iter().sum::<f64>().sqrt();
-    let ends = (value * (-half).exp(), (value * half.exp()).min(1.0));
-    row.quality = Some(Estimate::with_ends(value, Some(ends)));
 }

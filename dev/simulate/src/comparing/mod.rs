@@ -1,23 +1,27 @@
 //! Judges `compare` on simulated runs: how often it names a change between runs of an unchanged
 //! machine, and which planted changes it finds.
 
-pub mod machine;
+mod machine;
 mod neighbours;
 mod variation;
 
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
-use serde::Serialize;
 
 use estimators::model::Report;
 use reporting::comparison::{COST, ChangeVerdict, Comparison};
+use reporting::parallel;
+use timermeter::commands::CommandError;
 
-use self::machine::{Conditions, Machine, Moment};
+use self::machine::{Conditions, Machine, Moment, platforms};
 use self::variation::ClockFamily;
+use crate::FoundFigure;
+use crate::figure::Unit;
+use crate::tally::{Among, Bound, Judged, Question, Requirement};
 
 /// A use of `compare` on an unchanged machine.
 #[derive(Clone, Copy, Debug)]
-pub struct Cell {
+struct Cell {
     /// What the runs are like.
     pub name: &'static str,
     /// The number of runs a side.
@@ -39,7 +43,7 @@ const BUSY: [f64; 2] = [0.2, 0.95];
 const ALWAYS: [f64; 2] = [1.0, 1.0];
 
 /// The uses of `compare` that are judged. *Judgement*.
-pub const CELLS: [Cell; 12] = [
+const CELLS: [Cell; 12] = [
     Cell::new("kernel ±0.5 %", 1, QUIET, 0.005),
     Cell::new("kernel ±1 %", 1, QUIET, 0.01),
     Cell::new("kernel ±1.5 %", 1, QUIET, 0.015),
@@ -97,44 +101,62 @@ impl Cell {
         Comparison::between(&old, &new).unwrap_or_default()
     }
 
-    /// Compares runs of an unchanged machine. Returns the change that the comparison names, if any.
-    #[must_use]
-    pub fn false_change(&self, platforms: &[Report], seed: u64) -> Option<FalseChange> {
+    /// Compares runs of an unchanged machine.
+    fn judge(&self, platforms: &[Report], seed: u64) -> Judged {
         let machine = Machine::new(platforms, seed);
         let comparison = self.compare(&machine, &vec![0.0; machine.clocks().count()]);
-        let figures = comparison
-            .figures
-            .iter()
-            .filter(|figure| figure.is_changed());
+        let figures = comparison.figures.iter();
+        let figures = figures.filter(|figure| figure.is_changed());
         let families = comparison.families.iter();
         let families = families.filter(|family| family.change.verdict.is_change());
         let quantities: Vec<&str> = figures
             .map(|figure| figure.quantity)
             .chain(families.map(|_| COST))
             .collect();
-        let is_changed = !quantities.is_empty() || !comparison.answers.is_empty();
-        is_changed.then(|| FalseChange {
-            seed,
-            of_cost: quantities.contains(&COST),
-            sentence: comparison.sentences.join(" "),
-        })
+        let is_named = !quantities.is_empty() || !comparison.answers.is_empty();
+        Judged {
+            kinds: vec![format!("{}, {} a side", self.name, self.side)],
+            answers: vec![
+                (NAMED, is_named),
+                ("cost named", quantities.contains(&COST)),
+            ],
+            wrong: is_named.then(|| format!("{seed}: {}", comparison.sentences.join(" "))),
+            ..Judged::default()
+        }
     }
 }
 
-/// A change that was named although nothing changed.
-#[derive(Clone, Debug, Serialize)]
-pub struct FalseChange {
-    /// The seed of the machine.
-    pub seed: u64,
-    /// Whether a cost is said to have changed.
-    pub of_cost: bool,
-    /// The summary of the comparison.
-    pub sentence: String,
+/// What is required of comparisons of unchanged machines.
+pub const REQUIRED: [Requirement; 1] = [Requirement(
+    Question::Answer(NAMED),
+    Among::EachKind,
+    Bound::AtMost(0.01),
+)];
+/// A change is named although nothing changed.
+const NAMED: &str = "named";
+/// The number of pairs of unchanged runs for each pair with a planted change. *Judgement*.
+const PAIRS_PER_CHANGE: usize = 5;
+
+/// Judges `count` comparisons of unchanged machines of each kind, and some with planted changes.
+///
+/// # Errors
+/// If a kept report cannot be read.
+pub fn judge(count: usize, seed: u64) -> Result<Vec<Judged>, CommandError> {
+    let platforms = platforms()?;
+    // No two seeds up to a billion share a machine.
+    let seeds = (0..count as u64).map(|pair| seed.wrapping_mul(1_000_000_007).wrapping_add(pair));
+    let seeds: Vec<u64> = seeds.collect();
+    let unchanged = CELLS.iter();
+    let unchanged = unchanged.map(|cell| parallel::map(&seeds, |it| cell.judge(&platforms, *it)));
+    let some = &seeds[..count.div_ceil(PAIRS_PER_CHANGE)];
+    let changed = CHANGES.iter();
+    let changed = changed.map(|change| parallel::map(some, |it| change.judge(&platforms, *it)));
+    Ok(unchanged.chain(changed).flatten().collect())
 }
 
 /// A change that is planted between runs of a quiet machine, one a side.
 #[derive(Clone, Copy, Debug)]
-pub struct PlantedChange {
+struct PlantedChange {
     /// What changes.
     pub name: &'static str,
     families: &'static [ClockFamily],
@@ -153,7 +175,7 @@ enum Size {
 }
 
 /// The changes that are planted. *Definition*: the aims that were set.
-pub const CHANGES: [PlantedChange; 6] = {
+const CHANGES: [PlantedChange; 6] = {
     use ClockFamily::{CpuTime, SystemCalls, Vdso};
     [
         PlantedChange::of_one("5 % in one vDSO clock", &[Vdso], 0.05),
@@ -171,24 +193,6 @@ pub const CHANGES: [PlantedChange; 6] = {
 /// The smallest cost in nanoseconds of a clock of which a single change is planted: 20 cycles.
 /// *Definition*: the aim that was set.
 const MIN_CHANGED_NS: f64 = 7.0;
-
-/// What `compare` found of planted changes.
-#[derive(Clone, Copy, Debug, Default, Serialize)]
-pub struct FoundChanges {
-    /// The number of pairs of runs.
-    pub pairs: u32,
-    /// Pairs in which more than half of the changed clocks of a family were named with the right
-    /// sign.
-    pub found: u32,
-    /// Pairs in which a changed clock was named with the wrong sign.
-    pub wrong_sign: u32,
-    /// Pairs in which an unchanged clock was named.
-    pub others: u32,
-    /// The number of changed clocks with an interval.
-    pub intervals: u32,
-    /// Intervals that contain the planted change.
-    pub covered: u32,
-}
 
 impl PlantedChange {
     const fn of_one(name: &'static str, families: &'static [ClockFamily], share: f64) -> Self {
@@ -233,66 +237,50 @@ impl PlantedChange {
         shares
     }
 
-    /// Plants the change between two runs of a machine.
-    #[must_use]
-    pub fn find(&self, platforms: &[Report], seed: u64) -> FoundChanges {
+    /// Plants the change between two runs of a machine. It is found if more than half of the changed
+    /// clocks of a family are named with the right sign.
+    fn judge(&self, platforms: &[Report], seed: u64) -> Judged {
         let machine = Machine::new(platforms, seed);
         let shares = self.shares(&machine, &mut StdRng::seed_from_u64(seed));
         let comparison = Cell::new(self.name, 1, QUIET, 0.0).compare(&machine, &shares);
-        let (mut wrong, mut others) = (0, 0);
+        let (mut wrong, mut others, mut figures) = (false, false, Vec::new());
         // The changed clocks of each family, and those that are named with the right sign.
         let mut families = [[0; 2]; ClockFamily::ALL.len()];
-        let mut found = FoundChanges {
-            pairs: 1,
-            ..FoundChanges::default()
-        };
         for ((id, family, _), share) in machine.clocks().zip(&shares) {
-            let mut figures = comparison.figures.iter();
-            let cost = figures.find(|figure| figure.timer == id && figure.quantity == COST);
+            let mut found = comparison.figures.iter();
+            let cost = found.find(|figure| figure.timer == id && figure.quantity == COST);
             let Some(cost) = cost else {
                 continue;
             };
             if *share == 0.0 {
-                others += u32::from(cost.is_changed());
+                others |= cost.is_changed();
                 continue;
             }
-            let expected = if *share > 0.0 {
-                ChangeVerdict::Worse
-            } else {
-                ChangeVerdict::Better
-            };
             let [changed, right] = &mut families[family as usize];
             *changed += 1;
             let Some(change) = cost.change else {
                 continue;
             };
-            if change.verdict == expected {
-                *right += 1;
-            } else if cost.is_changed() {
-                wrong += 1;
-            }
-            if let Some((low, high)) = change.percent.ends() {
-                found.intervals += 1;
-                found.covered += u32::from((low..=high).contains(&(100.0 * share)));
-            }
+            let is_right = change.verdict
+                == match *share > 0.0 {
+                    true => ChangeVerdict::Worse,
+                    false => ChangeVerdict::Better,
+                };
+            *right += u32::from(is_right);
+            wrong |= !is_right && cost.is_changed();
+            let figure = FoundFigure::new(Some(100.0 * share), Some(change.percent));
+            figures.push(("change, points", figure, Unit::Of(1.0)));
         }
         let mostly = |[changed, right]: [u32; 2]| 2 * right > changed;
-        found.found = u32::from(families.into_iter().any(mostly));
-        found.wrong_sign = u32::from(wrong > 0);
-        found.others = u32::from(others > 0);
-        found
-    }
-}
-
-impl std::iter::Sum for FoundChanges {
-    fn sum<I: Iterator<Item = Self>>(all: I) -> Self {
-        all.fold(Self::default(), |sum, one| Self {
-            pairs: sum.pairs + one.pairs,
-            found: sum.found + one.found,
-            wrong_sign: sum.wrong_sign + one.wrong_sign,
-            others: sum.others + one.others,
-            intervals: sum.intervals + one.intervals,
-            covered: sum.covered + one.covered,
-        })
+        Judged {
+            kinds: vec![self.name.into()],
+            answers: vec![
+                ("found", families.into_iter().any(mostly)),
+                ("wrong sign", wrong),
+                ("another clock", others),
+            ],
+            figures,
+            wrong: None,
+        }
     }
 }

@@ -17,8 +17,6 @@ const SLOWDOWNS: [[f64; 4]; 2] = [[0.02, 0.04, 0.18, 0.2], [0.16, 0.19, 0.13, 0.
 const SEVERITIES: [f64; 2] = [0.7, 1.3];
 /// The slowdown next to a neighbour that takes more of the core, as a multiple of the other.
 const HEAVY: f64 = 1.75;
-/// The ranges of the width of the core in each state, as a share of its full width.
-const WIDTHS: [[f64; 2]; 3] = [[0.96, 1.0], [0.68, 0.86], [0.5, 0.7]];
 /// The range of the time in seconds after which the core may enter another state.
 const STATE_S: [f64; 2] = [0.001, 120.0];
 /// The range of the time in seconds after which neighbours use the core for another share of the time.
@@ -74,28 +72,29 @@ impl Neighbours {
         StdRng::seed_from_u64(self.seed.wrapping_mul(1 << 30) ^ (number << 2 | what))
     }
 
-    /// Returns the state at a time, from 0; `loads` is the range of the share of the time in which
-    /// neighbours use the core.
-    fn state(&self, time_s: f64, loads: [f64; 2]) -> usize {
+    /// Returns the state at a time, from 0, and the width of the core; `loads` is the range of the
+    /// share of the time in which neighbours use the core.
+    fn state(&self, time_s: f64, loads: [f64; 2]) -> (usize, f64) {
         let load = self
             .period(time_s, self.load_s, 0)
             .random_range(loads[0]..=loads[1]);
-        let random = &mut self.period(time_s, self.state_s, 1);
-        usize::from(random.random_bool(load)) * random.random_range(1..3)
+        let neighbours = simulated::Neighbours {
+            shares: [load / 2.0; 2],
+            factors: [1.0; 2],
+            period: self.state_s,
+            seed: self.seed,
+            start: 0.0,
+        };
+        neighbours.state(time_s)
     }
 
     /// Returns what the process that starts at a time observes.
-    pub(super) fn surroundings(
-        &self,
-        time_s: f64,
-        loads: [f64; 2],
-        random: &mut StdRng,
-    ) -> Surroundings {
+    pub(super) fn surroundings(&self, time_s: f64, loads: [f64; 2]) -> Surroundings {
         let part =
             |at: u32| self.state(time_s + PROCESS_S * f64::from(at) / f64::from(PARTS), loads);
         let mut shares = [0.0; 3];
-        (0..PARTS).for_each(|at| shares[part(at)] += 1.0 / f64::from(PARTS));
-        let [before, after] = [0, PARTS - 1].map(|at| in_range(WIDTHS[part(at)], random));
+        (0..PARTS).for_each(|at| shares[part(at).0] += 1.0 / f64::from(PARTS));
+        let [before, after] = [0, PARTS - 1].map(|at| part(at).1);
         let width = self.knows_width.then_some(before.min(after));
         let core = match width {
             None => Core::Unknown,

@@ -19,14 +19,6 @@ const EXCESSES: [(f64, [f64; 2]); 3] = [
     (0.07, [0.05, 0.25]),
 ];
 
-/// How costs of a family of clocks vary.
-pub(super) struct Variation {
-    /// The range of the standard deviation of the family's cost between runs.
-    pub deviations: [f64; 2],
-    /// The mean decrease of the angle arcsin √*s* of the spread *s*, alone and next to a neighbour.
-    pub spread: [f64; 2],
-}
-
 /// A family of clocks, whose costs change together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ClockFamily {
@@ -68,13 +60,12 @@ impl ClockFamily {
         matches!(self, Self::SystemCalls | Self::CpuTime)
     }
 
-    pub(super) fn variation(self) -> Variation {
-        let (deviations, spread) = match self {
-            Self::Instructions | Self::Vdso => ([0.0005, 0.003], [0.005, 0.02]),
-            Self::SystemCalls => ([0.0005, 0.003], [0.07, 0.5]),
-            Self::CpuTime => ([0.001, 0.007], [0.1, 0.75]),
-        };
-        Variation { deviations, spread }
+    /// The range of the standard deviation of the family's cost between runs.
+    pub(super) fn deviations(self) -> [f64; 2] {
+        match self {
+            Self::CpuTime => [0.001, 0.007],
+            _ => [0.0005, 0.003],
+        }
     }
 }
 

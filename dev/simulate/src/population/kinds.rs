@@ -7,8 +7,7 @@ use simulated::Jitter;
 
 use super::reads::{lock_phases, overlap, share_briefly, vary_between_processes, vary_empty_loop};
 use super::small_steps::{
-    FEW_TICKS_LABEL, below_nanosecond, few_ticks, longer_than_read, rounded_to_ten,
-    timed_by_small_steps,
+    below_nanosecond, few_ticks, longer_than_read, rounded_to_ten, timed_by_small_steps,
 };
 use super::{
     case, draw_cut, draw_factor, draw_interruptions, draw_regimes, fine, grid, log_uniform,
@@ -114,15 +113,7 @@ pub fn per_kind(count: usize, seed: u64) -> Vec<Case> {
             }
         }
     }
-    drawn.extend(
-        timed_by_small_steps(count, seed)
-            .into_iter()
-            .map(|mut case| {
-                // The table of results groups them under one name.
-                case.reference.name = FEW_TICKS_LABEL.into();
-                case
-            }),
-    );
+    drawn.extend(timed_by_small_steps(count, seed));
     drawn
 }
 

@@ -8,30 +8,30 @@ use rand::{RngExt, SeedableRng};
 use simulated::draw::log_uniform;
 use simulated::{Jitter, Model};
 
-use super::{Case, TSC_TICK, case, regular_timer, surroundings, vary};
+use super::{Case, TSC_TICK, regular_timer, surroundings, vary};
 
 /// The steps of these timers, in ticks.
-pub const SMALL_STEPS: [f64; 5] = [5.0 / 3.0, 2.0, 2.5, 3.0, 4.0];
+const SMALL_STEPS: [f64; 5] = [5.0 / 3.0, 2.0, 2.5, 3.0, 4.0];
 
-/// The names of the references: one that moves at every tick, one that moves every 10 ns, and one
-/// that moves by two ticks.
-pub const SMALL_STEP_REFERENCES: [&str; 3] = ["fine", "10 ns grid", "2 ticks"];
-
-/// The label of timers with any of [`SMALL_STEPS`].
-pub(super) const FEW_TICKS_LABEL: &str = "a few ticks";
+/// The name of timers and references with any of [`SMALL_STEPS`].
+const FEW_TICKS: &str = "a few ticks";
 
 /// Draws a timer with a small step: a raw counter if `raw`, otherwise a clock that declares
 /// nanoseconds.
 pub(super) fn few_ticks(raw: bool, random: &mut StdRng) -> Model {
-    let step = match SMALL_STEPS.get(random.random_range(0..=SMALL_STEPS.len())) {
-        Some(step) => *step,
+    let ticks = match SMALL_STEPS.get(random.random_range(0..=SMALL_STEPS.len())) {
+        Some(ticks) => *ticks,
         None => log_uniform(1.5, 5.0, random),
     };
-    let name = format!("{FEW_TICKS_LABEL}, {}", if raw { "raw" } else { "ns" });
-    Model {
-        name,
-        ..small_step(step, raw, random)
-    }
+    let (unit, name) = if raw { (TSC_TICK, "raw") } else { (1.0, "ns") };
+    let name = format!("{FEW_TICKS}, {name}");
+    let cost = log_uniform(3.0, 8_000.0, random);
+    let mut model = Model {
+        declared: !raw,
+        ..Model::regular(&name, ticks * unit, unit, cost)
+    };
+    vary(&mut model, random);
+    model
 }
 
 /// Draws a counter with steps of one or two ticks, 0.3 to 1 ns, that takes 20 to 300 ns to read, with
@@ -79,51 +79,6 @@ pub(super) fn rounded_to_ten(random: &mut StdRng) -> Model {
     model
 }
 
-/// Draws `count` timers, alternately raw counters and clocks in nanoseconds, with each of
-/// [`SMALL_STEPS`] and each reference in turn. One in six has another step from 1.5 to 5 ticks.
-#[must_use]
-pub fn small_steps(count: usize, seed: u64) -> Vec<Case> {
-    let mut random = StdRng::seed_from_u64(seed ^ 0x5a_a1_15_7e);
-    let draw = |number: usize| {
-        let random = &mut random;
-        let step = match SMALL_STEPS.get(number / 6 % 6) {
-            Some(step) => *step,
-            None => log_uniform(1.5, 5.0, random),
-        };
-        let timer = small_step(step, number.is_multiple_of(2), random);
-        let cost = random.random_range(8.0..30.0);
-        let reference = match number / 2 % 3 {
-            0 => Model::regular(SMALL_STEP_REFERENCES[0], TSC_TICK, TSC_TICK, cost),
-            1 => Model::regular(SMALL_STEP_REFERENCES[1], 10.015, 1.0, cost),
-            _ => Model::regular(SMALL_STEP_REFERENCES[2], 2.0 * TSC_TICK, TSC_TICK, cost),
-        };
-        let surroundings = surroundings(&timer, random);
-        Case {
-            timer,
-            reference,
-            surroundings,
-            seed: random.random(),
-            cut: None,
-        }
-    };
-    (0..count).map(draw).collect()
-}
-
-/// Draws `count` clocks, alternately with steps [longer than a read](longer_than_read) and
-/// [rounded to ten](rounded_to_ten).
-#[must_use]
-pub fn fractional_steps(count: usize, seed: u64) -> Vec<Case> {
-    let mut random = StdRng::seed_from_u64(seed ^ 0xf4_ac_71_05);
-    let draw = |number: usize| {
-        let timer = match number % 2 {
-            0 => longer_than_read(&mut random),
-            _ => rounded_to_ten(&mut random),
-        };
-        case(timer, &mut random)
-    };
-    (0..count).map(draw).collect()
-}
-
 /// Draws `count` timers with any step, timed by a reference with each of [`SMALL_STEPS`] in turn.
 #[must_use]
 pub fn timed_by_small_steps(count: usize, seed: u64) -> Vec<Case> {
@@ -133,7 +88,7 @@ pub fn timed_by_small_steps(count: usize, seed: u64) -> Vec<Case> {
         let timer = regular_timer(random);
         let ticks = SMALL_STEPS[number % SMALL_STEPS.len()];
         let cost = random.random_range(8.0..30.0);
-        let reference = Model::regular(&label_of_step(ticks), ticks * TSC_TICK, TSC_TICK, cost);
+        let reference = Model::regular(FEW_TICKS, ticks * TSC_TICK, TSC_TICK, cost);
         let surroundings = surroundings(&timer, random);
         Case {
             timer,
@@ -144,30 +99,4 @@ pub fn timed_by_small_steps(count: usize, seed: u64) -> Vec<Case> {
         }
     };
     (0..count).map(draw).collect()
-}
-
-/// Draws a timer whose step is `ticks`: a raw counter if `raw`, otherwise a clock that declares
-/// nanoseconds.
-fn small_step(ticks: f64, raw: bool, random: &mut StdRng) -> Model {
-    let unit = if raw { TSC_TICK } else { 1.0 };
-    let name = format!(
-        "{}, {}",
-        label_of_step(ticks),
-        if raw { "raw" } else { "ns" }
-    );
-    let cost = log_uniform(3.0, 8_000.0, random);
-    let mut model = Model {
-        declared: !raw,
-        ..Model::regular(&name, ticks * unit, unit, cost)
-    };
-    vary(&mut model, random);
-    model
-}
-
-fn label_of_step(ticks: f64) -> String {
-    if SMALL_STEPS.contains(&ticks) {
-        format!("{:.3} ticks", ticks).replace(".000", "")
-    } else {
-        "1.5 to 5 ticks".into()
-    }
 }

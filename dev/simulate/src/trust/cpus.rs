@@ -9,8 +9,9 @@ use simulated::{CounterFault, CounterModel, Model};
 use timermeter::campaign::sampling::CampaignPlan;
 use timers::Answer;
 
-use super::{Judged, verdicts};
+use super::{judged, verdicts};
 use crate::FoundFigure;
+use crate::tally::Judged;
 use simulated::draw::log_uniform;
 
 /// A clock that is read on several CPUs.
@@ -125,12 +126,8 @@ impl ClockOnCpus {
                 high: Some(offset.ns + offset.uncertainty_ns),
             })
         });
-        Ok(Judged {
-            kind: self.kind,
-            right,
-            figures: figures.collect(),
-            evidence: format!("{:?}: {}", self.machine.fault, found.evidence),
-        })
+        let evidence = format!("{:?}: {}", self.machine.fault, found.evidence);
+        Ok(judged(self.kind, right, figures.collect(), evidence))
     }
 
     /// Whether no reading can lie before an earlier one of another CPU.

@@ -10,23 +10,46 @@ use simulated::{Model, Surroundings};
 use timermeter::campaign::sampling::CampaignPlan;
 use timers::{Answer, Fault};
 
+use crate::figure::Unit;
+use crate::tally::{Among, Bound, Judged, Question, Requirement, judge_all};
 use crate::verdict::row_of;
 use crate::{Case, FoundFigure};
+use cpus::{ClockOnCpus, clocks_on_cpus};
+use slews::{SlewedClock, slewed_clocks};
 
-pub use cpus::{ClockOnCpus, clocks_on_cpus};
-pub use slews::{SlewedClock, slewed_clocks};
+/// What is required of the verdicts and of the figures that they rest on.
+pub const REQUIRED: [Requirement; 3] = [
+    Requirement(
+        Question::Answer(RIGHT),
+        Among::EachKind,
+        Bound::AtLeast(0.98),
+    ),
+    Requirement(Question::Answer(RIGHT), Among::All, Bound::AtLeast(0.99)),
+    Requirement(Question::Covered(""), Among::EachKind, Bound::AtLeast(0.93)),
+];
+const RIGHT: &str = "verdict right";
 
-/// What was found about one simulated clock, compared with the truth.
-#[derive(Clone, Debug)]
-pub struct Judged {
-    /// The kind of clock.
-    pub kind: &'static str,
-    /// Whether the verdict is the right one.
-    pub right: bool,
-    /// The figures that the verdict rests on.
-    pub figures: Vec<FoundFigure>,
-    /// The evidence, for a clock that was judged wrongly.
-    pub evidence: String,
+/// Judges `count` clocks of each kind.
+///
+/// # Errors
+/// If a simulated clock cannot be probed.
+pub fn judge(count: usize, seed: u64) -> Answer<Vec<Judged>> {
+    let on_cpus = judge_all(&clocks_on_cpus(count, seed), ClockOnCpus::judge)?;
+    let slewed = judge_all(&slewed_clocks(count, seed), SlewedClock::judge)?;
+    Ok([on_cpus, slewed].concat())
+}
+
+/// Counts a verdict and the figures that it rests on, with their evidence.
+fn judged(kind: &str, right: bool, figures: Vec<FoundFigure>, evidence: String) -> Judged {
+    let figures = figures.into_iter();
+    Judged {
+        kinds: vec![kind.into()],
+        answers: vec![(RIGHT, right)],
+        figures: figures
+            .map(|it| ("offset or tick, ns", it, Unit::Of(1.0)))
+            .collect(),
+        wrong: (!right).then_some(evidence),
+    }
 }
 
 /// Probes a timer by a reference, and returns the verdicts from this evidence.

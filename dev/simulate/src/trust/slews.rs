@@ -9,8 +9,9 @@ use rand::{RngExt, SeedableRng};
 use simulated::Model;
 use timers::{Answer, Fault};
 
-use super::{Judged, verdicts};
+use super::{judged, verdicts};
 use crate::FoundFigure;
+use crate::tally::Judged;
 use simulated::draw::log_uniform;
 
 /// What moves during a run.
@@ -175,15 +176,17 @@ impl SlewedClock {
             low: Some(ns * (1.0 - rate.uncertainty)),
             high: Some(ns * (1.0 + rate.uncertainty)),
         });
-        Ok(Judged {
-            kind: self.kind,
+        let (ppm, evidence) = (
+            self.ppm,
+            [counter.evidence, clock.evidence].join("; clock: "),
+        );
+        let evidence = format!("{ppm} ppm: counter: {evidence}");
+        Ok(judged(
+            self.kind,
             right,
-            figures: figure.into_iter().collect(),
-            evidence: format!(
-                "{} ppm: counter: {}; clock: {}",
-                self.ppm, counter.evidence, clock.evidence
-            ),
-        })
+            figure.into_iter().collect(),
+            evidence,
+        ))
     }
 
     /// Reads the counter, a clock, and the counter again, from this time on.

@@ -2,11 +2,12 @@
 //! that the estimates can be compared with the truth.
 
 pub mod population;
-pub mod score;
+mod score;
 mod truth;
 
 use rand::SeedableRng;
 use rand::rngs::StdRng;
+pub use score::{judge, required};
 use simulated::{REFERENCE_ID, TickModel, VirtualTicks, VirtualWaits, WaitModel};
 use timers::waits::WaitList;
 use timers::{Answer, Subject};

@@ -65,7 +65,6 @@ fn parts(emulator: &Emulator, use_compiled: bool) -> Outcome<PathBuf> {
         ran(script.arg(&folder).args([emulator.debian, emulator.kernel]))?;
     }
     if !use_compiled {
-        compiled::check_target(emulator.target)?;
         fs::copy(
             compiled::program(root, emulator.target)?,
             folder.join("timermeter"),
