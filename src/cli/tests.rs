@@ -126,7 +126,9 @@ fn compare_takes_options_anywhere() {
     }
     // `--` keeps its meaning in other commands.
     let measure = parse(&["measure", "--", "compare", "--", "x"]);
-    assert!(matches!(measure, Ok(Verb::Measure(args)) if args.operations == ["compare", "--", "x"]));
+    assert!(
+        matches!(measure, Ok(Verb::Measure(args)) if args.operations == ["compare", "--", "x"])
+    );
 }
 
 #[test]

@@ -6,7 +6,7 @@ mod score;
 mod truth;
 
 use rand::SeedableRng;
-use rand::rngs::StdRng;
+use rand::rngs::SmallRng;
 pub use score::{judge, required};
 use simulated::{REFERENCE_ID, TickModel, VirtualTicks, VirtualWaits, WaitModel};
 use timers::waits::WaitList;
@@ -74,7 +74,7 @@ impl WaitCase {
     /// If the timer does not answer a question. Simulated timers answer all of them.
     pub fn probe(&self, plan: &CampaignPlan) -> Answer<WaitTrace> {
         let plan = &plan.waits;
-        let mut random = StdRng::seed_from_u64(self.seed);
+        let mut random = SmallRng::seed_from_u64(self.seed);
         let mut trace = WaitTrace {
             reference: reference(self.model.clock_step),
             runs: Vec::new(),
