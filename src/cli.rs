@@ -38,8 +38,7 @@ pub use table::TableArgs;
 pub use wait::WaitArgs;
 pub use watch::WatchArgs;
 
-use crate::campaign::sampling::CampaignPlan;
-use crate::requests::ProbeRequest;
+use crate::requests::RunRequest;
 use estimators::model::Context;
 
 /// Measures how good the clocks of this machine are
@@ -452,21 +451,13 @@ pub struct ProbeArgs {
 impl ProbeArgs {
     /// The request of these flags.
     #[must_use]
-    pub fn request(&self) -> ProbeRequest {
-        let plan = self.run.plan();
-        let request = ProbeRequest {
-            run: self.run.request(),
-            plan: CampaignPlan {
-                contexts: if self.context {
-                    &Context::ALL
-                } else {
-                    plan.contexts
-                },
-                ..plan
-            },
-            cpu: self.cpu,
-        };
-        request.limited(self.budget)
+    pub fn request(&self) -> RunRequest {
+        let mut request = self.run.request(self.cpu);
+        if self.context {
+            request.plan.contexts = &Context::ALL;
+        }
+        request.plan = request.plan.limited(self.budget);
+        request
     }
 }
 

@@ -1,55 +1,81 @@
-//! What a run measures, and for how long. `cli` makes requests of flags, commands make requests of
-//! each other, and `runs` carries them out.
+//! What a run measures, and how. `cli` makes requests of flags, commands make requests of each other, and
+//! `runs` carries them out.
 
 use std::time::Duration;
 
 use timers::agents::{RUNTIMES, Runtime};
 
-use crate::campaign::contender::Placement;
-use crate::campaign::sampling::CampaignPlan;
+use crate::campaign::plan::Plan;
 use crate::platform::frequency::CyclesFrom;
 use estimators::model::USUAL_WAIT_NS;
 
-/// What all runs have.
+/// What a run measures, and how.
 #[derive(Clone, Debug)]
 pub struct RunRequest {
     /// Ids or globs of the timers; all timers if there are none.
     pub timers: Vec<String>,
     /// The agents of the timers.
     pub agents: AgentRequest,
-    /// Seed of all random choices.
-    pub seed: u64,
-    /// Time limit of one process of a timer; `None` for one that suits the run.
-    pub timeout: Option<Duration>,
+    /// What the timers are, and what is asked of them.
+    pub task: Task,
+    /// How much of it is asked.
+    pub plan: Plan,
     /// Frequency for converting times to cycles.
     pub cycles: CyclesFrom,
 }
 
-impl Default for RunRequest {
-    fn default() -> Self {
-        Self {
-            timers: Vec::new(),
-            agents: AgentRequest::default(),
-            seed: 1,
-            timeout: None,
-            cycles: CyclesFrom::default(),
-        }
-    }
+/// What is asked of timers.
+#[derive(Clone, Debug)]
+pub enum Task {
+    /// Clocks are read.
+    Clocks,
+    /// Sleep primitives wait for these times, in nanoseconds.
+    Waits(Vec<u64>),
+    /// Periodic timers tick with this period, in nanoseconds.
+    Periods(u64),
 }
 
 impl RunRequest {
-    /// The named timers of this program.
+    /// A quick probe of the named clocks of this program.
     pub fn of(timers: impl IntoIterator<Item = impl Into<String>>) -> Self {
         Self {
             timers: timers.into_iter().map(Into::into).collect(),
-            ..Self::default()
+            agents: AgentRequest::default(),
+            task: Task::Clocks,
+            plan: Plan::QUICK,
+            cycles: CyclesFrom::default(),
         }
     }
 
-    /// The time limit of one process of a timer.
+    /// The request with sleep primitives in place of clocks, which wait for these times, 1 ms if there are
+    /// none; for random times too, which show the granularity, only if `with_random`.
+    #[must_use]
+    pub fn waiting(mut self, mut lengths_ns: Vec<u64>, with_random: bool) -> Self {
+        if lengths_ns.is_empty() {
+            lengths_ns.push(USUAL_WAIT_NS as u64);
+        }
+        lengths_ns.sort_unstable();
+        lengths_ns.dedup();
+        if !with_random {
+            self.plan.waits.scan = 0;
+        }
+        let task = Task::Waits(lengths_ns);
+        Self { task, ..self }
+    }
+
+    /// The time limit of one process of a timer: the requested one, or one that grows with its waits.
     pub fn time_limit(&self) -> Duration {
-        const DEFAULT: Duration = Duration::from_secs(30);
-        self.timeout.unwrap_or(DEFAULT)
+        /// Number of waits of each length, or of periods. *Judgement*: more than twice as many as a timer
+        /// makes at least.
+        const SLOW_WAITS: u32 = 100;
+        let waiting_ns = match &self.task {
+            Task::Clocks => 0,
+            Task::Waits(lengths_ns) => lengths_ns.iter().sum(),
+            Task::Periods(every_ns) => *every_ns,
+        };
+        let waiting_ns = waiting_ns + self.plan.placement.slack_ns.unwrap_or(0);
+        let usual = self.plan.time_limit() + Duration::from_nanos(waiting_ns) * SLOW_WAITS;
+        self.plan.timeout.unwrap_or(usual)
     }
 }
 
@@ -97,91 +123,4 @@ pub enum RuntimeName {
     One(&'static Runtime),
     /// All installed runtimes.
     All,
-}
-
-/// What `probe` measures.
-#[derive(Clone, Debug)]
-pub struct ProbeRequest {
-    /// The timers, and what all runs have.
-    pub run: RunRequest,
-    /// How much of what is asked.
-    pub plan: CampaignPlan,
-    /// The CPU to measure on; `None` for the quietest.
-    pub cpu: Option<u32>,
-}
-
-impl ProbeRequest {
-    /// The largest number of processes per timer if a budget is requested.
-    /// *Judgement*.
-    const MAX_PROCESSES: u32 = 200;
-
-    /// A quick probe.
-    pub fn quick(run: RunRequest) -> Self {
-        Self {
-            run,
-            plan: CampaignPlan::QUICK,
-            cpu: None,
-        }
-    }
-
-    /// The same request with a time budget in seconds, which decides when the run ends: more
-    /// processes than the plan has are then allowed.
-    #[must_use]
-    pub fn limited(self, budget_s: Option<f64>) -> Self {
-        let Some(budget_s) = budget_s else {
-            return self;
-        };
-        let plan = CampaignPlan {
-            insists: true,
-            budget_s,
-            max_processes: Self::MAX_PROCESSES.max(self.plan.max_processes),
-            ..self.plan
-        };
-        Self { plan, ..self }
-    }
-}
-
-/// What `wait` measures.
-#[derive(Clone, Debug)]
-pub struct WaitRequest {
-    /// The timers, and what all runs have.
-    pub run: RunRequest,
-    /// The conditions under which a thread waits; without a CPU the quietest one.
-    pub conditions: Placement,
-    /// How many waits, of which lengths.
-    pub plan: CampaignPlan,
-    /// The lengths of waits, in nanoseconds.
-    pub lengths_ns: Vec<u64>,
-    /// The time for which waits are measured; `None` for the number of rounds of the plan.
-    pub span: Option<Duration>,
-    /// The period of periodic timers in nanoseconds; `None` for waits.
-    pub every_ns: Option<u64>,
-}
-
-impl WaitRequest {
-    /// Waits of these lengths, 1 ms if there are none; those of random lengths, which show the
-    /// granularity, only if `with_random`.
-    pub fn new(
-        run: RunRequest,
-        mut plan: CampaignPlan,
-        mut lengths_ns: Vec<u64>,
-        with_random: bool,
-    ) -> Self {
-        if lengths_ns.is_empty() {
-            lengths_ns.push(USUAL_WAIT_NS as u64);
-        }
-        lengths_ns.sort_unstable();
-        lengths_ns.dedup();
-        if !with_random {
-            plan.waits.scan = 0;
-        }
-        Self {
-            run,
-            conditions: Placement::default(),
-            plan,
-            lengths_ns,
-            span: None,
-            every_ns: None,
-        }
-    }
 }

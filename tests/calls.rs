@@ -10,9 +10,8 @@ use std::time::Duration;
 use timermeter::agents::agent::Agent;
 use timermeter::agents::connection::Connection;
 use timermeter::agents::process::AgentCommand;
-use timermeter::campaign::clocks::{MeasuredClock, run};
-use timermeter::campaign::contender::{Contender, Placement};
-use timermeter::campaign::sampling::{CampaignPlan, CampaignSettings};
+use timermeter::campaign::clocks::run;
+use timermeter::campaign::plan::Plan;
 
 use crate::program::program;
 
@@ -52,21 +51,14 @@ fn campaign_stays_within_plan() {
         .timers
         .iter()
         .filter(|timer| TIMERS.contains(&&*timer.id));
-    let mut subjects: Vec<Contender<MeasuredClock>> = timers
-        .map(|timer| Contender::new(0, timer.clone(), Placement::default()))
-        .collect();
-    let plan = CampaignPlan {
+    let timers: Vec<_> = timers.map(|timer| (0, timer.clone())).collect();
+    let plan = Plan {
         budget_s: 1e6,
-        ..CampaignPlan::QUICK
+        timeout: Some(PATIENCE),
+        ..Plan::QUICK
     };
-    let settings = CampaignSettings {
-        plan,
-        seed: 1,
-        cpu: None,
-        timeout: PATIENCE,
-    };
-    run(&agents, &mut subjects, &settings, &[], &|_| {}).unwrap();
-    assert!(subjects.len() == 3 && subjects.iter().all(|subject| subject.outcome.is_ok()));
+    let (clocks, _) = run(&agents, &timers, &plan, &[], &|_| {}).unwrap();
+    assert!(clocks.len() == 3 && clocks.iter().all(|clock| clock.outcome.is_ok()));
     let asked = fs::read_to_string(folder.path().join("asked")).unwrap();
     let count = |what: &str| asked.lines().filter(|line| line.contains(what)).count() as u32;
     let timers = TIMERS.len() as u32;

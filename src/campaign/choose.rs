@@ -3,7 +3,7 @@
 use rand::rngs::StdRng;
 use timers::{Answer, Fault};
 
-use super::sampling::CampaignSettings;
+use super::plan::Plan;
 use super::unit_check::check_unit;
 use super::unless_interrupted;
 use crate::agents::agent::{Agent, connect};
@@ -36,7 +36,7 @@ const MAX_CANDIDATES: usize = 4;
 /// The reason why the last candidate failed, or [`Fault::Interrupted`].
 pub(super) fn choose_reference(
     agent: &Agent,
-    settings: &CampaignSettings,
+    plan: &Plan,
     cpu: Option<u32>,
     purpose: Purpose,
     random: &mut StdRng,
@@ -45,7 +45,7 @@ pub(super) fn choose_reference(
         "the agent has no timer that could serve as a reference".into(),
     ));
     for timer in candidates(agent, purpose).into_iter().take(MAX_CANDIDATES) {
-        let calibrated = connect(agent, &[&timer.id], cpu, settings.timeout)
+        let calibrated = connect(agent, &[&timer.id], cpu, plan.time_limit())
             .and_then(|connection| calibrate_candidate(agent, timer, &connection, random));
         finest = match (unless_interrupted(calibrated)?, finest) {
             (Ok(new), Ok(old)) if old.uncertainty_ns() <= new.uncertainty_ns() => Ok(old),

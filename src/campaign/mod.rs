@@ -3,13 +3,15 @@
 
 mod choose;
 pub mod clocks;
-pub mod contender;
 pub mod disturbances;
 pub mod examination;
+pub mod plan;
 mod reference_rate;
-mod rounds;
-pub mod sampling;
-pub mod slow_clocks;
+/// The plan, until `dev/` uses its name.
+pub mod sampling {
+    pub use super::plan::Plan as CampaignPlan;
+}
+mod slow_clocks;
 mod unit_check;
 pub mod waits;
 

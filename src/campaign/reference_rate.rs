@@ -3,16 +3,15 @@
 //! adjusts. If the reference and the first clock disagree, the second one decides which moved, or
 //! where there is none, whether the kernel adjusted the first.
 
+use timers::Answer;
 use timers::os::Discipline;
 use timers::os::discipline::discipline;
-use timers::{Answer, Subject};
 
 use crate::agents::agent::{Agent, connect};
 use crate::agents::connection::SharedConnection;
-use crate::agents::subject::subject;
-use crate::campaign::sampling::CampaignSettings;
-
 use crate::agents::protocol::AgentTimer;
+use crate::agents::subject::subject;
+use crate::campaign::plan::Plan;
 use crate::campaign::unless_refused;
 use estimators::model::{Family, ReadsBy};
 use estimators::rate::{Rate, rate_from_paired_readings, settle_deviation, tightest};
@@ -21,82 +20,72 @@ use estimators::trace::Reference;
 /// Comparisons in a sample; the one with the shortest time between its outer reads is kept.
 const COMPARISONS_PER_SAMPLE: u32 = 9;
 
-/// The comparison of a reference with a kernel clock during the campaign, in a separate process.
+/// The comparison of a reference with clocks of the kernel during the campaign, in a separate process.
 pub(super) struct RateMeasurement {
     connection: SharedConnection,
-    /// The kernel clock.
-    clock: ComparedClock,
-    /// A clock that no time service adjusts, if the agent has another one.
-    third: Option<ComparedClock>,
+    /// The kernel clock and, if the agent has another one, a clock that no time service adjusts.
+    clocks: Vec<ComparedClock>,
     /// The corrections of the kernel clock at the samples; `None` if the kernel does not report
     /// them.
     corrections: Vec<Option<Discipline>>,
     reference_id: String,
-    /// The CPUs on which samples are taken, in turn.
-    cpus: Vec<u32>,
 }
 
 /// A clock that the reference is compared with.
 struct ComparedClock {
-    subject: Box<dyn Subject>,
+    id: String,
     ns_per_tick: f64,
     /// Readings of the reference, the clock, and the reference again, in ticks.
     samples: Vec<[i64; 3]>,
 }
 
 impl ComparedClock {
-    fn new(connection: &SharedConnection, timer: &AgentTimer) -> Self {
+    fn new(timer: &AgentTimer) -> Self {
         Self {
-            subject: subject(connection, &timer.id),
+            id: timer.id.clone(),
             ns_per_tick: timer.ns_per_tick.unwrap_or(1.0),
             samples: Vec::new(),
         }
-    }
-
-    fn sample(&mut self, reference: &str) -> Answer<()> {
-        let comparisons = self
-            .subject
-            .comparisons(reference, 0, COMPARISONS_PER_SAMPLE)?;
-        self.samples.extend(tightest(comparisons));
-        Ok(())
     }
 
     fn rate(&self) -> Option<Rate> {
         rate_from_paired_readings(&self.samples, self.ns_per_tick)
     }
 
-    /// Returns the samples with the clock in nanoseconds.
-    fn in_ns(&self) -> Vec<[f64; 3]> {
-        let in_ns = |&[before, clock, after]: &[i64; 3]| {
-            [before as f64, clock as f64 * self.ns_per_tick, after as f64]
-        };
-        self.samples.iter().map(in_ns).collect()
-    }
-
     /// Returns the time between the first and the last sample, in nanoseconds.
     fn length_ns(&self) -> f64 {
-        let (first, last) = (self.samples.first(), self.samples.last());
-        let ticks = first
-            .zip(last)
-            .map_or(0, |(first, last)| last[1].wrapping_sub(first[1]));
+        let ticks = match self.samples[..] {
+            [[_, first, _], .., [_, last, _]] => last.wrapping_sub(first),
+            _ => 0,
+        };
         ticks as f64 * self.ns_per_tick
+    }
+
+    /// Returns whether another clock is this one under another name, which is no witness for itself: from
+    /// a read of the first to one of the second, only the time between them passed, in which a tick of the
+    /// reference takes `reference_ns`. Clocks of which the kernel corrects one differ by all corrections
+    /// since the boot.
+    fn is_same(&self, other: &Self, reference_ns: f64) -> bool {
+        let mut pairs = self.samples.iter().zip(&other.samples);
+        pairs.all(|([before, a, after], [begin, b, end])| {
+            let passed = *b as f64 * other.ns_per_tick - *a as f64 * self.ns_per_tick;
+            let [least, most] = [begin - after, end - before].map(|it| it as f64 * reference_ns);
+            (least..=most).contains(&passed)
+        })
     }
 }
 
 /// Returns the system clock of an agent, other than `clock`, that no time service adjusts; the one
 /// that is read by the system call if there are several.
 fn find_unadjusted<'a>(agent: &'a Agent, clock: &AgentTimer) -> Option<&'a AgentTimer> {
-    agent
-        .timers
-        .iter()
-        .filter(|timer| {
-            let properties = &timer.properties;
-            properties.family == Some(Family::SystemClock)
-                && properties.slewed == Some(false)
-                && timer.ns_per_tick.is_some()
-                && timer.id != clock.id
-        })
-        .max_by_key(|timer| timer.properties.reads_by == Some(ReadsBy::SystemCall))
+    let is_unadjusted = |timer: &&AgentTimer| {
+        timer.properties.family == Some(Family::SystemClock)
+            && timer.properties.slewed == Some(false)
+            && timer.ns_per_tick.is_some()
+            && timer.id != clock.id
+    };
+    let found = agent.timers.iter().filter(is_unadjusted);
+    found.max_by_key(|timer| timer.properties.reads_by == Some(ReadsBy::SystemCall))
 }
 
 impl RateMeasurement {
@@ -105,87 +94,54 @@ impl RateMeasurement {
     ///
     /// # Errors
     /// When the process cannot be started.
-    pub(super) fn start(
-        agent: &Agent,
-        reference: &Reference,
-        settings: &CampaignSettings,
-        cpus: &[u32],
-    ) -> Answer<Option<Self>> {
-        let find_timer = |id: &str| agent.timers.iter().find(|timer| timer.id == id);
-        let has_no_unit =
-            find_timer(&reference.id).is_some_and(|counter| counter.ns_per_tick.is_none());
-        let Some(clock) = timers::RATE_SOURCES
-            .iter()
-            .find_map(|id| find_timer(id))
-            .filter(|_| has_no_unit && agent.compares)
-        else {
+    pub(super) fn start(agent: &Agent, reference: &Reference, plan: &Plan) -> Answer<Option<Self>> {
+        let find = |id: &str| agent.timers.iter().find(|timer| timer.id == id);
+        let declares = find(&reference.id).is_none_or(|it| it.ns_per_tick.is_some());
+        let clock = timers::RATE_SOURCES.into_iter().find_map(find);
+        let Some(clock) = clock.filter(|_| !declares && agent.compares) else {
             return Ok(None);
         };
-        let third = find_unadjusted(agent, clock);
-        let ids: Vec<&str> = [clock]
-            .into_iter()
-            .chain(third)
-            .map(|timer| timer.id.as_str())
-            .collect();
-        let connection = connect(agent, &ids, None, settings.timeout)?;
+        let clocks = [clock].into_iter().chain(find_unadjusted(agent, clock));
+        let ids: Vec<&str> = clocks.clone().map(|timer| &*timer.id).collect();
         Ok(Some(Self {
-            clock: ComparedClock::new(&connection, clock),
-            third: third.map(|third| ComparedClock::new(&connection, third)),
+            connection: connect(agent, &ids, None, plan.time_limit())?,
+            clocks: clocks.map(ComparedClock::new).collect(),
             corrections: Vec::new(),
-            connection,
             reference_id: reference.id.clone(),
-            cpus: cpus.to_vec(),
         }))
     }
 
-    /// Takes a sample on the next CPU. The CPU changes because the rate has to hold for the
+    /// Takes a sample on the next of these CPUs. The CPU changes because the rate has to hold for the
     /// counters of all CPUs.
     ///
     /// # Errors
-    /// The errors of the subject.
-    pub(super) fn sample(&mut self) -> Answer<()> {
-        let turn = self.clock.samples.len() % self.cpus.len().max(1);
-        if let Some(&cpu) = self.cpus.get(turn) {
+    /// When the process is lost or the run is interrupted.
+    pub(super) fn sample(&mut self, cpus: &[u32]) -> Answer<()> {
+        if let Some(&cpu) = cpus.get(self.corrections.len() % cpus.len().max(1)) {
             // If the thread cannot be moved, the sample is taken on its current CPU.
             let _ = timers::move_thread(self.connection.borrow().process(), &[cpu]);
         }
         self.corrections.push(discipline().ok());
-        self.clock.sample(&self.reference_id)?;
-        if let Some(third) = &mut self.third {
-            unless_refused(third.sample(&self.reference_id))?;
+        for clock in &mut self.clocks {
+            let mut timer = subject(&self.connection, &clock.id);
+            let compared = timer.comparisons(&self.reference_id, 0, COMPARISONS_PER_SAMPLE);
+            clock
+                .samples
+                .extend(unless_refused(compared)?.and_then(tightest));
         }
         Ok(())
     }
 
     /// Returns the rate that the samples show; `None` if they are too few.
     pub(super) fn rate(&self) -> Option<Rate> {
-        let by_clock = self.clock.rate()?;
-        let is_other = |third: &&ComparedClock| {
-            let [clock, third] = [&self.clock, *third].map(ComparedClock::in_ns);
-            !is_same_clock(by_clock.ns_per_tick, &clock, &third)
-        };
-        let third = self
-            .third
-            .as_ref()
-            .filter(is_other)
-            .and_then(ComparedClock::rate);
-        let length_ns = self.clock.length_ns();
+        let (clock, others) = self.clocks.split_first()?;
+        let by_clock = clock.rate()?;
+        let mut others = others.iter();
+        let third = others.find(|third| !clock.is_same(third, by_clock.ns_per_tick));
+        let third = third.and_then(ComparedClock::rate);
         let steady = is_steady(&self.corrections);
-        Some(settle_deviation(by_clock, third, steady, length_ns))
+        Some(settle_deviation(by_clock, third, steady, clock.length_ns()))
     }
-}
-
-/// Returns whether two clocks, each read in nanoseconds between readings of the reference in ticks,
-/// are one clock under two names, which is no witness for itself: from a read of the first to one of
-/// the second, only the time between them passed. Clocks of which the kernel corrects one differ by
-/// all corrections since the boot.
-fn is_same_clock(ns_per_tick: f64, first: &[[f64; 3]], second: &[[f64; 3]]) -> bool {
-    first
-        .iter()
-        .zip(second)
-        .all(|([before, a, after], [begin, b, end])| {
-            (ns_per_tick * (begin - after)..=ns_per_tick * (end - before)).contains(&(b - a))
-        })
 }
 
 /// Returns whether the kernel neither changed the rate of its clock nor slewed it from the first of
@@ -209,18 +165,17 @@ mod tests {
     #[test]
     fn an_alias_is_no_second_clock() {
         // The reference has ticks of 2 ns; the second clock is read 100 ticks after the first.
-        let samples = |ahead_ns: f64| {
-            let sample = |turn: u32| {
-                let ticks = 1e6 * f64::from(turn);
-                let [first, second] =
-                    [ticks, ticks + 100.0].map(|ticks| [ticks - 15.0, 2.0 * ticks, ticks + 15.0]);
-                (first, [second[0], second[1] + ahead_ns, second[2]])
-            };
-            (1..20).map(sample).unzip::<_, _, Vec<_>, Vec<_>>()
+        let clock = |delay: i64, ahead_ns: i64| ComparedClock {
+            id: "clock".into(),
+            ns_per_tick: 1.0,
+            samples: (1..20)
+                .map(|turn| 1_000_000 * turn + delay)
+                .map(|ticks| [ticks - 15, 2 * ticks + ahead_ns, ticks + 15])
+                .collect(),
         };
-        for (ahead_ns, same) in [(0.0, true), (40.0, true), (-3e5, false), (500.0, false)] {
-            let (first, second) = samples(ahead_ns);
-            assert_eq!(is_same_clock(2.0, &first, &second), same, "{ahead_ns}");
+        for (ahead_ns, same) in [(0, true), (40, true), (-300_000, false), (500, false)] {
+            let found = clock(0, 0).is_same(&clock(100, ahead_ns), 2.0);
+            assert_eq!(found, same, "{ahead_ns}");
         }
     }
 

@@ -7,7 +7,7 @@ use std::time::Duration;
 use clap::Args;
 
 use super::{AgentOptions, OutputArgs, values};
-use crate::campaign::sampling::CampaignPlan;
+use crate::campaign::plan::Plan;
 use crate::platform::frequency::CyclesFrom;
 use crate::requests::RunRequest;
 use reporting::report::Detail;
@@ -66,26 +66,23 @@ pub struct RunArgs {
 }
 
 impl RunArgs {
-    /// The plan of the campaign.
-    #[must_use]
-    pub fn plan(&self) -> CampaignPlan {
-        match (self.quick, self.thorough) {
-            (true, _) => CampaignPlan::QUICK,
-            (_, true) => CampaignPlan::THOROUGH,
-            _ => CampaignPlan::DEFAULT,
-        }
-    }
-
-    /// The request of these flags.
-    #[must_use]
-    pub fn request(&self) -> RunRequest {
-        let request = RunRequest::of(&self.timers);
+    /// The request of these flags, on this CPU.
+    pub(super) fn request(&self, cpu: Option<u32>) -> RunRequest {
+        let plan = match (self.quick, self.thorough) {
+            (true, _) => Plan::QUICK,
+            (_, true) => Plan::THOROUGH,
+            _ => Plan::DEFAULT,
+        };
         RunRequest {
             agents: self.agents.request(),
-            seed: self.seed.unwrap_or(request.seed),
-            timeout: self.timeout.map(Duration::from_secs),
+            plan: Plan {
+                seed: self.seed.unwrap_or(plan.seed),
+                placement: cpu.into(),
+                timeout: self.timeout.map(Duration::from_secs),
+                ..plan
+            },
             cycles: self.cycles,
-            ..request
+            ..RunRequest::of(&self.timers)
         }
     }
 }

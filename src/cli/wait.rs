@@ -9,9 +9,8 @@ use timers::os::Policy;
 
 use super::RunArgs;
 use super::values::{self, InvalidValue};
-use crate::campaign::contender::Placement;
 use crate::quantity;
-use crate::requests::WaitRequest;
+use crate::requests::{RunRequest, Task};
 use estimators::model::Nanos;
 
 /// Arguments of `wait`.
@@ -53,17 +52,18 @@ pub struct WaitArgs {
 impl WaitArgs {
     /// The request of these flags.
     #[must_use]
-    pub fn request(&self) -> WaitRequest {
-        let (run, plan) = (self.run.request(), self.run.plan());
-        let mut request = WaitRequest::new(run, plan, self.lengths_ns.clone(), self.has_range);
-        request.every_ns = self.every;
-        request.span = self.budget.map(Duration::from_secs_f64);
-        request.conditions = Placement {
-            cpu: self.cpu,
-            slack_ns: self.slack,
-            policy: self.policy,
-        };
-        request
+    pub fn request(&self) -> RunRequest {
+        let mut request = self.run.request(self.cpu);
+        request.plan.span = self.budget.map(Duration::from_secs_f64);
+        request.plan.placement.slack_ns = self.slack;
+        request.plan.placement.policy = self.policy;
+        match self.every {
+            Some(every_ns) => RunRequest {
+                task: Task::Periods(every_ns),
+                ..request
+            },
+            None => request.waiting(self.lengths_ns.clone(), self.has_range),
+        }
     }
 
     /// Takes the words from the timers that are lengths, such as `100us` and `1ms..10ms,1s`.

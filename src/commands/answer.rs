@@ -5,9 +5,8 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use super::{CommandResult, emit, failed, machine_document, prepare_outputs, probe, wait};
-use crate::campaign::sampling::CampaignPlan;
 use crate::cli::AnswerArgs;
-use crate::requests::{RunRequest, WaitRequest};
+use crate::requests::RunRequest;
 use estimators::model::Report;
 use judgement::assessment::{ClockAnswer, WAIT_NS};
 use reporting::report::read;
@@ -38,13 +37,8 @@ fn measure() -> CommandResult<Report> {
     let waits: Vec<&str> = WAITS.into_iter().filter(is_here).collect();
     if !waits.is_empty() {
         const SPAN: Duration = Duration::from_millis(300);
-        let mut request = WaitRequest::new(
-            RunRequest::of(waits),
-            CampaignPlan::QUICK,
-            vec![WAIT_NS],
-            false,
-        );
-        request.span = Some(SPAN);
+        let mut request = RunRequest::of(waits).waiting(vec![WAIT_NS], false);
+        request.plan.span = Some(SPAN);
         report.waits = wait::report(&request)?.waits;
     }
     Ok(report)

@@ -7,8 +7,8 @@ use std::slice::from_ref;
 use serde::Serialize;
 
 use super::{CommandError, CommandResult, failed, probe, report_unreadable, usage};
-use crate::campaign::sampling::CampaignPlan;
-use crate::requests::{ProbeRequest, RunRequest};
+use crate::campaign::plan::Plan;
+use crate::requests::RunRequest;
 use crate::selection::select;
 use estimators::model::{Assessment, Report};
 use reporting::comparison::{ChangeCondition, Comparison, Decision, platform_changes};
@@ -88,7 +88,7 @@ impl Judgement {
     pub fn of_machine(
         mut old: Vec<Report>,
         conditions: &[ChangeCondition],
-        plan: CampaignPlan,
+        plan: Plan,
         budget_s: f64,
     ) -> CommandResult<Self> {
         let start = seconds();
@@ -106,10 +106,7 @@ impl Judgement {
         }
         // Finds wrong conditions before the first probe.
         Self::of_runs(&old, &old, conditions)?;
-        let request = ProbeRequest {
-            plan,
-            ..ProbeRequest::quick(run)
-        };
+        let request = RunRequest { plan, ..run };
         let mut new = Vec::new();
         loop {
             new.push(probe::report(&request)?);

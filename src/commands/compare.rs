@@ -5,7 +5,7 @@ use std::io::Write;
 
 use super::changes::{Judgement, read};
 use super::{CommandResult, emit, prepare_outputs, usage};
-use crate::campaign::sampling::CampaignPlan;
+use crate::campaign::plan::Plan;
 use crate::cli::CompareArgs;
 use crate::messages::print_message;
 use reporting::document::Document;
@@ -21,7 +21,7 @@ pub fn run(args: &CompareArgs, output: &mut dyn Write) -> CommandResult<bool> {
     let old = read(old)?;
     let judgement = if new.is_empty() {
         print_message(&"probing this machine");
-        Judgement::of_machine(old, &args.fail_if, CampaignPlan::DEFAULT, 0.0)?
+        Judgement::of_machine(old, &args.fail_if, Plan::DEFAULT, 0.0)?
     } else {
         Judgement::of_runs(&old, &read(new)?, &args.fail_if)?
     };

@@ -6,9 +6,9 @@ use serde::Serialize;
 
 use super::{CommandResult, emit, failed, machine_document, prepare_outputs, probe};
 use crate::agents::children::with_remedy;
-use crate::campaign::sampling::CampaignPlan;
+use crate::campaign::plan::Plan;
 use crate::cli::CheckArgs;
-use crate::requests::{ProbeRequest, RunRequest};
+use crate::requests::RunRequest;
 use crate::selection::is_available;
 use estimators::findings::counter::{COUNTER, Counter};
 use estimators::findings::{Facts, apply};
@@ -47,15 +47,17 @@ pub fn run(args: &CheckArgs, output: &mut dyn Write) -> CommandResult<bool> {
         )));
     }
     let ids = timers::COUNTERS.into_iter().chain(timers::COUNTER_CLOCKS);
-    let request = ProbeRequest {
-        plan: CampaignPlan::DEFAULT,
-        cpu: args.cpu,
-        ..ProbeRequest::quick(RunRequest::of(ids.filter(|id| is_available(id))))
+    let request = RunRequest {
+        plan: Plan {
+            placement: args.cpu.into(),
+            ..Plan::DEFAULT
+        },
+        ..RunRequest::of(ids.filter(|id| is_available(id)))
     };
     let report = probe::report(&request)?;
     let row = |id: &str| report.timers.iter().find(|row| row.id == id);
     let bare = row(bare_id).ok_or_else(|| failed("the counter was not measured"))?;
-    let unfenced = timers::unfenced_handoffs(CampaignPlan::QUICK.handoffs);
+    let unfenced = timers::unfenced_handoffs(Plan::QUICK.handoffs);
     let counter = Counter {
         platform: &report.platform,
         bare,

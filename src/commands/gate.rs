@@ -4,7 +4,7 @@ use std::io::Write;
 
 use super::changes::{Judgement, UNDECIDED, read, seconds};
 use super::{CommandError, CommandResult, emit, prepare_outputs};
-use crate::campaign::sampling::CampaignPlan;
+use crate::campaign::plan::Plan;
 use crate::cli::GateArgs;
 use estimators::model::Assessment;
 use reporting::document::Document;
@@ -19,15 +19,14 @@ pub fn run(args: &GateArgs, output: &mut dyn Write) -> CommandResult<bool> {
     let outputs = prepare_outputs(&args.output)?;
     let start = seconds();
     let old = read(std::slice::from_ref(&args.baseline))?;
-    let judgement =
-        match Judgement::of_machine(old, &args.fail_if, CampaignPlan::QUICK, args.budget) {
-            Err(CommandError::Undecided(why)) => Judgement {
-                open: vec![why],
-                exit_status: UNDECIDED,
-                ..Judgement::default()
-            },
-            judgement => judgement?,
-        };
+    let judgement = match Judgement::of_machine(old, &args.fail_if, Plan::QUICK, args.budget) {
+        Err(CommandError::Undecided(why)) => Judgement {
+            open: vec![why],
+            exit_status: UNDECIDED,
+            ..Judgement::default()
+        },
+        judgement => judgement?,
+    };
     let (result, causes) = match judgement.exit_status {
         0 => ("passed", None),
         UNDECIDED => ("undecided", None),

@@ -13,7 +13,7 @@ use crate::measure::operations::{self, BuiltIn};
 use crate::measure::worker::{WorkerOutcome, WorkerRequest};
 use crate::measure::{Goal, Instrument, MeasuredOperation};
 use crate::messages::{Progress, print_message};
-use crate::requests::{ProbeRequest, RunRequest};
+use crate::requests::RunRequest;
 use crate::runs::choose_cpu;
 use crate::selection::{nearest, select};
 use estimators::model::{Assessment, Counted, Platform, Report};
@@ -131,7 +131,7 @@ fn check_counted_time(id: &str, counts: Option<Counted>, is_command: bool) -> Re
 fn choose_clock(args: &MeasureArgs) -> CommandResult<(Report, ClockFigures)> {
     let report = match (&args.from, &args.clock) {
         (Some(path), _) => read(path).map_err(failed)?,
-        (None, Some(id)) => probe::report(&ProbeRequest::quick(RunRequest::of([id])))?,
+        (None, Some(id)) => probe::report(&RunRequest::of([id]))?,
         (None, None) => {
             print_message(
                 &"probing clocks to choose one; --clock names a clock, --from a report with the figures of clocks",

@@ -9,7 +9,7 @@ use timers::agents::RUNTIMES;
 
 use super::{CommandResult, emit, failed, prepare_outputs, probe, usage};
 use crate::cli::PickArgs;
-use crate::requests::{AgentRequest, ProbeRequest, RunRequest, RuntimeName};
+use crate::requests::{AgentRequest, RunRequest, RuntimeName};
 use estimators::model::{Nanos, Report, value_of};
 use judgement::assessment::figures_in_words;
 use judgement::choice::recipe::percent;
@@ -170,7 +170,7 @@ fn probe_candidates(args: &PickArgs, requirement: &Requirement) -> CommandResult
     } else if !read.is_empty() && !args.all {
         run.timers = read.iter().map(|id| format!("*:{id}")).collect();
     }
-    probe::report(&ProbeRequest::quick(run))
+    probe::report(&run)
 }
 
 /// The timers to measure: all native timers, or all timers of the named agents and runtime.

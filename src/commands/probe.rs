@@ -6,7 +6,7 @@ use std::io::Write;
 
 use super::{CommandResult, files};
 use crate::cli::ProbeArgs;
-use crate::requests::{ProbeRequest, RunRequest};
+use crate::requests::RunRequest;
 use crate::runs;
 use crate::selection::is_available;
 use estimators::model::Report;
@@ -38,7 +38,7 @@ pub fn run(args: &ProbeArgs, output: &mut dyn Write) -> CommandResult<bool> {
     files::run(
         &args.run,
         !args.run.timers.is_empty(),
-        || runs::probe(&args.request()),
+        || runs::run(&args.request()),
         output,
     )
 }
@@ -47,8 +47,8 @@ pub fn run(args: &ProbeArgs, output: &mut dyn Write) -> CommandResult<bool> {
 ///
 /// # Errors
 /// When the timers cannot be selected, or the machine causes an error.
-pub(super) fn report(request: &ProbeRequest) -> CommandResult<Report> {
-    files::report(runs::probe(request)?)
+pub(super) fn report(request: &RunRequest) -> CommandResult<Report> {
+    files::report(runs::run(request)?)
 }
 
 /// The ids of the clocks among which the recommended one is, for code that may read `own` clocks.
@@ -66,5 +66,5 @@ pub(super) fn recommendable(own: &[String]) -> impl Iterator<Item = &'static str
 /// # Errors
 /// The errors of [`report`].
 pub(super) fn probe_recommendable() -> CommandResult<Report> {
-    report(&ProbeRequest::quick(RunRequest::of(recommendable(&[]))))
+    report(&RunRequest::of(recommendable(&[])))
 }

@@ -4,7 +4,7 @@ use std::io::Write;
 
 use super::{CommandResult, files};
 use crate::cli::WaitArgs;
-use crate::requests::WaitRequest;
+use crate::requests::RunRequest;
 use crate::runs;
 use estimators::model::Report;
 
@@ -14,13 +14,13 @@ use estimators::model::Report;
 /// When the arguments are invalid, which is reported before anything is measured, or when a file or
 /// the machine causes an error.
 pub fn run(args: &WaitArgs, output: &mut dyn Write) -> CommandResult<bool> {
-    files::run(&args.run, false, || runs::wait(&args.request()), output)
+    files::run(&args.run, false, || runs::run(&args.request()), output)
 }
 
 /// Measures the timers for another command.
 ///
 /// # Errors
 /// When the machine causes an error.
-pub(super) fn report(request: &WaitRequest) -> CommandResult<Report> {
-    files::report(runs::wait(request)?)
+pub(super) fn report(request: &RunRequest) -> CommandResult<Report> {
+    files::report(runs::run(request)?)
 }

@@ -7,14 +7,80 @@ mod waits;
 use timers::{AffinityError, Fault};
 
 pub use context::{choose_cpu, watch_machine};
-pub use probe::probe;
-pub use waits::wait;
 
-use crate::agents::children::StartError;
+use crate::agents::children::{Placement, StartError};
+use crate::agents::protocol::Op;
+use crate::campaign::plan::Plan;
+use crate::campaign::waits::{measure_periods, measure_waits};
 use crate::platform::frequency::NominalUnknown;
 use crate::recording::TraceFile;
-use crate::selection::SelectionError;
-use estimators::model::Report;
+use crate::requests::{RunRequest, Task};
+use crate::selection::{MissingTimer, Selection, SelectionError};
+use context::RunContext;
+use estimators::model::{Report, Settings};
+
+/// Carries out a request.
+///
+/// # Errors
+/// When the request is invalid or the system does not permit its conditions, which is reported before
+/// anything is measured, or when the machine causes an error.
+pub fn run(request: &RunRequest) -> Result<FinishedRun, RunError> {
+    let requested = request.plan.placement;
+    let cpu = choose_cpu(requested.cpu)?;
+    let plan = &Plan {
+        placement: Placement { cpu, ..requested },
+        timeout: Some(request.time_limit()),
+        ..request.plan
+    };
+    let op = match request.task {
+        Task::Clocks => None,
+        Task::Waits(_) => Some(Op::Waits),
+        Task::Periods(_) => Some(Op::Periods),
+    };
+    if op.is_some() {
+        plan.placement.check().map_err(RunError::Conditions)?;
+    }
+    let selection = Selection::gather(request, cpu, op)?;
+    let context = RunContext::begin(cpu, request.cycles)?;
+    let is_complete = !selection.failed_by_name();
+    let settings = Settings {
+        precision_points: None,
+        budget_seconds: plan.span.map(|span| span.as_secs_f64()),
+        ..plan.settings(plan.waits.processes)
+    };
+    let recording = match &request.task {
+        Task::Clocks => {
+            let processes =
+                (selection.agents.iter()).map(|agent| plan.first_processes(agent.takes_ids));
+            let settings = plan.settings(processes.min().unwrap_or(plan.processes));
+            let (observed, during) = probe::observe(&selection, plan, requested.cpu)?;
+            let missing = selection.missing.into_iter().map(MissingTimer::row);
+            context.end(during, settings, observed, missing.collect())
+        }
+        Task::Waits(lengths_ns) => {
+            let waits = waits::observe(&selection, plan, None, |subjects, progress| {
+                measure_waits(&selection.agents, subjects, lengths_ns, plan, progress)
+            })?;
+            TraceFile {
+                waits,
+                ..context.end(None, settings, Vec::new(), Vec::new())
+            }
+        }
+        &Task::Periods(ns) => {
+            let periods = waits::observe(&selection, plan, Some(ns), |subjects, progress| {
+                measure_periods(&selection.agents, subjects, ns, plan, progress)
+            })?;
+            TraceFile {
+                periods,
+                ..context.end(None, settings, Vec::new(), Vec::new())
+            }
+        }
+    };
+    Ok(FinishedRun {
+        recording,
+        is_complete,
+    })
+}
 
 /// A run that has ended.
 pub struct FinishedRun {

@@ -1,109 +1,35 @@
-//! Carries out requests of `wait`.
-
-use std::time::Duration;
+//! Measures the sleep primitives or periodic timers of a selection.
 
 use timers::Fault;
 use timers::os::{Policy, scheduling};
 
-use super::context::{RunContext, choose_cpu};
-use super::{FinishedRun, RunError};
-use crate::agents::protocol::Op;
-use crate::campaign::contender::{Contender, Placement};
-use crate::campaign::sampling::CampaignSettings;
-use crate::campaign::waits::{measure_periods, measure_waits};
+use crate::agents::children::Placement;
+use crate::campaign::plan::Plan;
+use crate::campaign::waits::Waiter;
 use crate::messages::Progress;
-use crate::recording::{NotUsable, Observation, TraceFile};
-use crate::requests::WaitRequest;
+use crate::recording::{NotUsable, Observation};
 use crate::selection::Selection;
-use estimators::model::{self, Status, Timer, WaitConditions};
+use estimators::model::{Status, Timer, WaitConditions};
 
-/// Number of waits of each length, or of periods, by which the time limit of a timer grows. *Judgement*:
-/// more than twice as many as it makes at least.
-const SLOW_WAITS: u32 = 100;
-
-/// Measures sleep primitives, or periodic timers if the request has a period.
-///
-/// # Errors
-/// When the request is invalid or the system does not permit its conditions, which is reported before
-/// anything is measured, or when the machine causes an error.
-pub fn wait(request: &WaitRequest) -> Result<FinishedRun, RunError> {
-    let WaitRequest {
-        run,
-        lengths_ns,
-        span,
-        every_ns,
-        ..
-    } = request;
-    let conditions = Placement {
-        cpu: choose_cpu(request.conditions.cpu)?,
-        ..request.conditions
-    };
-    conditions.check().map_err(RunError::Conditions)?;
-    let waiting_ns = every_ns.unwrap_or_else(|| lengths_ns.iter().sum());
-    let waiting_ns = waiting_ns + conditions.slack_ns.unwrap_or(0);
-    let usual = run.time_limit() + Duration::from_nanos(waiting_ns) * SLOW_WAITS;
-    let settings = CampaignSettings {
-        plan: request.plan,
-        seed: run.seed,
-        cpu: conditions.cpu,
-        timeout: run.timeout.unwrap_or(usual),
-    };
-    let op = every_ns.map_or(Op::Waits, |_| Op::Periods);
-    let selection = Selection::gather(run, conditions.cpu, Some(op))?;
-    let context = RunContext::begin(conditions.cpu, run.cycles)?;
-    let processes = settings.plan.waits.processes;
+/// Calls `measure` with the selected timers, and with what shows its next step. Returns the observations, with the reasons for the timers
+/// that cannot be used.
+pub(super) fn observe<T>(
+    selection: &Selection,
+    plan: &Plan,
+    period_ns: Option<u64>,
+    measure: impl FnOnce(&mut [Waiter<T>], &dyn Fn(&str)) -> Result<(), Fault>,
+) -> Result<Vec<Observation<T, NotUsable>>, Fault> {
+    let conditions = plan.placement;
+    let usable = selection.usable.iter();
+    let mut subjects: Vec<Waiter<T>> = usable
+        .map(|(agent, timer)| Waiter::new(*agent, timer.clone()))
+        .collect();
     // Later rounds and those of a run of a given length exceed these steps.
-    let bar = Progress::new(selection.usable.len() * processes as usize);
-    let progress = |what: &str| {
+    let bar = Progress::new(subjects.len() * plan.waits.processes as usize);
+    measure(&mut subjects, &|what| {
         bar.show_step(what);
         bar.finish_step();
-    };
-    let agents = &selection.agents;
-    let (mut waits, mut periods) = (Vec::new(), Vec::new());
-    match *every_ns {
-        None => {
-            waits = observe(&selection, conditions, None, |subjects| {
-                measure_waits(agents, subjects, (lengths_ns, *span), &settings, &progress)
-            })?;
-        }
-        Some(ns) => {
-            periods = observe(&selection, conditions, Some(ns), |subjects| {
-                measure_periods(agents, subjects, ns, &settings, &progress)
-            })?;
-        }
-    }
-    let described = model::Settings {
-        plan: settings.plan.name.into(),
-        cpu: settings.cpu,
-        seed: settings.seed,
-        processes,
-        precision_points: None,
-        budget_seconds: span.map(|span| span.as_secs_f64()),
-        timeout_seconds: settings.timeout.as_secs(),
-    };
-    Ok(FinishedRun {
-        recording: TraceFile {
-            waits,
-            periods,
-            ..context.end(None, described, Vec::new(), Vec::new())
-        },
-        is_complete: !selection.failed_by_name(),
-    })
-}
-
-/// Calls `measure` with the selected timers. Returns the observations, with the reasons for the timers
-/// that cannot be used.
-fn observe<T>(
-    selection: &Selection,
-    conditions: Placement,
-    period_ns: Option<u64>,
-    measure: impl FnOnce(&mut [Contender<T>]) -> Result<(), Fault>,
-) -> Result<Vec<Observation<T, NotUsable>>, Fault> {
-    let usable = selection.usable.iter();
-    let mut subjects: Vec<Contender<T>> = usable
-        .map(|(agent, timer)| Contender::new(*agent, timer.clone(), conditions))
-        .collect();
-    measure(&mut subjects)?;
+    })?;
     let row = |timer: Timer, means, outcome| {
         // This primitive sets the slack itself.
         let is_slackless = timer.id.ends_with("nanosleep-slack-1ns");

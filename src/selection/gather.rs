@@ -68,7 +68,7 @@ impl Offers {
         raise_file_limit()?;
         let start = Start {
             cpu,
-            timeout: run.time_limit(),
+            timeout: run.plan.time_limit(),
         };
         let mut offers = Self {
             all: vec![native_offer(with_waiters)?],

@@ -8,7 +8,7 @@ use crate::agents::connection::SharedConnection;
 use crate::agents::protocol::Op;
 use crate::agents::subject;
 use crate::campaign::disturbances::ProcessWatch;
-use crate::campaign::sampling::CampaignPlan;
+use crate::campaign::plan::Plan;
 use crate::campaign::unless_refused;
 use estimators::model::Context;
 use estimators::trace::InContext;
@@ -68,7 +68,7 @@ pub(super) fn measure_contexts(
     mut watch: Option<&mut ProcessWatch>,
     [timer, reference]: [&str; 2],
     cost_ns: f64,
-    plan: &CampaignPlan,
+    plan: &Plan,
 ) -> Answer<Vec<InContext>> {
     if !connection.borrow().hello().offers(Op::Adds) {
         return Ok(Vec::new());

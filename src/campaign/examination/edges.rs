@@ -28,7 +28,7 @@ const MIN_READS_PER_STEP: u32 = 6;
 /// Number of readings in the first question, which are enough to reject clocks that step too often.
 const FIRST_READINGS: u32 = 2_000;
 
-impl Session {
+impl Session<'_> {
     /// Finds the edges of a clock that can be read at least `MIN_READS_PER_STEP` times in a step,
     /// within the time that its order test may take. Skips clocks that do not step often enough in
     /// that time: few edges show nothing.

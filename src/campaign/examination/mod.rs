@@ -17,7 +17,7 @@ use timers::{Answer, Fault, Subject};
 use crate::agents::connection::SharedConnection;
 use crate::agents::protocol::Op;
 use crate::agents::subject::{compare_in_rounds, subject};
-use crate::campaign::sampling::CampaignPlan;
+use crate::campaign::plan::Plan;
 use crate::campaign::unless_refused;
 use estimators::model::Device;
 use estimators::trace::{Evidence, StoredTrace};
@@ -33,15 +33,15 @@ const SPACING_NS: f64 = 1e6;
 
 /// A process that examines timers: all timers of an agent if one question to it can cover many timers,
 /// otherwise a single timer. Each question covers all of them.
-pub(super) struct Session {
+pub(super) struct Session<'a> {
     /// The process.
     pub connection: SharedConnection,
     /// The id of the reference.
     pub reference: String,
     /// The plan of the campaign.
-    pub plan: CampaignPlan,
+    pub plan: &'a Plan,
     /// The CPUs that the threads of the process may run on.
-    pub cpus: Vec<u32>,
+    pub cpus: &'a [u32],
 }
 
 /// A timer that a session examines, with the values that determine how much is asked.
@@ -58,7 +58,7 @@ pub(super) struct Examined<'a> {
     pub trace: &'a mut StoredTrace,
 }
 
-impl Session {
+impl Session<'_> {
     /// Returns whether the agent answers this question.
     fn offers(&self, op: Op) -> bool {
         self.connection.borrow().hello().offers(op)

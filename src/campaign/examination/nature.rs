@@ -23,7 +23,7 @@ const MAX_BUSY_ATTEMPTS: u32 = 3;
 const MIN_BUSY_MS: u32 = 30;
 /// Fewest steps of a timer in the time that it is observed.
 const MIN_STEPS: f64 = 6.0;
-impl Session {
+impl Session<'_> {
     /// Observes how far the timers move while their thread computes, sleeps, and sleeps next to a
     /// busy thread.
     pub(super) fn find_counted_quantity(&self, examined: &mut [Examined]) -> Answer<()> {

@@ -34,7 +34,7 @@ const HANDOFFS_GROWTH: u32 = 6;
 /// after the planned readings.
 const MAX_EXTRA_CHUNKS: u32 = 40;
 
-impl Session {
+impl Session<'_> {
     /// Takes successive readings of a timer while its thread is moved from CPU to CPU, and counts
     /// the readings that are smaller than the one before.
     pub(super) fn test_order(&self, examined: &Examined) -> Answer<Order> {
@@ -44,7 +44,7 @@ impl Session {
         // A thread of a device is not moved.
         let cpus = match examined.device {
             Some(_) => &[],
-            None => &*self.cpus,
+            None => self.cpus,
         };
         let (process, cpu_count) = (self.connection.borrow().process(), cpus.len() as u32);
         while_migrating(process, cpus, |moves| {
@@ -73,10 +73,10 @@ impl Session {
     /// Passes readings of a timer from thread to thread, between pairs of CPUs, or of places of its
     /// device, if the agent can choose them.
     pub(super) fn test_threads(&self, examined: &Examined) -> Answer<Threads> {
-        let (mut timer, plan) = (self.timer(examined.id), &self.plan);
+        let (mut timer, plan) = (self.timer(examined.id), self.plan);
         let places = match examined.device {
             Some(device) => (0..device.places.unwrap_or(0)).collect(),
-            None => self.cpus.clone(),
+            None => self.cpus.to_vec(),
         };
         let cpus = places.len() as u32;
         let mut threads = Threads {
@@ -175,7 +175,7 @@ fn handoffs_per_pair(handoffs: u32, cpus: u32) -> u32 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::campaign::sampling::CampaignPlan;
+    use crate::campaign::plan::Plan;
 
     /// The clock changes in every `period`th handoff.
     #[test]
@@ -204,7 +204,7 @@ mod tests {
         // pair of readings 0.3 µs.
         let rounds_and_seconds = |cpus: u32| {
             let all: Vec<u32> = (0..cpus).collect();
-            let count = f64::from(handoffs_per_pair(CampaignPlan::DEFAULT.handoffs, cpus));
+            let count = f64::from(handoffs_per_pair(Plan::DEFAULT.handoffs, cpus));
             let round_seconds = |pairs: usize| {
                 count * 1e-6 + 2.0 * pairs as f64 * 50e-6 + pairs as f64 * count * 0.3e-6
             };

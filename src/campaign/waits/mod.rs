@@ -1,9 +1,7 @@
-//! Measures sleep primitives and periodic timers in rounds. In a round one process of each agent measures
-//! all of its timers, one after the other.
+//! Measures sleep primitives and periodic timers.
 
 mod possible;
-
-use std::time::Duration;
+mod rounds;
 
 use rand::rngs::StdRng;
 use rand::seq::SliceRandom;
@@ -11,11 +9,10 @@ use rand::{RngExt, SeedableRng};
 use timers::waits::{FLOOR, WaitList};
 use timers::{Answer, Fault, Subject};
 
-use super::choose::Purpose;
-use super::contender::Contender;
-use super::rounds::Rounds;
-use super::sampling::{CampaignSettings, MIN_WAITS_PER_LENGTH, MIN_WAKEUPS, WaitPlan};
-use crate::agents::agent::{Agent, connect};
+pub use self::rounds::Waiter;
+use self::rounds::{Measure, Rounds};
+use super::plan::{MIN_WAITS_PER_LENGTH, MIN_WAKEUPS, Plan, WaitPlan};
+use crate::agents::agent::Agent;
 use crate::agents::connection::SharedConnection;
 use crate::agents::subject::subject as hosted;
 use estimators::model::WaitActivity;
@@ -24,9 +21,6 @@ use estimators::trace::{
     PeriodObservations, PeriodTrace, Reference, Wait, WaitObservations, WaitTrace,
 };
 
-/// A sleep primitive with its observations.
-pub type WaitContender = Contender<WaitTrace>;
-
 /// Measures sleep primitives at these lengths: all of them briefly, then the leading ones for longer; or
 /// all of them again and again for a span of time. Calls `progress` with a description of the next step.
 ///
@@ -34,89 +28,62 @@ pub type WaitContender = Contender<WaitTrace>;
 /// Only [`Fault::Interrupted`]: the failure of a timer is recorded in its outcome.
 pub fn measure_waits(
     agents: &[Agent],
-    subjects: &mut [WaitContender],
-    (lengths_ns, span): (&[u64], Option<Duration>),
-    settings: &CampaignSettings,
+    waiters: &mut [Waiter<WaitTrace>],
+    lengths_ns: &[u64],
+    plan: &Plan,
     progress: &dyn Fn(&str),
 ) -> Result<(), Fault> {
-    let empty = |_: &WaitContender, reference| WaitTrace {
+    let empty = |reference| WaitTrace {
         reference,
         runs: Vec::new(),
     };
-    let mut rounds = Rounds::begin(agents, subjects, settings, progress, Purpose::Waits, empty)?;
-    let run_round = |rounds: &mut Rounds<_>, indices, lengths_ns: &[u64], plan: WaitPlan| {
-        run_round(rounds, indices, time_floor, |timer, floor, trace, seed| {
-            let mut random = StdRng::seed_from_u64(seed);
-            trace.runs.push(WaitObservations {
-                empty: floor.into(),
-                ..explore(timer, &trace.reference, lengths_ns, &plan, &mut random)?
-            });
-            Ok(())
-        })
-    };
-    let plan = settings.plan.waits;
-    rounds.repeat(plan.processes, span, |rounds, _| {
-        run_round(rounds, rounds.all(), lengths_ns, plan)
-    })?;
-    for &length_ns in lengths_ns.iter().filter(|_| span.is_none()) {
-        let leading = leading(rounds.subjects, length_ns);
-        let brief_ns = rounds.subjects.len() as f64 * plan.least_ns(length_ns);
+    let mut rounds = Rounds::begin(agents, waiters, plan, progress, empty)?;
+    let (plan, span) = (plan.waits, plan.span);
+    let task = Waits { lengths_ns, plan };
+    rounds.repeat((plan.processes, span), waiters, |_| true, &task)?;
+    for length_ns in lengths_ns.chunks(1).filter(|_| span.is_none()) {
+        let leading = leading(waiters, length_ns[0]);
+        let brief_ns = waiters.len() as f64 * plan.least_ns(length_ns[0]);
         if let Some(plan) = plan.for_leading(leading.len(), brief_ns) {
-            rounds.repeat(plan.processes, None, |rounds, _| {
-                run_round(rounds, leading.clone(), &[length_ns], plan)
-            })?;
+            let leads =
+                |waiter: &Waiter<_>| leading.contains(&(waiter.agent, waiter.timer.id.clone()));
+            let lengths_ns = length_ns;
+            let task = Waits { lengths_ns, plan };
+            rounds.repeat((plan.processes, None), waiters, leads, &task)?;
         }
     }
     Ok(())
 }
 
-/// The time that a process does nothing before its first wait. *Seen*: waits end earlier for 45 to 70 ms
-/// after a CPU was busy, as it is when a process starts; a program that mostly waits sees the later state.
-const SETTLING: Duration = Duration::from_millis(80);
+/// Waits of these lengths.
+struct Waits<'a> {
+    lengths_ns: &'a [u64],
+    plan: WaitPlan,
+}
 
-/// Measures these subjects, those of an agent in one process and in random order: first those that block,
-/// because the loops of others keep the CPU busy. After a fault the agent gets a new process. `begin`
-/// prepares a process, `measure` adds the observations of a timer, from a seed.
-fn run_round<T>(
-    rounds: &mut Rounds<T>,
-    mut indices: Vec<usize>,
-    begin: impl Fn(&SharedConnection, &T) -> Answer<Vec<Wait>>,
-    measure: impl Fn(&mut dyn Subject, &[Wait], &mut T, u64) -> Answer<()>,
-) -> Result<(), Fault> {
-    let (agents, settings) = (rounds.agents, rounds.settings);
-    indices.shuffle(&mut rounds.random);
-    indices.sort_by_key(|&at| rounds.subjects[at].timer.means != WaitActivity::Blocks);
-    for (number, agent) in agents.iter().enumerate() {
-        let of_host = |at: &&usize| rounds.subjects[**at].agent == number;
-        let of_host: Vec<usize> = indices.iter().filter(of_host).copied().collect();
-        let ids: Vec<String> = (of_host.iter())
-            .map(|&at| rounds.subjects[at].timer.id.clone())
-            .collect();
-        let ids: Vec<&str> = ids.iter().map(String::as_str).collect();
-        let mut process = None;
-        for at in of_host {
-            rounds.run_process(at, |subject, seed| {
-                let trace = subject.outcome.as_mut().map_err(|fault| fault.clone())?;
-                let start = || {
-                    let connection = connect(agent, &ids, subject.conditions, settings.timeout)?;
-                    let prepared = begin(&connection, trace)?;
-                    timers::pause(SETTLING);
-                    Ok((connection, prepared))
-                };
-                let (connection, prepared) = process.take().map_or_else(start, Ok)?;
-                connection.borrow_mut().restart_timeout();
-                let mut timer = hosted(&connection, &subject.timer.id);
-                measure(timer.as_mut(), &prepared, trace, seed)?;
-                process = Some((connection, prepared));
-                Ok(())
-            })?;
-        }
+impl Measure<WaitTrace> for Waits<'_> {
+    fn begin(&self, connection: &SharedConnection, trace: &WaitTrace) -> Answer<Vec<Wait>> {
+        time_floor(connection, &trace.reference)
     }
-    Ok(())
+
+    fn measure(
+        &self,
+        timer: &mut dyn Subject,
+        floor: &[Wait],
+        trace: &mut WaitTrace,
+        seed: u64,
+    ) -> Answer<()> {
+        let random = &mut StdRng::seed_from_u64(seed);
+        trace.runs.push(WaitObservations {
+            empty: floor.into(),
+            ..explore(timer, &trace.reference, self.lengths_ns, &self.plan, random)?
+        });
+        Ok(())
+    }
 }
 
 /// Times the loop that does not wait; returns no waits if the agent has no such loop.
-fn time_floor(connection: &SharedConnection, trace: &WaitTrace) -> Answer<Vec<Wait>> {
+fn time_floor(connection: &SharedConnection, reference: &Reference) -> Answer<Vec<Wait>> {
     /// Number of calls of the loop.
     const FLOOR_WAITS: usize = 200;
     let has_floor = (connection.borrow().hello().waiters.iter()).any(|timer| timer.id == FLOOR.id);
@@ -124,19 +91,19 @@ fn time_floor(connection: &SharedConnection, trace: &WaitTrace) -> Answer<Vec<Wa
         return Ok(Vec::new());
     }
     let mut floor = hosted(connection, FLOOR.id);
-    make_waits(floor.as_mut(), &trace.reference, &[0; FLOOR_WAITS], 0.0)
+    make_waits(floor.as_mut(), reference, &[0; FLOOR_WAITS], 0.0)
 }
 
-/// Returns the indices of the primitives that are worth more waits: the least late of those that block,
-/// and of those that take more of the CPU, if they are much less late than those that take less.
-fn leading(subjects: &[WaitContender], length_ns: u64) -> Vec<usize> {
+/// Returns the agent and id of the primitives that are worth more waits: the least late of those that
+/// block, and of those that take more of the CPU, if they are much less late than those that take less.
+fn leading(waiters: &[Waiter<WaitTrace>], length_ns: u64) -> Vec<(usize, String)> {
     /// The largest ratio of the lateness of two primitives that are equally late. *Judgement*.
     const MAX_EQUAL_RATIO: f64 = 1.25;
     /// The largest ratio of the lateness of one that takes more of the CPU to that of the others.
     /// *Judgement*.
     const MAX_BUSY_RATIO: f64 = 0.2;
-    let late_ns = |subject: &WaitContender| {
-        let trace = subject.outcome.as_ref().ok()?;
+    let late_ns = |waiter: &Waiter<WaitTrace>| {
+        let trace = waiter.outcome.as_ref().ok()?;
         let waits = trace.runs.iter().flat_map(|run| &run.lengths);
         let waits = waits.filter(|wait| wait.request_ns == length_ns);
         let late = waits.map(|wait| wait.late_ns(trace.reference.ns_per_tick));
@@ -149,17 +116,13 @@ fn leading(subjects: &[WaitContender], length_ns: u64) -> Vec<usize> {
         WaitActivity::Hybrid,
         WaitActivity::Spins,
     ] {
-        let of_kind = subjects.iter().enumerate();
-        let of_kind = of_kind.filter(|(_, subject)| subject.timer.means == kind);
-        let late = of_kind.filter_map(|(at, subject)| Some((at, late_ns(subject)?)));
-        let late: Vec<(usize, f64)> = late.collect();
+        let of_kind = waiters.iter().filter(|waiter| waiter.timer.means == kind);
+        let late = of_kind.filter_map(|waiter| Some((waiter, late_ns(waiter)?)));
+        let late: Vec<(_, f64)> = late.collect();
         let best_ns = late.iter().map(|(_, ns)| *ns).fold(f64::INFINITY, f64::min);
         let equal_ns = most_ns.min(MAX_EQUAL_RATIO * best_ns);
-        leading.extend(
-            late.iter()
-                .filter(|(_, ns)| *ns <= equal_ns)
-                .map(|(at, _)| *at),
-        );
+        let equal = late.iter().filter(|(_, ns)| *ns <= equal_ns);
+        leading.extend(equal.map(|(waiter, _)| (waiter.agent, waiter.timer.id.clone())));
         most_ns = most_ns.min(MAX_BUSY_RATIO * best_ns);
     }
     leading
@@ -250,30 +213,36 @@ pub fn explore(
 /// Only [`Fault::Interrupted`]: the failure of a timer is recorded in its outcome.
 pub fn measure_periods(
     agents: &[Agent],
-    subjects: &mut [Contender<PeriodTrace>],
+    waiters: &mut [Waiter<PeriodTrace>],
     period_ns: u64,
-    settings: &CampaignSettings,
+    plan: &Plan,
     progress: &dyn Fn(&str),
 ) -> Result<(), Fault> {
-    let empty = |_: &Contender<PeriodTrace>, reference| PeriodTrace {
+    let empty = |reference| PeriodTrace {
         reference,
         period_ns,
         runs: Vec::new(),
     };
-    let mut rounds = Rounds::begin(agents, subjects, settings, progress, Purpose::Waits, empty)?;
-    let plan = settings.plan.waits;
-    rounds.repeat(plan.processes, None, |rounds, _| {
-        run_round(
-            rounds,
-            rounds.all(),
-            |_, _| Ok(Vec::new()),
-            |timer, _, trace, _| {
-                let run = run_periodic_timer(timer, &trace.reference, period_ns, plan.ticking_ns)?;
-                trace.runs.push(run);
-                Ok(())
-            },
-        )
-    })
+    let mut rounds = Rounds::begin(agents, waiters, plan, progress, empty)?;
+    let count = (plan.waits.processes, None);
+    rounds.repeat(count, waiters, |_| true, &Ticking(plan.waits.ticking_ns))
+}
+
+/// A periodic timer runs for this time in nanoseconds.
+struct Ticking(f64);
+
+impl Measure<PeriodTrace> for Ticking {
+    fn measure(
+        &self,
+        timer: &mut dyn Subject,
+        _: &[Wait],
+        trace: &mut PeriodTrace,
+        _: u64,
+    ) -> Answer<()> {
+        let run = run_periodic_timer(timer, &trace.reference, trace.period_ns, self.0)?;
+        trace.runs.push(run);
+        Ok(())
+    }
 }
 
 /// Runs a timer with this period for about `ticking_ns` nanoseconds. Returns its wake-ups.
@@ -294,7 +263,7 @@ pub fn run_periodic_timer(
         .periods(&reference.id, period_ns, SAMPLED_WAKEUPS)?
         .list;
     let [(first, _), .., (last, _)] = sample[..] else {
-        return Err(Fault::Refused("the agent reported no wake-ups".into()));
+        return Err(Fault::Refused("the host reported no wake-ups".into()));
     };
     let sampled_ns = reference.ns(first, last) / f64::from(SAMPLED_WAKEUPS - 1);
     let count = (ticking_ns / sampled_ns.max(period_ns as f64)) as u32;

@@ -1,10 +1,10 @@
 //! Measures for `pick --every` and `pick --sleep` what `wait` measures, of the primitives that have code.
 
 use super::candidates;
-use crate::campaign::sampling::CampaignPlan;
+use crate::campaign::plan::Plan;
 use crate::cli::PickArgs;
 use crate::commands::{CommandResult, failed, usage, wait};
-use crate::requests::WaitRequest;
+use crate::requests::{RunRequest, Task};
 use judgement::choice::wait_snippet::coded;
 use judgement::choice::waits::{WaitChoice, WaitRequirement, choose};
 use reporting::report::read;
@@ -35,10 +35,15 @@ pub(super) fn choose_wait(args: &PickArgs, every_ns: u64) -> CommandResult<WaitC
             if run.timers.is_empty() {
                 run.timers = coded(args.language).map(str::to_owned).collect();
             }
-            let plan = CampaignPlan::DEFAULT;
-            let mut request = WaitRequest::new(run, plan, vec![every_ns], false);
-            request.every_ns = asked.is_periodic().then_some(every_ns);
-            wait::report(&request)?
+            let plan = Plan::DEFAULT;
+            wait::report(&match asked.is_periodic() {
+                true => RunRequest {
+                    task: Task::Periods(every_ns),
+                    plan,
+                    ..run
+                },
+                false => RunRequest { plan, ..run }.waiting(vec![every_ns], false),
+            })?
         }
     };
     choose(&report, &asked).map_err(failed)

@@ -1,30 +1,25 @@
-//! Defines the settings and plans of a campaign: the numbers of processes, reads and waits for each
-//! question. All budgets are numbers of reads or times by the reference.
+//! Defines the plan of a run: all amounts of what is asked, the limits of its time, and where and with which
+//! random numbers it runs. The flags of a verb make it once, and whoever asks reads it. Amounts are numbers of
+//! reads or times by the reference.
 
 use std::ops::Range;
 use std::time::Duration;
 
-use estimators::model::Context;
+use crate::agents::children::Placement;
+use estimators::model::{self, Context};
 use probe::prober::CallsPlan;
 
-/// Settings of a campaign.
-#[derive(Clone, Copy, Debug)]
-pub struct CampaignSettings {
-    /// The number of processes and reads.
-    pub plan: CampaignPlan,
-    /// The seed of all random choices.
-    pub seed: u64,
-    /// The CPU that the processes are pinned to.
-    pub cpu: Option<u32>,
-    /// The longest time that a process may take.
-    pub timeout: Duration,
-}
-
-/// The numbers of processes and reads, and the time limits, of a campaign.
+/// All amounts of a run.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct CampaignPlan {
+pub struct Plan {
     /// Name of the plan in reports.
     pub name: &'static str,
+    /// The seed of all random choices.
+    pub seed: u64,
+    /// The CPU that the processes are pinned to, and how the kernel schedules those that wait.
+    pub placement: Placement,
+    /// The longest time that a process may take; `None` for one that suits the run.
+    pub timeout: Option<Duration>,
     /// Processes that measure only one timer, for each timer.
     pub processes: u32,
     /// Brief processes. A brief process measures many timers and, for most of them, only times
@@ -48,7 +43,8 @@ pub struct CampaignPlan {
     /// Seconds that a run should take at most. When most of this time is used up, no further
     /// processes are started except for the verdicts.
     pub budget_s: f64,
-    /// Calls of a timer that a process times.
+    /// Calls that a process of an agent times which measures one timer. Native workers, and agents that
+    /// open the named timers only, time those of [`CallsPlan::BRIEF`] in each process.
     pub calls: CallsPlan,
     /// Length of the longest work between two readings, in nanoseconds. If a timer does not move
     /// during it, the process treats the timer as slow.
@@ -70,9 +66,11 @@ pub struct CampaignPlan {
     pub contexts: &'static [Context],
     /// The numbers for sleep primitives and periodic timers.
     pub waits: WaitPlan,
+    /// The time for which waits are measured; `None` for the number of their processes.
+    pub span: Option<Duration>,
 }
 
-impl CampaignPlan {
+impl Plan {
     /// Returns the number of rounds. In each round, a timer gets one process that measures only
     /// this timer, until it has had `own_processes` of them.
     pub fn rounds(&self) -> u32 {
@@ -111,44 +109,58 @@ impl CampaignPlan {
         before(round)..before(round + 1)
     }
 
-    /// The plan for a quick first impression.
-    pub const QUICK: Self = Self {
-        name: "quick",
-        processes: 2,
-        brief: 10,
-        searching: 1,
-        block: 4,
-        without_brief: 5,
-        max_processes: 12,
-        precision: 0.005,
-        insists: false,
-        budget_s: 10.0,
-        calls: CallsPlan {
-            singles: 2_000,
-            batches: 41,
-            interval_ns: 1.4e6,
-            slow_ns: 1.1e9,
-        },
-        growth_ns: 3e5,
-        order_readings: 50_000,
-        order_ns: 4e6,
-        handoffs: 500,
-        comparisons: 7,
-        nature_ms: 2,
-        contexts: &[],
-        waits: WaitPlan {
-            processes: 3,
-            waits: 16,
-            length_ns: 3e6,
-            leading_ns: 0.0,
-            scan: 40,
-            scan_ns: 6e7,
-            ticking_ns: 1.2e8,
-        },
-    };
+    /// The same plan with a time budget in seconds, which decides when the run ends: more processes than
+    /// the plan has are then allowed.
+    #[must_use]
+    pub fn limited(self, budget_s: Option<f64>) -> Self {
+        /// The largest number of processes per timer. *Judgement*.
+        const MAX_PROCESSES: u32 = 200;
+        budget_s.map_or(self, |budget_s| Self {
+            insists: true,
+            budget_s,
+            max_processes: MAX_PROCESSES.max(self.max_processes),
+            ..self
+        })
+    }
+
+    /// The longest time that a process may take.
+    pub fn time_limit(&self) -> Duration {
+        const DEFAULT: Duration = Duration::from_secs(30);
+        self.timeout.unwrap_or(DEFAULT)
+    }
+
+    /// Returns the calls that a process times. `has_brief` says whether its agent supports brief processes.
+    pub fn calls(&self, has_brief: bool) -> &CallsPlan {
+        if has_brief {
+            &CallsPlan::BRIEF
+        } else {
+            &self.calls
+        }
+    }
+
+    /// The plan as reports describe it, with the least number of processes for each timer.
+    pub fn settings(&self, processes: u32) -> model::Settings {
+        model::Settings {
+            plan: self.name.into(),
+            cpu: self.placement.cpu,
+            seed: self.seed,
+            processes,
+            precision_points: Some(100.0 * self.precision),
+            budget_seconds: Some(self.budget_s),
+            timeout_seconds: self.time_limit().as_secs(),
+        }
+    }
+
     /// The plan for reported results.
     pub const DEFAULT: Self = Self {
         name: "default",
+        seed: 1,
+        placement: Placement {
+            cpu: None,
+            slack_ns: None,
+            policy: None,
+        },
+        timeout: None,
         processes: 2,
         brief: 11,
         searching: 1,
@@ -180,6 +192,37 @@ impl CampaignPlan {
             scan_ns: 1.2e8,
             ticking_ns: 1.65e8,
         },
+        span: None,
+    };
+    /// The plan for a quick first impression.
+    pub const QUICK: Self = Self {
+        name: "quick",
+        brief: 10,
+        max_processes: 12,
+        budget_s: 10.0,
+        calls: CallsPlan {
+            singles: 2_000,
+            batches: 41,
+            interval_ns: 1.4e6,
+            slow_ns: 1.1e9,
+        },
+        growth_ns: 3e5,
+        order_readings: 50_000,
+        order_ns: 4e6,
+        handoffs: 500,
+        comparisons: 7,
+        nature_ms: 2,
+        contexts: &[],
+        waits: WaitPlan {
+            waits: 16,
+            length_ns: 3e6,
+            leading_ns: 0.0,
+            scan: 40,
+            scan_ns: 6e7,
+            ticking_ns: 1.2e8,
+            ..Self::DEFAULT.waits
+        },
+        ..Self::DEFAULT
     };
     /// The plan for publications.
     pub const THOROUGH: Self = Self {
@@ -215,6 +258,7 @@ impl CampaignPlan {
             scan_ns: 4e8,
             ticking_ns: 4e9,
         },
+        ..Self::DEFAULT
     };
 }
 
