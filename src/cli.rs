@@ -39,7 +39,6 @@ pub use wait::WaitArgs;
 pub use watch::WatchArgs;
 
 use crate::requests::RunRequest;
-use estimators::model::Context;
 
 /// Measures how good the clocks of this machine are
 ///
@@ -430,13 +429,6 @@ pub struct ProbeArgs {
     /// The flags of all runs.
     #[command(flatten)]
     pub run: RunArgs,
-    /// Measure the time that a read adds to the code around it in all contexts
-    ///
-    /// Without this flag, the four usual contexts are measured; with --quick none, with --thorough
-    /// all. The further contexts are cold caches and other CPUs that all read the same timer. They
-    /// take 12 ms more per process and timer.
-    #[arg(long)]
-    pub context: bool,
     /// Measure on this CPU
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = values::parse_cpu)]
     pub cpu: Option<u32>,
@@ -453,9 +445,6 @@ impl ProbeArgs {
     #[must_use]
     pub fn request(&self) -> RunRequest {
         let mut request = self.run.request(self.cpu);
-        if self.context {
-            request.plan.contexts = &Context::ALL;
-        }
         request.plan = request.plan.limited(self.budget);
         request
     }

@@ -84,7 +84,7 @@ fn cost_fields() -> Vec<Field> {
             column("p99", "cost, p99"), metric("cost_p99"), compared("p99"), in_short();
         cost_longest: Nanoseconds = row.cost.as_ref()?.longest_ns, "Longest of the single reads that were timed",
             column("longest", "cost, longest"), in_short();
-        adds: Text = range_ns(row.adds_range_ns()?), "Time that a read adds to the code around it", more("the least over four kinds of work, and an upper bound for programs. It may be slightly negative if the read overlaps with the work; absent with --quick and for other runtimes"),
+        adds: Text = range_ns(row.adds_range_ns()?), "Time that a read adds to the code around it", more("the least over several kinds of work, and an upper bound for programs. It may be slightly negative if the read overlaps with the work; absent with --quick and for other runtimes"),
             in_tables(Visibility::Wide), derived();
         cost_reference: Text = &row.cost.as_ref()?.reference, "The clock that timed single reads", titled("timed by");
         cost_p99_undisturbed: Nanoseconds = undisturbed_p99(row)?, "The same in processes that had their core alone", titled("cost, p99 undisturbed");

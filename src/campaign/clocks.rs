@@ -18,8 +18,8 @@ use timers::{Deadline, Fault};
 
 use self::agent::AgentClocks;
 pub use self::clock::Clock;
-pub use self::cost_in_context::context_questions;
-use self::narrowing::begin_scores;
+pub use self::cost_in_context::context_question;
+use self::narrowing::TimerScore;
 pub use self::narrowing::is_worth_continuing;
 use self::process::{Process, ProcessKind};
 use crate::agents::agent::Agent;
@@ -76,12 +76,12 @@ pub fn run(
         progress,
     };
     for (index, agent) in agents.iter().enumerate() {
-        let of_host = timers.iter().filter(|(agent, _)| *agent == index);
-        let of_host: Vec<_> = of_host.map(|(_, timer)| timer.clone()).collect();
-        if !of_host.is_empty() {
+        let of_agent = timers.iter().filter(|(agent, _)| *agent == index);
+        let of_agent: Vec<_> = of_agent.map(|(_, timer)| timer.clone()).collect();
+        if !of_agent.is_empty() {
             progress("calibrating the reference");
             let random = &mut campaign.random;
-            let agent = AgentClocks::begin(agent, of_host, plan, &all_cpus, random)?;
+            let agent = AgentClocks::begin(agent, of_agent, plan, &all_cpus, random)?;
             campaign.agents.push(agent);
         }
     }
@@ -249,10 +249,7 @@ impl Campaign<'_> {
         if plan.max_processes <= plan.processes + plan.brief {
             return Ok(());
         }
-        let hertz = median_with_percentiles(self.watch.borrow().frequencies());
-        let hertz = hertz.map_or(ASSUMED_HERTZ, |hertz| hertz.value);
-        let clocks = self.agents.iter_mut().flat_map(|agent| &mut agent.clocks);
-        begin_scores(&mut clocks.collect::<Vec<_>>(), hertz);
+        let hertz = self.begin_scores();
         let mut affordable = f64::INFINITY;
         while let Some(remaining) = self.deadline.remaining() {
             let Some((at, index)) = self.widest(affordable) else {
@@ -289,6 +286,25 @@ impl Campaign<'_> {
                 .try_for_each(AgentClocks::sample_rate)?;
         }
         Ok(())
+    }
+
+    /// Begins the Quality of all clocks. Returns the frequency of the core in hertz that it comes from.
+    fn begin_scores(&mut self) -> f64 {
+        let hertz = median_with_percentiles(self.watch.borrow().frequencies());
+        let hertz = hertz.map_or(ASSUMED_HERTZ, |hertz| hertz.value);
+        let clocks = self.agents.iter_mut().flat_map(|agent| &mut agent.clocks);
+        let clocks: Vec<&mut Clock> = clocks.collect();
+        let observed = clocks
+            .iter()
+            .map(|clock| (clock.stored(), clock.agreed_tick()));
+        // No clock is being measured now, so all CPUs may be used.
+        let scores = parallel::map(&observed.collect::<Vec<_>>(), |(stored, tick)| {
+            TimerScore::begin((*stored)?, *tick, hertz)
+        });
+        for (clock, score) in clocks.into_iter().zip(scores) {
+            clock.score = score;
+        }
+        hertz
     }
 
     /// Returns the agent and the index of the clock with the widest interval among those that should get

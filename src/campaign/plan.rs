@@ -6,7 +6,7 @@ use std::ops::Range;
 use std::time::Duration;
 
 use crate::agents::children::Placement;
-use estimators::model::{self, Context};
+use estimators::model;
 use probe::prober::CallsPlan;
 
 /// All amounts of a run.
@@ -62,8 +62,8 @@ pub struct Plan {
     /// Milliseconds for which a timer is observed under each of three conditions, which show what
     /// it counts: its thread computes, sleeps, or sleeps next to a busy thread.
     pub nature_ms: u32,
-    /// The code contexts in which the cost of a read is measured.
-    pub contexts: &'static [Context],
+    /// Whether the time that a read adds to the code around it is measured.
+    pub adds: bool,
     /// The numbers for sleep primitives and periodic timers.
     pub waits: WaitPlan,
     /// The time for which waits are measured; `None` for the number of their processes.
@@ -182,7 +182,7 @@ impl Plan {
         handoffs: 4_000,
         comparisons: 9,
         nature_ms: 4,
-        contexts: &Context::USUAL,
+        adds: true,
         waits: WaitPlan {
             processes: 3,
             waits: 40,
@@ -212,7 +212,7 @@ impl Plan {
         handoffs: 500,
         comparisons: 7,
         nature_ms: 2,
-        contexts: &[],
+        adds: false,
         waits: WaitPlan {
             waits: 16,
             length_ns: 3e6,
@@ -248,7 +248,6 @@ impl Plan {
         handoffs: 20_000,
         comparisons: 129,
         nature_ms: 20,
-        contexts: &Context::ALL,
         waits: WaitPlan {
             processes: 10,
             waits: 600,

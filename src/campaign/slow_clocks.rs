@@ -29,7 +29,7 @@ pub(super) struct SlowWatch {
 }
 
 impl SlowWatch {
-    /// Starts to watch a clock of a agent, by a process that sleeps, or computes on this CPU.
+    /// Starts to watch a clock of an agent, by a process that sleeps, or computes on this CPU.
     ///
     /// # Errors
     /// When no thread can be started.

@@ -11,7 +11,7 @@ use std::time::Duration;
 use timers::{Answer, Subject};
 
 use estimators::model::MAX_SLEW;
-use estimators::rate::line::Reading;
+use estimators::rate::line::{Reading, Slope};
 use estimators::rate::tightest;
 use estimators::trace::Reference;
 
@@ -90,9 +90,10 @@ fn take_samples(timer: &mut dyn Subject) -> Answer<Vec<Sample>> {
     Ok(samples)
 }
 
-/// Compares the time that the reference counted between two sets of samples with the elapsed time; one
-/// clock of the kernel has to agree with it. `Ok(false)` if there are no samples, or if the reference moved
-/// less during the pause than within a set, which means that it moves with each read and not with time.
+/// Compares the time that the reference counted between two sets of samples with the elapsed time; both
+/// clocks of the kernel together have to allow it. `Ok(false)` if there are no samples, or if the reference
+/// moved at most twice as far during the pause as usually between two reads, which means that it moves with
+/// each read and not with time.
 fn compare_time(
     begin: &[Sample],
     end: &[Sample],
@@ -103,22 +104,27 @@ fn compare_time(
     let ([first, .., last], [next, ..]) = (begin, end) else {
         return Ok(false);
     };
-    if moved(last, next) <= moved(first, last) {
+    if moved(last, next) / 2 <= moved(first, last) / (begin.len() as u64 - 1) {
         return Ok(false);
     }
-    let mut rates = [0, 1].into_iter().filter_map(|clock| {
+    let slopes = [0, 1].into_iter().filter_map(|clock| {
         let ends = [begin, end].map(|set| tightest(set.iter().map(|one| one[clock]).collect()));
         let readings = Reading::from_ticks(&[ends[0]?, ends[1]?], 1.0, reference.ns_per_tick);
         let step_ns = reference.uncertainty_ns().max(reference.ns_per_tick);
         // A step may hide the whole time, but does not excuse a clock that is twice as fast.
         readings[0].slope_to(&readings[1], step_ns.min(readings[1].time))
     });
-    let is_right = |rate: f64, uncertainty: f64| (rate - 1.0).abs() <= tolerance + uncertainty;
-    let last = rates.clone().last().map(|slope| slope.rate);
-    if rates.any(|slope| is_right(slope.rate, slope.uncertainty)) {
+    let slopes: Vec<Slope> = slopes.collect();
+    let least = slopes.iter().map(|it| it.rate - it.uncertainty);
+    let most = slopes.iter().map(|it| it.rate + it.uncertainty);
+    let (least, most) = (
+        least.fold(f64::INFINITY, f64::min),
+        most.fold(0.0, f64::max),
+    );
+    if (least - tolerance..=most + tolerance).contains(&1.0) {
         return Ok(true);
     }
-    let rate = last.unwrap_or(0.0);
+    let rate = f64::midpoint(least, most);
     Err(format!(
         "it moves {rate:.3e} times as fast as its unit says"
     ))

@@ -57,7 +57,7 @@ const HEADINGS: [(&str, bool, &[&str]); 6] = [
         "Conditions",
         false,
         &[
-            "cpu", "cycles", "seed", "timeout", "context", "slack", "policy", "samples", "time",
+            "cpu", "cycles", "seed", "timeout", "slack", "policy", "samples", "time",
         ],
     ),
     ("Files", false, &["from", "trace", "save", "baseline"]),

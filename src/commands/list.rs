@@ -95,7 +95,7 @@ pub fn run(args: &ListArgs, output: &mut dyn Write) -> CommandResult<bool> {
         agents: args.agents.request(),
         ..RunRequest::of(&args.timers)
     };
-    let offers = Offers::gather(&run, None, true)?;
+    let offers = Offers::gather(&run, true)?;
     let selection = offers
         .pick(&args.timers, |_| true)
         .map_err(SelectionError::from)?;

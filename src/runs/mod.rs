@@ -8,7 +8,7 @@ use timers::{AffinityError, Fault};
 
 pub use context::{choose_cpu, watch_machine};
 
-use crate::agents::children::{Placement, StartError};
+use crate::agents::children::StartError;
 use crate::agents::protocol::Op;
 use crate::campaign::plan::Plan;
 use crate::campaign::waits::{measure_periods, measure_waits};
@@ -25,10 +25,11 @@ use estimators::model::{Report, Settings};
 /// When the request is invalid or the system does not permit its conditions, which is reported before
 /// anything is measured, or when the machine causes an error.
 pub fn run(request: &RunRequest) -> Result<FinishedRun, RunError> {
-    let requested = request.plan.placement;
-    let cpu = choose_cpu(requested.cpu)?;
+    let requested = request.plan.placement.cpu;
+    let cpu = choose_cpu(requested)?;
+    let mut request = request.clone();
+    request.plan.placement.cpu = cpu;
     let plan = &Plan {
-        placement: Placement { cpu, ..requested },
         timeout: Some(request.time_limit()),
         ..request.plan
     };
@@ -40,7 +41,7 @@ pub fn run(request: &RunRequest) -> Result<FinishedRun, RunError> {
     if op.is_some() {
         plan.placement.check().map_err(RunError::Conditions)?;
     }
-    let selection = Selection::gather(request, cpu, op)?;
+    let selection = Selection::gather(&request, op)?;
     let context = RunContext::begin(cpu, request.cycles)?;
     let is_complete = !selection.failed_by_name();
     let settings = Settings {
@@ -53,7 +54,7 @@ pub fn run(request: &RunRequest) -> Result<FinishedRun, RunError> {
             let processes =
                 (selection.agents.iter()).map(|agent| plan.first_processes(agent.takes_ids));
             let settings = plan.settings(processes.min().unwrap_or(plan.processes));
-            let (observed, during) = probe::observe(&selection, plan, requested.cpu)?;
+            let (observed, during) = probe::observe(&selection, plan, requested)?;
             let missing = selection.missing.into_iter().map(MissingTimer::row);
             context.end(during, settings, observed, missing.collect())
         }

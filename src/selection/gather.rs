@@ -7,7 +7,7 @@ use std::rc::Rc;
 use timers::Fault;
 
 use super::offers::{
-    Offer, Offers, Start, agent_command, native_offer, offer_from_hello, prefix_from_name,
+    Offer, Offers, agent_command, native_offer, offer_from_hello, prefix_from_name,
 };
 use super::{
     AgentName, MissingTimer, Selection, SelectionError, is_for_other_systems, named_runtimes,
@@ -18,6 +18,7 @@ use crate::agents::process::{AgentCommand, raise_file_limit};
 use crate::agents::protocol::{Op, answers};
 use crate::agents::runtimes::{PreparedAgent, RuntimeMissing, prepare};
 use crate::agents::surroundings::removed_variables;
+use crate::campaign::plan::Plan;
 use crate::messages::{is_quiet, print_message};
 use crate::recording::NotUsable;
 use crate::requests::{AgentRequest, RunRequest, RuntimeName};
@@ -28,16 +29,12 @@ use reporting::scratch::ScratchFolder;
 impl Selection {
     /// Collects the timers of all agents and selects those that match the patterns of the request, or
     /// all if there are no patterns. With `op`, only timers that support this protocol operation are
-    /// selected, without it only clocks. Agents run on `cpu`.
+    /// selected, without it only clocks. Agents run on the CPU of the plan.
     ///
     /// # Errors
     /// When a pattern matches no timer, or the agents cannot be started.
-    pub fn gather(
-        run: &RunRequest,
-        cpu: Option<u32>,
-        op: Option<Op>,
-    ) -> Result<Self, SelectionError> {
-        let offers = Offers::gather(run, cpu, op.is_some())?;
+    pub fn gather(run: &RunRequest, op: Option<Op>) -> Result<Self, SelectionError> {
+        let offers = Offers::gather(run, op.is_some())?;
         let mut selection = offers.pick(&run.timers, |ops| answers(ops, op))?;
         let all_runtimes = &offers.all_runtimes;
         // Timers of other systems are reported only if they are asked for.
@@ -60,16 +57,8 @@ impl Offers {
     ///
     /// # Errors
     /// When the user interrupts the program, a flag is invalid, or no agent can be started.
-    pub fn gather(
-        run: &RunRequest,
-        cpu: Option<u32>,
-        with_waiters: bool,
-    ) -> Result<Self, SelectionError> {
+    pub fn gather(run: &RunRequest, with_waiters: bool) -> Result<Self, SelectionError> {
         raise_file_limit()?;
-        let start = Start {
-            cpu,
-            timeout: run.plan.time_limit(),
-        };
         let mut offers = Self {
             all: vec![native_offer(with_waiters)?],
             ..Self::default()
@@ -79,10 +68,10 @@ impl Offers {
             let named = named_runtimes(&run.timers).map(RuntimeName::One);
             agents.runtimes.extend(named);
         }
-        offers.add_runtimes(&agents, start)?;
+        offers.add_runtimes(&agents, &run.plan)?;
         for spec in &agents.agents {
             let (command, label) = (agent_command(spec), spec.command.join(" "));
-            offers.add_agent(command, label, spec.name.as_deref(), false, start)?;
+            offers.add_agent(command, label, spec.name.as_deref(), false, &run.plan)?;
         }
         make_names_unique(&mut offers.all);
         Ok(offers)
@@ -93,7 +82,7 @@ impl Offers {
     pub(super) fn add_runtimes(
         &mut self,
         agents: &AgentRequest,
-        start: Start,
+        plan: &Plan,
     ) -> Result<(), SelectionError> {
         let wanted = agents.wanted_runtimes();
         if wanted.is_empty() {
@@ -138,7 +127,7 @@ impl Offers {
                 Ok(ready) => {
                     for PreparedAgent { prefix, command } in ready {
                         let label = command.name.clone();
-                        self.add_agent(command, label, Some(prefix), true, start)?;
+                        self.add_agent(command, label, Some(prefix), true, plan)?;
                     }
                 }
                 Err(why) => {
@@ -166,9 +155,9 @@ impl Offers {
         label: String,
         prefix: Option<&str>,
         takes_ids: bool,
-        start: Start,
+        plan: &Plan,
     ) -> Result<(), SelectionError> {
-        let connected = Connection::start(&command, start.cpu, start.timeout);
+        let connected = Connection::start(&command, plan.placement.cpu, plan.time_limit());
         match connected.map(|connection| connection.hello().clone()) {
             Ok(hello) => {
                 let (name, version) = (&hello.runtime.name, &hello.runtime.version);

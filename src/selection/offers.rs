@@ -1,7 +1,6 @@
 //! The timers that one agent offers, and the selection of timers from all agents.
 
 use std::rc::Rc;
-use std::time::Duration;
 
 use super::{AgentName, MissingTimer, Selection, SelectionError, UnknownTimer, meanings, select};
 use crate::agents::agent::Agent;
@@ -157,13 +156,6 @@ impl Offers {
         let wanted = select(&known, &all)?;
         Ok(wanted.into_iter().map(str::to_owned).collect())
     }
-}
-
-/// Where agents start, and how long each may take to answer.
-#[derive(Clone, Copy)]
-pub(super) struct Start {
-    pub cpu: Option<u32>,
-    pub timeout: Duration,
 }
 
 /// The timers of this program, which worker processes serve.

@@ -135,12 +135,7 @@ impl<'a> Process<'a> {
         };
         let (compared, reference) = (&stored.reference, stored.calls_reference().clone());
         let is_own = self.kind == ProcessKind::Own;
-        let mut window = ProcessWatch::new(
-            self.watch,
-            &self.connection,
-            is_own,
-            clock.lacks_undisturbed(),
-        );
+        let mut window = ProcessWatch::new(self.watch, &self.connection, is_own);
         window.is_on_device = clock.timer.device.is_some();
         let mut bench = bench(&self.connection, &clock.timer, &reference.id);
         // The rate of the cycle counter of a device by itself shows nothing.
@@ -169,15 +164,15 @@ impl<'a> Process<'a> {
             explore()?
         };
         // Own processes measure the cost in context only if there are no brief ones.
-        let measures_contexts = match is_own {
+        let is_turn = match is_own {
             true => !self.agent.takes_ids,
             false => stored.adds.len() < self.plan.brief as usize,
         };
-        let in_context = if measures_contexts {
+        let in_context = if self.plan.adds && is_turn {
             let cost_ns = cost::approximate_cost_ns(&run, &reference);
             let ids = [&*clock.timer.id, &*reference.id];
             let window = (!is_own).then_some(&mut window);
-            measure_contexts(&self.connection, window, ids, cost_ns, self.plan)
+            measure_contexts(&self.connection, window, ids, cost_ns)
         } else {
             Ok(Vec::new())
         };

@@ -7,7 +7,6 @@
 
 use std::sync::mpsc::channel;
 use std::thread;
-use std::time::Duration;
 
 use timers::{CoreFrequencyMeter, CoreSpeed};
 
@@ -16,9 +15,6 @@ use estimators::model::MIN_ALONE_WIDTH;
 /// Samples a CPU; `None` if this is impossible.
 pub type Sampler = Box<dyn FnMut(u32) -> Option<CoreSpeed>>;
 
-/// Pause after all CPUs were sampled and none had a free core.
-/// *Judgement*: long relative to a sample, short relative to the time for which a core is shared.
-const PAUSE: Duration = Duration::from_micros(500);
 /// Largest relative difference between equal widths.
 /// *Seen*: the widths of a free core differ by 2 % from their median, on Zen 3.
 const MAX_WIDTH_DIFFERENCE: f64 = 0.02;
@@ -35,8 +31,6 @@ pub struct Cores {
     current: u32,
     /// Whether the core of this CPU was free when it was sampled last.
     is_free: bool,
-    /// The CPUs on which another program of this system interrupted the measuring process.
-    interrupted: Vec<u32>,
     /// All observed widths in ascending order.
     widths: Vec<f64>,
 }
@@ -50,7 +44,6 @@ impl Cores {
             cpus: cpus.to_vec(),
             current: *cpus.first()?,
             is_free: false,
-            interrupted: Vec::new(),
             widths: Vec::new(),
         };
         cores.sample(cores.current).map(|_| cores)
@@ -81,48 +74,32 @@ impl Cores {
         self.record(self.current, sample.width);
     }
 
-    /// Records that another program of this system interrupted the measuring process. Until
-    /// `begin_process`, no process is moved to its CPU.
-    pub fn record_interruption(&mut self) {
-        self.interrupted.push(self.current);
-        self.is_free = false;
-    }
-
-    /// Forgets the interruptions of earlier processes.
+    /// Makes sure that the current CPU is sampled by the next search.
     pub fn begin_process(&mut self) {
-        self.interrupted.clear();
         self.is_free = false;
     }
 
-    /// Looks for a CPU whose core is free, until `has_time` denies it, and makes it the current one.
-    /// If none is found, the widest one becomes the current CPU. `stays`: only the current CPU is
-    /// sampled. `waits`: all are sampled repeatedly. Returns whether a free one was found.
-    pub fn search(&mut self, stays: bool, waits: bool, mut has_time: impl FnMut() -> bool) -> bool {
-        while !self.is_free {
-            let mut candidates = self.cpus.clone();
-            candidates.retain(|cpu| match stays {
-                true => *cpu == self.current,
-                false => !self.interrupted.contains(cpu),
-            });
-            let mut widest = 0.0;
-            for cpu in candidates {
-                if !has_time() {
-                    return false;
-                }
-                let width = self.sample(cpu).map_or(0.0, |sample| sample.width);
-                if width > widest {
-                    (self.current, self.is_free, widest) = (cpu, !self.is_shared(width), width);
-                }
-                if self.is_free {
-                    return true;
-                }
+    /// Records that another program of this system interrupted the measuring process: its CPU comes last in
+    /// the next search.
+    pub fn record_interruption(&mut self) {
+        self.is_free = false;
+        self.cpus.retain(|known| *known != self.current);
+        self.cpus.push(self.current);
+    }
+
+    /// Makes a CPU whose core is free the current one, or else the widest. Samples each CPU at most once,
+    /// until one is free or `has_time` denies it.
+    pub fn search(&mut self, mut has_time: impl FnMut() -> bool) {
+        let mut widest = 0.0;
+        for cpu in self.cpus.clone() {
+            if self.is_free || !has_time() {
+                return;
             }
-            if !waits || widest == 0.0 {
-                return false;
+            let width = self.sample(cpu).map_or(0.0, |sample| sample.width);
+            if width > widest {
+                (self.current, self.is_free, widest) = (cpu, !self.is_shared(width), width);
             }
-            timers::pause(PAUSE);
         }
-        true
     }
 
     /// Samples the CPUs in turn while `has_time`.
@@ -251,49 +228,30 @@ mod tests {
     #[test]
     fn finds_free_core() {
         let (mut cores, state) = cores(&[2.0, 2.5, 3.9, 3.9]);
-        assert!(cores.search(false, false, || true));
-        let found = cores.current();
+        let search = |cores: &mut Cores| {
+            state.borrow_mut().1.clear();
+            cores.search(|| true);
+            (cores.current(), state.borrow().1.len())
+        };
+        let (found, _) = search(&mut cores);
         assert!(found >= 2, "{found}");
-        assert!(cores.search(false, true, || true), "it is free");
+        assert_eq!(search(&mut cores), (found, 0), "it is free");
         // The core that was free last is sampled first.
         cores.begin_process();
-        state.borrow_mut().1.clear();
-        assert!(cores.search(false, false, || true));
-        assert_eq!(state.borrow().1, [found]);
-        // Nothing is moved to a CPU on which another program runs.
+        assert_eq!(search(&mut cores), (found, 1));
+        // The CPU on which another program runs comes last.
         cores.record_interruption();
-        assert!(cores.search(false, false, || true));
-        assert_eq!(cores.current(), 5 - found);
-        cores.record_interruption();
-        assert!(!cores.search(false, true, || state.borrow().1.len() < 9));
-        assert_eq!(cores.current(), 1, "the widest of the others");
+        assert_eq!(search(&mut cores).0, 5 - found);
     }
 
     #[test]
-    fn waits_while_there_is_time() {
-        let (mut cores, state) = cores(&[2.0, 3.0]);
-        assert!(!cores.search(false, false, || true));
-        assert_eq!(
-            (cores.current(), state.borrow().1.len()),
-            (1, 2),
-            "each is sampled once"
-        );
-        assert!(!cores.search(false, true, || state.borrow().1.len() < 20));
-        assert_eq!((cores.current(), state.borrow().1.len()), (1, 20));
-        let frees = Rc::clone(&state);
-        assert!(cores.search(false, true, || {
-            let (widths, asked) = &mut *frees.borrow_mut();
-            widths[0] = if asked.len() > 30 { 4.0 } else { 2.0 };
-            true
-        }));
-        assert_eq!(cores.current(), 0);
-    }
-
-    #[test]
-    fn fixed_cpu_stays() {
-        let (mut cores, state) = cores(&[2.0, 4.0]);
-        assert!(!cores.search(true, true, || state.borrow().1.len() < 5));
-        assert_eq!((cores.current(), &*state.borrow().1), (0, &[0; 5][..]));
+    fn takes_the_widest_core_in_time() {
+        let (mut shared, state) = cores(&[2.0, 3.0]);
+        shared.search(|| true);
+        assert_eq!((shared.current(), state.borrow().1.len()), (1, 2));
+        let (mut hurried, state) = cores(&[2.0, 4.0]);
+        hurried.search(|| state.borrow().1.is_empty());
+        assert_eq!((hurried.current(), state.borrow().1.len()), (0, 1));
     }
 
     #[test]

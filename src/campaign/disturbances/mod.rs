@@ -65,16 +65,15 @@ pub const MAX_FREQUENCY_CHANGE: f64 = 0.015;
 /// *Judgement*: if each attempt asks for a third of the values of the one before, the fifth reaches
 /// the shortest window.
 const MAX_ATTEMPTS: u32 = 5;
-/// Number of dropped windows of a process after which its disturbed windows are not repeated any
-/// more.
-/// *Judgement*: it limits the time that a process takes if something else runs on its CPU.
-const MAX_DROPPED_WINDOWS: u32 = 40;
+/// Share of the time of a campaign that may be spent on repeating what another program interrupted.
+/// *Judgement*: a run next to busy programs then takes hardly longer, and shows that they disturb it.
+const MAX_REPEATED_SHARE: f64 = 0.25;
 /// Largest divisor of the number of values of a request (`ProcessWatch::gather`): the shortest
 /// window asks for the requested number divided by this one.
 /// *Judgement*: windows that are divided by three reach it at the fifth attempt.
 const MAX_REQUEST_DIVISOR: u32 = 30;
-/// Share of the time of a campaign that may be spent on searching for free cores, on waiting for
-/// them, and on repeating what was measured on a shared core or at a changing frequency.
+/// Share of the time of a campaign that may be spent on searching for free cores, and on repeating what
+/// was measured on a shared core or at a changing frequency.
 /// *Definition*.
 const MAX_SEARCH_SHARE: f64 = 0.1;
 /// Time in which all cores are sampled at the beginning of a campaign, in nanoseconds.
@@ -100,6 +99,8 @@ pub struct CampaignWatch {
     /// The time at which the campaign began, and the time spent on searching, in nanoseconds.
     begun: u64,
     spent: u64,
+    /// The time of interrupted windows that were repeated, in nanoseconds.
+    repeated: u64,
     /// All frequencies of the core before and after windows, in hertz.
     frequencies: Vec<f64>,
 }
@@ -123,6 +124,7 @@ impl CampaignWatch {
             processes: 0,
             begun,
             spent: 0,
+            repeated: 0,
             frequencies: Vec::new(),
         };
         watch.set_cpu(cpus.first().copied());
@@ -148,12 +150,6 @@ impl CampaignWatch {
         }
     }
 
-    /// Returns the time that the hypervisor has taken from the CPU so far, in ticks of USER_HZ (10
-    /// ms). `None` if unknown.
-    fn steal_ticks(&self) -> Option<u64> {
-        self.counts.steal_ticks(self.cpu?)
-    }
-
     /// Lets the runner use all CPUs again.
     pub fn release_runner(&mut self) {
         self.runner_pin = None;
@@ -176,7 +172,7 @@ impl CampaignWatch {
         if let Some(cores) = &mut self.cores {
             cores.begin_process();
         }
-        self.search(false, false);
+        self.search();
         self.cpu
     }
 
@@ -191,7 +187,7 @@ impl CampaignWatch {
 
     /// Returns whether more time may be spent on searching.
     pub fn has_time(&self) -> bool {
-        has_time(self.begun, self.spent)
+        is_within(MAX_SEARCH_SHARE, self.spent, self.begun)
     }
 
     /// Does what counts as searching, such as a repetition.
@@ -206,18 +202,17 @@ impl CampaignWatch {
         result
     }
 
-    /// Looks for a free core, and sets the CPU of the measuring process; see [`Cores::search`].
-    /// Returns whether the core is free.
-    fn search(&mut self, stays: bool, waits: bool) -> bool {
-        let (begun, start, spent) = (self.begun, now(), self.spent);
+    /// Looks for a free core while there is time, and sets the CPU of the measuring process; see
+    /// [`Cores::search`].
+    fn search(&mut self) {
+        let (start, begun, spent) = (now(), self.begun, self.spent);
         let Some(cores) = &mut self.cores else {
-            return false;
+            return;
         };
-        let is_free = cores.search(stays, waits, || has_time(begun, spent + (now() - start)));
+        cores.search(|| is_within(MAX_SEARCH_SHARE, spent + (now() - start), begun));
         let cpu = cores.current();
         self.set_cpu(Some(cpu));
         self.spent += now() - start;
-        is_free
     }
 
     /// Samples the core from this process.
@@ -245,9 +240,9 @@ impl CampaignWatch {
     }
 }
 
-/// Returns whether more may be spent on searching in a campaign that began at `begun`.
-fn has_time(begun: u64, spent: u64) -> bool {
-    (spent as f64) < MAX_SEARCH_SHARE * now().saturating_sub(begun) as f64
+/// Returns whether a time in nanoseconds is below a share of the time of a campaign that began at `begun`.
+fn is_within(share: f64, time: u64, begun: u64) -> bool {
+    (time as f64) < share * now().saturating_sub(begun) as f64
 }
 
 /// The counters of a process and the frequency of its core at one moment.

@@ -8,8 +8,8 @@ use timers::Answer;
 use timers::os::Counters;
 
 use super::{
-    CampaignWatch, Disturbance, MAX_ATTEMPTS, MAX_DROPPED_WINDOWS, MAX_FREQUENCY_CHANGE,
-    MAX_REQUEST_DIVISOR, Snapshot, counted_disturbance, now,
+    CampaignWatch, Disturbance, MAX_ATTEMPTS, MAX_FREQUENCY_CHANGE, MAX_REPEATED_SHARE,
+    MAX_REQUEST_DIVISOR, Snapshot, counted_disturbance, is_within, now,
 };
 use crate::agents::connection::SharedConnection;
 use estimators::model::Hertz;
@@ -24,18 +24,12 @@ pub struct ProcessWatch {
     process: u32,
     /// The connection to the process, if the process takes snapshots itself around its windows.
     self_watching: Option<SharedConnection>,
-    /// The steal time of the CPU when the process came to it, in ticks of 10 ms.
-    steal_ticks_at_start: Option<u64>,
-    /// The time that was stolen on earlier CPUs, in ticks of 10 ms.
-    stolen_ticks: u64,
     /// Number of dropped windows by cause.
     dropped: BTreeMap<String, u32>,
     /// Whether a window was kept although its disturbance makes it unusable.
     is_unusable: bool,
     /// Whether a window with a bearable disturbance is repeated.
     repeats_bearable: bool,
-    /// Whether the process waits for a free core. Otherwise it uses one that is free now.
-    waits: bool,
     /// The least width of the core in the last window, if known.
     last_width: Option<f64>,
     /// The least width of the core in the windows that were kept for the current run, if known.
@@ -48,20 +42,17 @@ pub struct ProcessWatch {
 
 impl ProcessWatch {
     /// Starts to watch a process. `repeats_bearable` says whether windows with a bearable disturbance
-    /// are repeated; otherwise they are kept and marked, as in a brief process, one of many. `waits`
-    /// says whether it waits for a free core.
+    /// are repeated; otherwise they are kept and marked, as in a brief process, one of many.
     pub fn new(
         watch: &Rc<RefCell<CampaignWatch>>,
         connection: &SharedConnection,
         repeats_bearable: bool,
-        waits: bool,
     ) -> Self {
         let reports = connection.borrow_mut().request_thread_states();
         let process = connection.borrow().process();
         Self {
             self_watching: reports.then(|| Rc::clone(connection)),
             repeats_bearable,
-            waits,
             ..Self::from_outside(watch, process)
         }
     }
@@ -72,12 +63,9 @@ impl ProcessWatch {
             watch: Rc::clone(watch),
             process,
             self_watching: None,
-            steal_ticks_at_start: watch.borrow().steal_ticks(),
-            stolen_ticks: 0,
             dropped: BTreeMap::new(),
             is_unusable: false,
             repeats_bearable: true,
-            waits: true,
             last_width: None,
             width: None,
             is_on_device: false,
@@ -85,27 +73,35 @@ impl ProcessWatch {
         }
     }
 
-    /// Returns whether a window with a bearable disturbance may be repeated now: whether there is
-    /// time for it and the process is on a free core, after a search.
-    pub fn may_repeat(&mut self) -> bool {
-        self.watch.borrow().has_time() && self.find_free_core()
-    }
-
-    /// Moves the process to a CPU with a free core, if it is allowed to move, and returns whether it
-    /// is on one.
-    pub fn find_free_core(&mut self) -> bool {
+    /// Moves a process that can be moved, because it watches itself, to a CPU with a free core.
+    fn find_free_core(&self) {
         let mut watch = self.watch.borrow_mut();
         let previous = watch.cpu();
-        let is_free = watch.search(self.self_watching.is_none(), self.waits);
-        if let Some(cpu) = watch.cpu()
-            && let Some(previous) = previous.filter(|previous| *previous != cpu)
-        {
-            let ticks = watch.counts.steal_ticks(previous);
-            self.stolen_ticks += difference(self.steal_ticks_at_start, ticks);
-            self.steal_ticks_at_start = watch.steal_ticks();
+        if self.self_watching.is_some() {
+            watch.search();
+        }
+        if let Some(cpu) = watch.cpu().filter(|cpu| previous != Some(*cpu)) {
             timers::move_process(self.process, &[cpu]);
         }
-        is_free
+    }
+
+    /// Returns whether to repeat a window of this length in nanoseconds, after so many attempts, and counts
+    /// its time.
+    fn repeats(&self, disturbance: Disturbance, attempts: u32, length: u64) -> bool {
+        let mut watch = self.watch.borrow_mut();
+        let is_bearable = disturbance.is_bearable();
+        let may_repeat = attempts < MAX_ATTEMPTS
+            && match is_bearable {
+                true => self.repeats_bearable && watch.has_time(),
+                false => is_within(MAX_REPEATED_SHARE, watch.repeated, watch.begun),
+            };
+        if may_repeat {
+            *match is_bearable {
+                true => &mut watch.spent,
+                false => &mut watch.repeated,
+            } += length;
+        }
+        may_repeat
     }
 
     /// Asks for `repeat` values in one or more windows and repeats disturbed windows. A window that
@@ -129,10 +125,7 @@ impl ProcessWatch {
             let length = now() - start;
             attempts += 1;
             if let Some(disturbance) = disturbance {
-                let dropped: u32 = self.dropped.values().sum();
-                let is_repeated = attempts < MAX_ATTEMPTS
-                    && dropped < MAX_DROPPED_WINDOWS
-                    && (!disturbance.is_bearable() || (self.repeats_bearable && self.may_repeat()));
+                let is_repeated = self.repeats(disturbance, attempts, length);
                 // A runtime with several threads, for example with a garbage collector, switches
                 // between its own threads.
                 let thread_count = self
@@ -146,13 +139,9 @@ impl ProcessWatch {
                     self.count_dropped(disturbance);
                 }
                 if is_repeated {
-                    let next_portion = if disturbance.is_bearable() {
-                        self.watch.borrow_mut().spent += length;
-                        portion
-                    } else {
-                        portion / 3
-                    };
-                    portion = next_portion.max(repeat / MAX_REQUEST_DIVISOR).max(1);
+                    if !disturbance.is_bearable() {
+                        portion = (portion / 3).max(repeat / MAX_REQUEST_DIVISOR).max(1);
+                    }
                     continue;
                 }
                 unstable = true;
@@ -202,17 +191,8 @@ impl ProcessWatch {
 
     /// Ends watching. Returns the number of dropped windows by cause, and whether the results of
     /// the process can be used.
-    pub fn end(mut self) -> (BTreeMap<String, u32>, bool) {
-        /// Steal time that is tolerated, in ticks of 10 ms: more in a process of some 50 ms means
-        /// that it lost the CPU. *Definition*.
-        const MAX_STEAL_TICKS: u64 = 1;
-        let now = self.watch.borrow().steal_ticks();
-        let stolen = self.stolen_ticks + difference(self.steal_ticks_at_start, now);
-        if stolen > MAX_STEAL_TICKS && !self.is_on_device {
-            self.count_dropped(Disturbance::StolenTime);
-            self.is_unusable = true;
-        }
-        (std::mem::take(&mut self.dropped), !self.is_unusable)
+    pub fn end(self) -> (BTreeMap<String, u32>, bool) {
+        (self.dropped, !self.is_unusable)
     }
 
     /// Adds the width of the core in the last window, which is kept.
@@ -230,12 +210,10 @@ impl ProcessWatch {
     /// Takes a snapshot before a window, after the search for a free core. Returns an empty
     /// snapshot if the process takes its own, closer to the measurement.
     fn snapshot_before(&mut self) -> Snapshot {
-        let last = self.last.take();
-        let is_free = self.find_free_core();
-        match last {
+        self.find_free_core();
+        match self.last.take() {
             _ if self.self_watching.is_some() => Snapshot::default(),
-            Some(last) if is_free || last.core_frequency.is_none() => last,
-            _ => self.snapshot(),
+            last => last.unwrap_or_else(|| self.snapshot()),
         }
     }
 
@@ -309,14 +287,16 @@ impl Watcher for ProcessWatch {
         &mut self,
         question: &mut dyn FnMut() -> Answer<Observations>,
     ) -> Answer<Option<(Observations, CoreState)>> {
-        for _ in 0..MAX_ATTEMPTS {
-            let (run, core, disturbance) = self.observe_window(&mut *question)?;
-            match disturbance.filter(|cause| !cause.is_bearable()) {
-                Some(disturbance) => self.count_dropped(disturbance),
-                None => {
-                    self.keep_width();
-                    return Ok(Some((run, core)));
-                }
+        for attempt in 1.. {
+            let start = now();
+            let (answer, core, disturbance) = self.observe_window(&mut *question)?;
+            let Some(disturbance) = disturbance.filter(|cause| !cause.is_bearable()) else {
+                self.keep_width();
+                return Ok(Some((answer, core)));
+            };
+            self.count_dropped(disturbance);
+            if !self.repeats(disturbance, attempt, now() - start) {
+                break;
             }
         }
         Ok(None)
@@ -327,11 +307,4 @@ impl Watcher for ProcessWatch {
         let cpu = place.cpu.filter(|_| !self.is_on_device);
         Some(Place { cpu, ..place })
     }
-}
-
-/// Returns the difference of two counts; 0 if one is unknown.
-fn difference(before: Option<u64>, after: Option<u64>) -> u64 {
-    after
-        .zip(before)
-        .map_or(0, |(after, before)| after.saturating_sub(before))
 }

@@ -82,6 +82,8 @@ impl Procfs {
         let watch = CampaignWatch::new(&[]);
         watch.borrow_mut().counts = CounterSource::at(self.folder.path());
         watch.borrow_mut().runner_switches = 0;
+        // There is time for repetitions.
+        watch.borrow_mut().begun = 0;
         ProcessWatch::from_outside(&watch, 7)
     }
 

@@ -263,7 +263,7 @@ pub fn run_periodic_timer(
         .periods(&reference.id, period_ns, SAMPLED_WAKEUPS)?
         .list;
     let [(first, _), .., (last, _)] = sample[..] else {
-        return Err(Fault::Refused("the host reported no wake-ups".into()));
+        return Err(Fault::Refused("the agent reported no wake-ups".into()));
     };
     let sampled_ns = reference.ns(first, last) / f64::from(SAMPLED_WAKEUPS - 1);
     let count = (ticking_ns / sampled_ns.max(period_ns as f64)) as u32;

@@ -102,12 +102,12 @@ impl<'a> Rounds<'a> {
         empty: impl Fn(Reference) -> T,
     ) -> Result<Self, Fault> {
         let mut random = StdRng::seed_from_u64(plan.seed);
-        for of_host in waiters.chunk_by_mut(|a, b| a.agent == b.agent) {
+        for of_agent in waiters.chunk_by_mut(|a, b| a.agent == b.agent) {
             progress("calibrating the reference");
-            let (agent, cpu) = (&agents[of_host[0].agent], plan.placement.cpu);
+            let (agent, cpu) = (&agents[of_agent[0].agent], plan.placement.cpu);
             let found = choose_reference(agent, plan, cpu, Purpose::Waits, &mut random);
             let found = unless_interrupted(found)?;
-            for waiter in of_host {
+            for waiter in of_agent {
                 waiter.outcome = found.clone().map(&empty);
             }
         }
@@ -155,18 +155,21 @@ impl<'a> Rounds<'a> {
         task: &impl Measure<T>,
     ) -> Result<(), Fault> {
         let plan = self.plan;
-        for of_host in waiters.chunk_by_mut(|a, b| a.agent == b.agent) {
-            let agent = &self.agents[of_host[0].agent];
-            let mut of_host: Vec<_> = of_host.iter_mut().filter(|waiter| wanted(waiter)).collect();
-            of_host.shuffle(&mut self.random);
-            of_host.sort_by_key(|waiter| waiter.timer.means != WaitActivity::Blocks);
-            let ids: Vec<String> = of_host
+        for of_agent in waiters.chunk_by_mut(|a, b| a.agent == b.agent) {
+            let agent = &self.agents[of_agent[0].agent];
+            let mut of_agent: Vec<_> = of_agent
+                .iter_mut()
+                .filter(|waiter| wanted(waiter))
+                .collect();
+            of_agent.shuffle(&mut self.random);
+            of_agent.sort_by_key(|waiter| waiter.timer.means != WaitActivity::Blocks);
+            let ids: Vec<String> = of_agent
                 .iter()
                 .map(|waiter| waiter.timer.id.clone())
                 .collect();
             let ids: Vec<&str> = ids.iter().map(String::as_str).collect();
             let mut process = None;
-            for waiter in of_host {
+            for waiter in of_agent {
                 (self.progress)(&waiter.timer.id);
                 let Some(trace) = waiter
                     .outcome
