@@ -19,7 +19,7 @@ use timers::{Deadline, Fault};
 use self::agent::AgentClocks;
 pub use self::clock::Clock;
 pub use self::cost_in_context::context_question;
-use self::narrowing::begin_scores;
+use self::narrowing::TimerScore;
 pub use self::narrowing::is_worth_continuing;
 use self::process::{Process, ProcessKind};
 use crate::agents::agent::Agent;
@@ -29,6 +29,7 @@ use crate::campaign::plan::Plan;
 use crate::campaign::unless_interrupted;
 use estimators::model::{Counted, Estimate, Family, Hertz};
 use estimators::statistics::median_with_percentiles;
+use reporting::parallel;
 
 /// Share of the time of a run that is reserved for the evidence for verdicts and for the analysis.
 /// *Seen*: 5 to 6 s of a run next to a busy program.
@@ -245,11 +246,7 @@ impl Campaign<'_> {
         if plan.max_processes <= plan.processes + plan.brief {
             return Ok(());
         }
-        let hertz = median_with_percentiles(self.watch.borrow().frequencies());
-        let hertz = hertz.map_or(ASSUMED_HERTZ, |hertz| hertz.value);
-        let clocks = self.agents.iter_mut().flat_map(|agent| &mut agent.clocks);
-        let mut clocks: Vec<_> = clocks.collect();
-        (self.watch.borrow_mut()).on_all_cpus(|| begin_scores(&mut clocks, hertz));
+        let hertz = self.begin_scores();
         let mut affordable = f64::INFINITY;
         while let Some(remaining) = self.deadline.remaining() {
             let Some((at, index)) = self.widest(affordable) else {
@@ -286,6 +283,27 @@ impl Campaign<'_> {
                 .try_for_each(AgentClocks::sample_rate)?;
         }
         Ok(())
+    }
+
+    /// Begins the Quality of all clocks. Returns the frequency of the core in hertz that it comes from.
+    fn begin_scores(&mut self) -> f64 {
+        let hertz = median_with_percentiles(self.watch.borrow().frequencies());
+        let hertz = hertz.map_or(ASSUMED_HERTZ, |hertz| hertz.value);
+        let clocks = self.agents.iter_mut().flat_map(|agent| &mut agent.clocks);
+        let clocks: Vec<&mut Clock> = clocks.collect();
+        let observed = clocks
+            .iter()
+            .map(|clock| (clock.stored(), clock.agreed_tick()));
+        let observed: Vec<_> = observed.collect();
+        let scores = (self.watch.borrow_mut()).on_all_cpus(|| {
+            parallel::map(&observed, |(stored, tick)| {
+                TimerScore::begin((*stored)?, *tick, hertz)
+            })
+        });
+        for (clock, score) in clocks.into_iter().zip(scores) {
+            clock.score = score;
+        }
+        hertz
     }
 
     /// Returns the agent and the index of the clock with the widest interval among those that should get

@@ -4,6 +4,7 @@ use timers::{Answer, Fault};
 
 use super::narrowing::TimerScore;
 use crate::agents::protocol::AgentTimer;
+use crate::campaign::plan::Plan;
 use crate::campaign::slow_clocks::SlowWatch;
 use crate::campaign::unless_interrupted;
 use estimators::cost;
@@ -182,6 +183,19 @@ impl Clock {
             stored.slow.extend(intervals);
             stored.evidence.advances.extend(moved);
         }
+    }
+
+    /// Adds the latest run to the Quality, if it was not added yet.
+    pub(super) fn update_score(&mut self, hertz: f64) {
+        let tick = self.agreed_tick();
+        if let (Some(score), Ok(stored)) = (&mut self.score, &self.outcome) {
+            score.update(stored, tick, hertz);
+        }
+    }
+
+    /// Returns how wide the interval of the Quality is if the clock should get further processes.
+    pub(super) fn excess_width(&self, affordable: f64, plan: &Plan) -> Option<f64> {
+        (self.score.as_ref()?).excess_width(self.stored()?, affordable, plan)
     }
 
     /// Estimates the lowest cost of a read in any process, and the step if the clock is slow (otherwise

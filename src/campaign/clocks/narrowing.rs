@@ -1,12 +1,10 @@
 //! Selects the clocks that get further processes after the rounds: those whose Quality has the
 //! widest interval, as long as more processes can make it narrow enough.
 
-use super::clock::Clock;
 use crate::campaign::plan::Plan;
 use estimators::model::Hertz;
 use estimators::scoring::RunningScore;
-use estimators::trace::Trace;
-use reporting::parallel;
+use estimators::trace::{StoredTrace, Trace};
 
 /// The Quality of a clock so far, and the number of processes that it comes from.
 pub(super) struct TimerScore {
@@ -26,38 +24,30 @@ pub fn is_worth_continuing(scatter: f64, runs: usize, affordable: f64, plan: &Pl
     ratio > 1.0 && (plan.insists || runs as f64 * ratio * ratio <= allowed)
 }
 
-/// Begins the Quality of these clocks, at this frequency of the core in hertz.
-pub(super) fn begin_scores(clocks: &mut [&mut Clock], hertz: f64) {
-    let observed: Vec<_> = (clocks.iter())
-        .map(|clock| Some((clock.stored()?, clock.agreed_tick())))
-        .collect();
-    // No clock is being measured now, so all CPUs may be used.
-    let scores = parallel::map(&observed, |observed| {
-        let (stored, tick) = (*observed)?;
+impl TimerScore {
+    /// Begins with these observations, whose processes agree on this tick, at a frequency of the core in
+    /// hertz.
+    pub(super) fn begin(
+        stored: &StoredTrace,
+        tick: Option<(f64, f64)>,
+        hertz: f64,
+    ) -> Option<Self> {
         let trace = Trace {
             ns_per_tick: tick.map(|(ns, _)| ns),
             core_hz: Hertz::new(hertz),
             ..stored.open()
         };
-        Some(TimerScore {
+        Some(Self {
             running_score: RunningScore::from_trace(&trace, hertz)?,
             runs: stored.runs.len(),
         })
-    });
-    for (clock, score) in clocks.iter_mut().zip(scores) {
-        clock.score = score;
     }
-}
 
-impl Clock {
-    /// Adds the latest run to the Quality, if it was not added yet.
-    pub(super) fn update_score(&mut self, hertz: f64) {
-        let tick = self.agreed_tick();
-        if let (Some(score), Ok(stored)) = (&mut self.score, &self.outcome)
-            && stored.runs.len() > score.runs
-        {
-            score.runs = stored.runs.len();
-            score.running_score.add(&Trace {
+    /// Adds the latest run, if it was not added yet.
+    pub(super) fn update(&mut self, stored: &StoredTrace, tick: Option<(f64, f64)>, hertz: f64) {
+        if stored.runs.len() > self.runs {
+            self.runs = stored.runs.len();
+            self.running_score.add(&Trace {
                 ns_per_tick: tick.map(|(ns, _)| ns),
                 core_hz: Hertz::new(hertz),
                 ..stored.unpack_last()
@@ -65,17 +55,22 @@ impl Clock {
         }
     }
 
-    /// Returns how wide the interval of the Quality is if the clock should get further processes, of which
-    /// the remaining time allows as many as are `affordable`.
-    pub(super) fn excess_width(&self, affordable: f64, plan: &Plan) -> Option<f64> {
-        let (score, stored) = (self.score.as_ref()?, self.stored()?);
-        let scatter = score.running_score.scatter();
-        let processes = score.runs as u32 + stored.discarded;
+    /// Returns how wide the interval is if the clock should get further processes, of which the remaining
+    /// time allows as many as are `affordable`.
+    pub(super) fn excess_width(
+        &self,
+        stored: &StoredTrace,
+        affordable: f64,
+        plan: &Plan,
+    ) -> Option<f64> {
+        let scatter = self.running_score.scatter();
+        let processes = self.runs as u32 + stored.discarded;
         let is_wide = processes < plan.max_processes
-            && is_worth_continuing(scatter, score.runs, affordable, plan);
+            && is_worth_continuing(scatter, self.runs, affordable, plan);
         is_wide.then_some(scatter)
     }
 }
+
 #[cfg(test)]
 mod tests {
     use super::*;
