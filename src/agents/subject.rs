@@ -151,7 +151,7 @@ pub fn measure_added_time(
     let rows = AgentSubject::new(connection, timer).adds(reference, contexts, turns, repeat)?;
     let in_context = |(&context, pairs)| InContext {
         context,
-        turns: if context == Context::Cold { 1 } else { turns },
+        turns,
         pairs,
     };
     Ok(contexts.iter().zip(rows).map(in_context).collect())

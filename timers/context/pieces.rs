@@ -1,6 +1,4 @@
-//! Work for two contexts. A context is the kind of work around a read of a timer. `Context::Ahead`
-//! runs a query plan ([`QueryPlan`]); `Context::Memory` loads from memory that exceeds the caches of a
-//! core ([`EqualWords`]).
+//! The work of `Context::Ahead`: a query plan.
 //!
 //! A plan is a chain of steps, as in an interpreter of database queries or bytecode. A step calls
 //! the next one through a pointer, loads columns of a row, and branches. All calls and branches go
@@ -9,9 +7,7 @@
 
 use std::hint::black_box;
 use std::sync::OnceLock;
-use std::sync::atomic::{AtomicUsize, Ordering};
 
-use crate::arch::opaque;
 use crate::work::MULTIPLIER;
 
 /// The steps of a plan.
@@ -153,51 +149,4 @@ fn steps_from(first: usize) -> Stage {
     (0..STEPS - 1).fold(step(None, STEPS), |next, number| {
         step(Some(Box::new(next)), number)
     })
-}
-
-/// The number of bits of an index into the memory of [`EqualWords`]. The memory has 16 MiB, more
-/// than the caches of one core; a cache that several cores share may hold it.
-const INDEX_BITS: u32 = if usize::BITS == 64 { 21 } else { 22 };
-
-/// Memory for dependent loads at random addresses. A generator of pseudo-random numbers chooses the
-/// words. Its next state is computed from the loaded word, so that the core has to wait for it. All
-/// words are equal; no random order has to be prepared, because the generator makes one.
-pub(crate) struct EqualWords {
-    words: Vec<usize>,
-    /// The state of the generator after the last loop. The next loop continues with it, because
-    /// from the same state it would find its words in the caches.
-    next_loop_state: AtomicUsize,
-}
-
-impl EqualWords {
-    /// The memory, which all measurements of this process share. All pages are written once.
-    pub(super) fn shared() -> &'static Self {
-        static WORDS: OnceLock<EqualWords> = OnceLock::new();
-        WORDS.get_or_init(|| Self {
-            words: vec![1; 1 << INDEX_BITS],
-            next_loop_state: AtomicUsize::new(3),
-        })
-    }
-
-    /// The state of the generator at which a loop begins.
-    pub(super) fn first_state(&self) -> usize {
-        self.next_loop_state.load(Ordering::Relaxed)
-    }
-
-    /// Stores the state at which the next loop begins.
-    pub(super) fn continue_at(&self, state: usize) {
-        self.next_loop_state.store(state, Ordering::Relaxed);
-    }
-
-    /// Loads the word whose index is the upper bits of the state.
-    #[inline(always)]
-    pub(super) fn load(&self, state: usize) -> usize {
-        opaque(self.words[state >> (usize::BITS - INDEX_BITS)])
-    }
-
-    /// The state for the next load: a pseudo-random number that depends on the loaded word.
-    #[inline(always)]
-    pub(super) fn next_state(state: usize, loaded: usize) -> usize {
-        state.wrapping_mul(MULTIPLIER).wrapping_add(loaded)
-    }
 }
