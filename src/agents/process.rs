@@ -102,7 +102,7 @@ impl AgentProcess {
             surroundings.apply(&mut process);
         }
         let mut running =
-            children::start(&mut process, Some(placement.into())).map_err(|error| match error {
+            children::start(&mut process, placement.into()).map_err(|error| match error {
                 StartError::Interrupted => Fault::Interrupted,
                 StartError::Program(_) if !is_this_program(command) => {
                     lost(format!("{error}; check the command after --agent"))

@@ -38,7 +38,7 @@ pub fn run_within(limit: Duration, command: &mut Command) -> Result<String, Chil
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped());
-    let ended = children::run(command, Some(Placement::default()), limit, MAX_OUTPUT_BYTES)?;
+    let ended = children::run(command, Placement::default(), limit, MAX_OUTPUT_BYTES)?;
     if ended.status.success() {
         return Ok(String::from_utf8_lossy(&ended.stdout).into_owned());
     }

@@ -35,12 +35,7 @@ pub fn run(request: &WorkerRequest) -> CommandResult<WorkerOutcome> {
         .stdout(Stdio::piped());
     let limit = request.goal.limit;
     let time = limit.saturating_mul(3).saturating_add(GRACE);
-    let ended = children::run(
-        &mut command,
-        Some(Placement::default()),
-        time,
-        MAX_ANSWER_BYTES,
-    );
+    let ended = children::run(&mut command, Placement::default(), time, MAX_ANSWER_BYTES);
     if children::interrupted() {
         return Err(CommandError::Interrupted);
     }

@@ -64,7 +64,6 @@ use windows as system;
 use std::fmt;
 use std::io;
 use std::process::Child;
-use std::time::Duration;
 
 pub use system::emulator::{emulator, runner};
 /// Four clocks: `CommonClock`, the usual monotonic clock; `UndistortedClock`, the same clock by a
@@ -192,15 +191,6 @@ pub struct KernelName {
     pub release: Option<String>,
     /// The version text, which names the build.
     pub version: Option<String>,
-}
-
-/// The CPU time of a child process and those of its descendants that were waited for.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct CpuTime {
-    /// Time in user mode.
-    pub user: Duration,
-    /// Time in the kernel.
-    pub system: Duration,
 }
 
 /// The id of a process, or of the process group that it leads.

@@ -6,8 +6,8 @@ use std::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command, ExitSta
 use std::sync::mpsc::{self, Receiver};
 use std::time::Duration;
 
+use timers::os::Pid;
 use timers::os::process;
-use timers::os::{CpuTime, Pid};
 
 use super::groups::{ProcessGroups, owns_descendants};
 use super::guard::{MAX_END_TIME, end_marked};
@@ -24,34 +24,25 @@ pub struct RunningProcess {
     child: Child,
     group: Pid,
     status: Option<ExitStatus>,
-    cpu: Option<CpuTime>,
     /// Whether the process was killed and did not end.
     is_left: bool,
 }
 
-/// Starts a process with the given placement, from a thread of its own. Without a placement, the
-/// calling thread starts it, as fast as the system can, for a run that is timed.
+/// Starts a process with the given placement, from a thread of its own.
 ///
 /// # Errors
 /// When the process cannot be started; the error states the reason.
-pub fn start(
-    command: &mut Command,
-    placement: Option<Placement>,
-) -> Result<RunningProcess, StartError> {
+pub fn start(command: &mut Command, placement: Placement) -> Result<RunningProcess, StartError> {
     // The lock is held until the process is listed: an interruption comes either before the start
     // or finds the process in the list.
     let mut groups = ProcessGroups::lock();
     groups.prepare()?;
     process::prepare_group(command)?;
-    let child = match placement {
-        Some(placement) => placement.spawn(command)?,
-        None => process::spawn(command)?,
-    };
+    let child = placement.spawn(command)?;
     Ok(RunningProcess {
         group: groups.add(&child),
         child,
         status: None,
-        cpu: None,
         is_left: false,
     })
 }
@@ -64,8 +55,6 @@ pub struct Ended {
     pub stdout: Vec<u8>,
     /// The standard error; empty if it is not a pipe.
     pub stderr: Vec<u8>,
-    /// The CPU time of the process; `None` if the system does not account for it.
-    pub cpu: Option<CpuTime>,
 }
 
 /// The reason why a process gave no result.
@@ -89,7 +78,7 @@ pub enum ChildError {
 /// When the process did not run to its end within `limit`, or its result is unknown.
 pub fn run(
     command: &mut Command,
-    placement: Option<Placement>,
+    placement: Placement,
     limit: Duration,
     max_bytes: u64,
 ) -> Result<Ended, ChildError> {
@@ -98,12 +87,8 @@ pub fn run(
     let [stdout, stderr] = [read(stdout, max_bytes)?, read(stderr, max_bytes)?];
     let took_too_long = !running.wait_for_exit(limit);
     drop(input);
-    // Ending the process also ends those that it left behind. Those that left the group of a timed
-    // process are ended later.
-    let status = match placement {
-        Some(_) => running.end(),
-        None => running.end_group(),
-    };
+    // Ending the process also ends those that it left behind.
+    let status = running.end();
     if took_too_long {
         return Err(ChildError::TookTooLong(limit));
     }
@@ -116,7 +101,6 @@ pub fn run(
         status: status.ok_or_else(|| failed("how it ended is not known"))?,
         stdout: receive(stdout)?,
         stderr: receive(stderr)?,
-        cpu: running.cpu,
     })
 }
 
@@ -187,8 +171,7 @@ impl RunningProcess {
         self.end_group()
     }
 
-    /// Ends only the process group, for a run that is timed. Descendants that left the group are
-    /// ended later.
+    /// Ends the process group, without descendants that left it.
     fn end_group(&mut self) -> Option<ExitStatus> {
         if self.status.is_none() && !self.is_left {
             drop(self.pipes());
@@ -201,9 +184,7 @@ impl RunningProcess {
                 return None;
             }
             drop(groups);
-            if let Ok((status, cpu)) = process::wait(&mut self.child) {
-                (self.status, self.cpu) = (Some(status), cpu);
-            }
+            self.status = self.child.wait().ok();
             if process::has_unkillable(self.group) {
                 ProcessGroups::lock().leave(self.group);
             }

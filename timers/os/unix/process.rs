@@ -3,7 +3,6 @@
 //! [wait4(2)]: https://man7.org/linux/man-pages/man2/wait4.2.html
 
 use std::io;
-use std::mem::MaybeUninit;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::process::{Child, Command, ExitStatus};
 use std::sync::mpsc;
@@ -16,7 +15,7 @@ use rustix::process::{
     test_kill_process_group, waitid,
 };
 
-use crate::os::{CpuTime, Pid};
+use crate::os::Pid;
 
 /// Waits for the exit of a child, without reaping it.
 const UNTIL_EXIT: WaitIdOptions = WaitIdOptions::EXITED.union(WaitIdOptions::NOWAIT);
@@ -101,39 +100,6 @@ pub fn wait_for_exit(child: Pid, limit: Duration) -> bool {
     has_exited(child)
 }
 
-/// Waits for a child and reaps it. Returns its exit status and its CPU time.
-///
-/// # Errors
-/// When the child was already reaped.
-pub fn wait(child: &mut Child) -> io::Result<(ExitStatus, Option<CpuTime>)> {
-    let (mut status, mut usage) = (0, MaybeUninit::<libc::rusage>::zeroed());
-    // SAFETY: the pointers are valid for one int and one rusage; the id is that of a child that was
-    // not reaped.
-    while unsafe {
-        libc::wait4(
-            child.id().cast_signed(),
-            &raw mut status,
-            0,
-            usage.as_mut_ptr(),
-        )
-    } < 0
-    {
-        let error = io::Error::last_os_error();
-        if error.kind() != io::ErrorKind::Interrupted {
-            return Err(error);
-        }
-    }
-    // SAFETY: a rusage consists of integers, so that it is valid even if the kernel wrote only a
-    // part.
-    let usage = unsafe { usage.assume_init() };
-    let time = |time: libc::timeval| Duration::new(time.tv_sec as u64, time.tv_usec as u32 * 1_000);
-    let cpu = CpuTime {
-        user: time(usage.ru_utime),
-        system: time(usage.ru_stime),
-    };
-    Ok((ExitStatus::from_raw(status), Some(cpu)))
-}
-
 /// The signal that ended a process; `None` if it exited by itself.
 pub fn signal(status: ExitStatus) -> Option<i32> {
     status.signal()
@@ -179,7 +145,7 @@ mod tests {
             drop(child.stdin.take());
             assert!(wait_for_exit(id, Duration::MAX) && has_exited(id));
             assert!(wait_for_exit(id, Duration::ZERO), "it was not reaped");
-            assert!(wait(&mut child).unwrap().0.success());
+            assert!(child.wait().unwrap().success());
             assert!(wait_for_exit(id, Duration::ZERO), "it was reaped");
         }
     }
@@ -193,6 +159,6 @@ mod tests {
         assert!(!kill_is_refused() && !process::has_unkillable(id));
         process::kill_group(id);
         assert!(process::wait_for_exit(id, Duration::MAX));
-        assert_eq!(signal(wait(&mut child).unwrap().0), Some(libc::SIGKILL));
+        assert_eq!(signal(child.wait().unwrap()), Some(libc::SIGKILL));
     }
 }

@@ -25,11 +25,11 @@ use windows_sys::Win32::System::Threading::{
 
 use super::affinity::inherit;
 use super::handle::{check_status, open_process, own_handle};
+use crate::os::Pid;
 pub use crate::os::other::process::{
     ProcessGroup, descendants, has_unkillable, keep_exited_children, kill_by_environment,
     why_descendants_unknown, why_left,
 };
-use crate::os::{CpuTime, Pid};
 
 /// Whether another process has to kill the jobs if this process is killed: no, the system does.
 pub const NEEDS_GUARD: bool = false;
@@ -132,14 +132,6 @@ pub fn wait_for_exit(child: Pid, limit: Duration) -> bool {
         // SAFETY: the handle is open and has the right PROCESS_SYNCHRONIZE.
         unsafe { WaitForSingleObject(child.as_raw_handle(), limit) == WAIT_OBJECT_0 }
     })
-}
-
-/// Waits for a child. Returns its exit status; its CPU time is not read.
-///
-/// # Errors
-/// When the system call fails.
-pub fn wait(child: &mut Child) -> io::Result<(ExitStatus, Option<CpuTime>)> {
-    child.wait().map(|status| (status, None))
 }
 
 fn jobs() -> MutexGuard<'static, BTreeMap<u32, OwnedHandle>> {
