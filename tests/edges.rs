@@ -60,8 +60,12 @@ fn is_step(readings: &[i64], step: f64) -> Option<bool> {
     let moved: Vec<f64> = moved.filter(|by| *by > 0.0 && *by < 80.0 * step).collect();
     let fits = |step: f64| {
         // Rounding to whole units changes a difference by less than one unit.
-        let is_multiple =
-            |by: &&f64| ((**by / step).round() * step - **by).abs() < (0.1 * step).max(0.7);
+        let most = if step > 3.0 {
+            (0.1 * step).max(0.7)
+        } else {
+            0.05 * step
+        };
+        let is_multiple = |by: &&f64| ((**by / step).round() * step - **by).abs() < most;
         moved.iter().filter(is_multiple).count() > moved.len() * 95 / 100
     };
     let steps: f64 = moved.iter().map(|by| (by / step).round()).sum();
