@@ -91,8 +91,10 @@ pub struct ProcessCost {
     pub isolated: f64,
     /// How far the true median may lie from it, because steps hide the variation of calls.
     pub hidden: f64,
-    /// The median: the amortised cost, corrected by the distance of the median of single calls from
-    /// their mean, but no more than a step of the reference from `isolated`.
+    /// The median by batches: the amortised cost, corrected by the distance of the median of single
+    /// calls from their mean.
+    pub by_batches: f64,
+    /// The median: that by batches, but no more than a step of the reference from `isolated`.
     pub median: f64,
     /// Amortised cost: the mean over batches.
     pub amortised: f64,
@@ -143,11 +145,13 @@ pub fn cost(
         }
         false => singles.median * step - overhead,
     };
-    let median_cost = (amortised + above_mean).clamp(isolated - step, isolated + step);
+    let by_batches = amortised + above_mean;
+    let median_cost = by_batches.clamp(isolated - step, isolated + step);
     let at_least = |level: f64| (level * step - overhead).max(median_cost);
     Some(ProcessCost {
         isolated,
         hidden: finest.error * finest_step,
+        by_batches,
         median: median_cost,
         amortised,
         single_median: median(floats(&run.singles))? * scaled(&run.singles) - overhead,

@@ -123,15 +123,15 @@ fn medians(processes: &[ProcessEstimate]) -> Vec<f64> {
         .collect()
 }
 
-/// The cost over processes: the interval also contains the median of isolated calls alone, and how
-/// far steps let the true median lie from the value.
+/// The cost over processes: the interval also contains the medians of isolated calls and of batches
+/// alone, and how far steps let the true median lie from the value.
 fn cost_over(processes: &[ProcessEstimate]) -> Option<Estimate> {
     let over = |part: fn(&ProcessCost) -> f64| {
         midmean(processes.iter().map(|process| part(&process.cost)))
     };
-    let (isolated, hidden) = (over(|cost| cost.isolated)?, over(|cost| cost.hidden)?);
-    let cost = mean_over_processes(medians(processes))?;
-    Some(cost.covering_alternatives([isolated]).widened_by(hidden))
+    let alone = [over(|cost| cost.isolated)?, over(|cost| cost.by_batches)?];
+    let cost = mean_over_processes(medians(processes))?.covering_alternatives(alone);
+    Some(cost.widened_by(over(|cost| cost.hidden)?))
 }
 
 /// Cost and spread over all processes.
