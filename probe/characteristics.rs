@@ -45,8 +45,6 @@ impl Characteristics {
             let ends = [1.0 - PROCESS_VARIATION, 1.0 + PROCESS_VARIATION];
             let ends = ends.map(|factor| factor * cost.value);
             *cost = cost.widened(ends).within(0.0, f64::INFINITY);
-            let spread = figures.spread.map_or(f64::NAN, |spread| spread.value);
-            figures.alternatives.extend(ends.map(|end| (end, spread)));
         }
         let fault = fault(trace, &figures);
         let known = |figure: Option<Estimate>| figure.filter(|_| fault.is_none());

@@ -1,14 +1,13 @@
 //! Estimates the cost of an invocation in one process: of an isolated call, and amortised over
 //! consecutive calls.
 //!
-//! A *bracket* is two reads of the reference with nothing between them, the *floor* the time of the
+//! A *bracket* is two reads of the reference with nothing between them, a *turn* the time of the
 //! loop around a call; both are subtracted.
 //!
-//! Single calls between two reads of the reference give the cost of an isolated call, quantised by
-//! the step of the reference; their distribution must be estimated from the quantised samples. A
-//! batch of calls gives the amortised cost, with a precision that grows with the length of the
-//! batch. The two costs differ because consecutive calls overlap: an isolated call waits for the
-//! read before it, and the read after it waits for the call.
+//! Single calls between two reads of the reference give the cost of an isolated call, in steps of
+//! the reference. A batch of calls gives the amortised cost, with a precision that grows with the
+//! length of the batch. The two costs differ because consecutive calls overlap: an isolated call
+//! waits for the read before it, and the read after it waits for the call.
 //!
 //! The cost of a call is mostly a number of core cycles, and the core frequency varies: 45 cycles
 //! take 16.3 ns at 2.76 GHz and 18.3 ns at 2.46 GHz. So the frequency of every window of
@@ -19,21 +18,84 @@ pub mod edges;
 pub mod singles;
 
 use crate::cost::singles::MeasuringClock;
-use crate::distribution::cells::{self, without_interruptions};
-use crate::distribution::shape::CostShape;
+use crate::distribution::{Levels, Located, variance_in_batches, variance_of_constant};
 pub use crate::model::Following;
 use crate::model::{Hertz, MIN_PROCESSES};
-use crate::statistics::{mean, median, midmean, midmean_without_highest, quantile, sorted};
-use crate::trace::{Batches, Observations, Reference};
+use crate::statistics::{median, midmean, midmean_without_highest, quantile, sorted};
+use crate::trace::{Batches, Observations, Reference, Trace};
+
+/// The calls of one process, prepared once for all estimators.
+pub struct Calls<'a> {
+    /// The observations.
+    pub run: &'a Observations,
+    /// Single calls between two reads of the reference, in its steps.
+    pub singles: Located,
+    /// Single calls as the timer itself shows them, in its steps, if it is the finer clock.
+    by_timer: Option<Located>,
+    /// Two reads of the reference alone.
+    pub bracket: Levels,
+    /// The least and the greatest variance of a call that batches show, in squared steps of the
+    /// reference.
+    variance: Option<[f64; 2]>,
+}
+
+impl<'a> Calls<'a> {
+    /// Prepares the calls of all processes of a trace that have any.
+    pub fn all(trace: &'a Trace) -> Vec<Self> {
+        let prepare = |run| Self::new(run, trace.calls_reference());
+        trace.runs.iter().filter_map(prepare).collect()
+    }
+
+    fn new(run: &'a Observations, reference: &Reference) -> Option<Self> {
+        let levels = |batches: &Batches| Levels::new(&batches.deltas, reference.step);
+        let (singles, bracket) = (levels(&run.singles)?, levels(&run.bracket)?);
+        // Slow variation adds to that of long batches, so each length gives an upper limit.
+        let variance = [&run.small_batches, &run.medium_batches, &run.batches]
+            .into_iter()
+            .filter_map(|batches| variance_in_batches(&levels(batches)?, batches.calls as f64))
+            .reduce(|one, other| [one[0].min(other[0]), one[1].min(other[1])]);
+        let reads = bracket.near;
+        let by_reads = (reads.variance - variance_of_constant(reads.mean)).max(0.0);
+        Some(Self {
+            run,
+            singles: Located::new(singles, by_reads, variance),
+            by_timer: None,
+            bracket,
+            variance,
+        })
+    }
+
+    /// Adds the calls as `clock` shows them, if that is the timer itself.
+    pub fn measure_by(&mut self, clock: &MeasuringClock, reference: &Reference) {
+        let steps = reference.step * reference.ns_per_tick / (clock.step * clock.ns_per_tick);
+        let variance = self
+            .variance
+            .map(|ends| ends.map(|variance| variance * steps * steps));
+        self.by_timer = Some(clock)
+            .filter(|clock| clock.self_measured)
+            .and_then(|clock| Levels::new(&clock.samples(self.run), clock.step))
+            .map(|levels| Located::new(levels, 0.0, variance));
+    }
+
+    /// Single calls as the finest clock shows them, in its steps.
+    pub fn finest(&self) -> &Located {
+        self.by_timer.as_ref().unwrap_or(&self.singles)
+    }
+}
 
 /// The costs found in one process, in nanoseconds.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ProcessCost {
-    /// Median of single invocations from their estimated distribution. It may be slightly negative
-    /// for a call without cost.
+    /// The median of single invocations, by single calls alone. It may be slightly negative for a
+    /// call without cost.
     pub isolated: f64,
-    /// Median of that distribution after it is shifted so that its mean is the amortised cost.
-    pub batch_median: f64,
+    /// How far the true median may lie from it, because steps hide the variation of calls.
+    pub hidden: f64,
+    /// The median by batches: the amortised cost, corrected by the distance of the median of single
+    /// calls from their mean.
+    pub by_batches: f64,
+    /// The median: that by batches, but no more than a step of the reference from `isolated`.
+    pub median: f64,
     /// Amortised cost: the mean over batches.
     pub amortised: f64,
     /// Median of single invocations as measured by the reference, minus the bracket.
@@ -45,27 +107,6 @@ pub struct ProcessCost {
     pub p99: f64,
     /// The longest single invocation, minus the bracket.
     pub longest: f64,
-    /// Upper limit of the median: the larger of `p99` and `isolated`, plus a step of the reference
-    /// if all calls may have the same phase relative to it.
-    pub median_limit: f64,
-    /// Standard error of `batch_median`, from the standard error of the mean of the single calls.
-    pub error: f64,
-    /// Model error of the median; larger if no model explains the single calls.
-    pub model_error: f64,
-}
-
-/// The input for the cost of one process.
-pub struct ObservedCalls<'a> {
-    /// The observations.
-    pub run: &'a Observations,
-    /// The timer that measured brackets, single calls and batches.
-    pub reference: &'a Reference,
-    /// The clock that measures single invocations for `shape`.
-    pub clock: &'a MeasuringClock,
-    /// The distribution of single invocations as measured by that clock.
-    pub shape: &'a CostShape,
-    /// The distribution of single invocations as measured by the reference.
-    pub by_reference: &'a CostShape,
 }
 
 /// Returns whether no batch took any time according to the reference; false without batches.
@@ -74,118 +115,66 @@ pub fn never_moved(run: &Observations) -> bool {
     !run.batches.deltas.is_empty() && took_no_time(&run.batches)
 }
 
-/// Returns the costs in one process at `core_frequency`; `floor` is the cost of the loop
-/// ([`floor`]). `None` if an observation is missing.
+/// Returns the costs in one process at `core_frequency`. `clock` is the finest clock; `turn` is the
+/// time of a turn of the loop in ticks ([`turn`]). `None` without batches.
 pub fn cost(
-    observed: &ObservedCalls,
-    floor: f64,
+    calls: &Calls,
+    clock: &MeasuringClock,
+    reference: &Reference,
+    turn: f64,
     core_frequency: CommonFrequency,
 ) -> Option<ProcessCost> {
-    let ObservedCalls {
-        run,
-        reference,
-        clock,
-        shape,
-        by_reference,
-    } = observed;
-    let ns = reference.ns_per_tick;
-    let scale = |batches: &Batches| core_frequency.scale(batches.core_hz);
-    let bracket = bracket(run, reference)?;
-    let bracket_ns = bracket * scale(&run.bracket) * ns;
-    let interrupted = interrupted_batch_share(run, by_reference.interruption_share());
-    let batch = midmean_without_highest(floats(&run.batches), interrupted)? * scale(&run.batches);
+    let (run, singles, finest) = (calls.run, &calls.singles, calls.finest());
+    let scaled = |batches: &Batches| reference.ns_per_tick * core_frequency.scale(batches.core_hz);
+    let step = reference.step * scaled(&run.singles);
+    let finest_step = clock.step_ns(run, core_frequency);
+    let turn = turn * reference.ns_per_tick;
+    let bracket = reference.step * scaled(&run.bracket);
+    // Interruptions make the longest batches longer.
+    let interrupted =
+        1.0 - (1.0 - singles.levels.interruption_share()).powf(run.batches.calls as f64);
+    let batch = midmean_without_highest(floats(&run.batches), interrupted)? * scaled(&run.batches);
     let amortised =
-        ((batch - bracket * scale(&run.bracket)) / run.batches.calls.max(1) as f64 - floor) * ns;
-    // The sum of a few skewed costs is skewed, so its midmean lies below its mean (Cornish–Fisher
-    // expansion).
-    let skew = MIDMEAN_SKEW * by_reference.skewness_length() * ns * scale(&run.singles);
-    let amortised = amortised + skew / run.batches.calls.max(1) as f64;
-    let single_tick_ns = ns * scale(&run.singles);
-    let tick_ns = clock.ns_per_tick
-        * core_frequency.scale(if clock.self_measured {
-            run.readings.core_hz
-        } else {
-            run.singles.core_hz
-        });
-    let above_mean = (shape.median() - shape.core_mean()) * tick_ns;
-    // A single call is measured in the same loop as a batch, with one iteration.
-    let overhead_ns = bracket_ns + floor * ns;
-    let mean_isolated = by_reference.core_mean() * single_tick_ns - overhead_ns;
-    let isolated = if clock.self_measured {
-        mean_isolated + above_mean
-    } else {
-        shape.median() * tick_ns - overhead_ns
+        (batch - bracket * calls.bracket.mean()) / run.batches.calls.max(1) as f64 - turn;
+    let above_mean = (finest.median - finest.levels.mean()) * finest_step;
+    let overhead = bracket * calls.bracket.near.mean + turn;
+    let isolated = match clock.self_measured {
+        true => {
+            let overhead = bracket * calls.bracket.mean() + turn;
+            singles.levels.mean() * step - overhead + above_mean
+        }
+        false => singles.median * step - overhead,
     };
-    let samples = run.singles.deltas.len() as f64;
-    let [p90, p99] = [0.9, 0.99]
-        .map(|share| by_reference.interpolated_quantile(share) * single_tick_ns - overhead_ns);
-    let longest =
-        floats(&run.singles).into_iter().fold(0.0, f64::max) * single_tick_ns - overhead_ns;
-    // If single calls show no variation, all may have the same phase relative to the reference; a
-    // whole step is then uncertain.
-    let may_be_locked =
-        by_reference.core_variance() < MAX_LOCKED_VARIANCE * reference.step * reference.step;
-    let median_limit = p99.max(isolated)
-        + if may_be_locked {
-            reference.step * single_tick_ns
-        } else {
-            0.0
-        };
+    let by_batches = amortised + above_mean;
+    let median_cost = by_batches.clamp(isolated - step, isolated + step);
+    let at_least = |level: f64| (level * step - overhead).max(median_cost);
     Some(ProcessCost {
         isolated,
-        batch_median: amortised + above_mean,
+        hidden: finest.error * finest_step,
+        by_batches,
+        median: median_cost,
         amortised,
-        single_median: median(floats(&run.singles))? * single_tick_ns - overhead_ns,
-        p90,
-        p99,
-        longest: longest.max(p99),
-        median_limit,
-        error: (by_reference.core_variance() * single_tick_ns * single_tick_ns / samples).sqrt(),
-        model_error: shape.model_uncertainty() * tick_ns,
+        single_median: median(floats(&run.singles))? * scaled(&run.singles) - overhead,
+        p90: at_least(singles.levels.quantile(0.9)),
+        p99: at_least(singles.levels.quantile(0.99)),
+        longest: at_least(singles.levels.longest()),
     })
 }
 
-/// The variance of single calls, in squared steps of the reference, below which almost all calls
-/// show the same level. *Default*: moves no figure; a constant cost shows 0.17 on average.
-const MAX_LOCKED_VARIANCE: f64 = 0.1;
-
-/// The distance from the mean to the midmean of a slightly skewed distribution, in units of its
-/// third central moment divided by its variance: (1 − E[z² | |z| < 0.6745]) / 6 for a standard
-/// normal z. *Computed*.
-const MIDMEAN_SKEW: f64 = 0.143;
-
-/// The mean duration of two reads of the reference with nothing between them, in its ticks;
-/// quantisation does not bias the mean.
-fn bracket(run: &Observations, reference: &Reference) -> Option<f64> {
-    Some(mean(without_interruptions(&run.bracket.deltas, reference.step))? * reference.step)
-}
-
-/// The share of batches that contain a rare interruption, if each call is interrupted with the
-/// probability `interruption_share`.
-fn interrupted_batch_share(run: &Observations, interruption_share: f64) -> f64 {
-    1.0 - (1.0 - interruption_share).powf(run.batches.calls as f64)
-}
-
-/// The cost of the loop around a call, in ticks of the reference at `core_frequency`: the least
-/// cost, over all processes, of a loop around an empty timer. The least cost is used because the
-/// loop around a real timer only waits for the reads, so what delays the empty loop in one process
-/// does not affect it. Zero if the host has no empty timer.
-pub fn floor(runs: &[Observations], reference: &Reference, core_frequency: CommonFrequency) -> f64 {
-    let cost_of_batch =
+/// The time of a turn of the loop around a call, in ticks of the reference at `core_frequency`: the
+/// least, over all processes, of a loop around an empty timer. The least is used because the loop
+/// around a real timer only waits for the reads, so what delays the empty loop in one process does
+/// not affect it. Zero if the host has no empty timer.
+pub fn turn(runs: &[Observations], reference: &Reference, core_frequency: CommonFrequency) -> f64 {
+    let scaled =
         |batches: &Batches| Some(midmean(floats(batches))? * core_frequency.scale(batches.core_hz));
-    let loop_cost = |run: &Observations| {
-        let bracket = bracket(run, reference)? * core_frequency.scale(run.bracket.core_hz);
-        Some((cost_of_batch(&run.floor)? - bracket) / run.floor.calls.max(1) as f64)
+    let in_process = |run: &Observations| {
+        let bracket = Levels::new(&run.bracket.deltas, reference.step)?.mean() * reference.step;
+        let bracket = bracket * core_frequency.scale(run.bracket.core_hz);
+        Some((scaled(&run.floor)? - bracket) / run.floor.calls.max(1) as f64)
     };
-    let least = runs
-        .iter()
-        .filter_map(loop_cost)
-        .fold(f64::INFINITY, f64::min);
-    if least.is_finite() {
-        least.max(0.0)
-    } else {
-        0.0
-    }
+    let least = runs.iter().filter_map(in_process).reduce(f64::min);
+    least.unwrap_or(0.0).max(0.0)
 }
 
 /// The approximate cost of a call, in ticks of the reference, for planning. `None` if a list is
@@ -202,7 +191,8 @@ pub fn approximate_cost_ns(run: &Observations, reference: &Reference) -> f64 {
 
 /// The share of rare interruptions among single calls.
 pub fn interruption_share(run: &Observations, reference: &Reference) -> f64 {
-    cells::interruption_share(&run.singles.deltas, reference.step).unwrap_or(0.0)
+    Levels::new(&run.singles.deltas, reference.step)
+        .map_or(0.0, |levels| levels.interruption_share())
 }
 
 /// The lengths of batches, in ticks of the reference.

@@ -1,8 +1,6 @@
-//! Selects the clock that measures single invocations, and fits their distribution in one process.
+//! Selects the clock that measures single invocations.
 
-use crate::cost::approximate_cost_ns;
-use crate::distribution::moments::{self, Moments};
-use crate::distribution::shape::Fits;
+use crate::cost::{CommonFrequency, approximate_cost_ns};
 use crate::rate;
 use crate::statistics::median;
 use crate::trace::{Observations, Trace};
@@ -65,6 +63,15 @@ impl MeasuringClock {
         })
     }
 
+    /// Nanoseconds in a step of the measuring clock in a process, at `core_frequency`.
+    pub fn step_ns(&self, run: &Observations, core_frequency: CommonFrequency) -> f64 {
+        let hertz = match self.self_measured {
+            true => run.readings.core_hz,
+            false => run.singles.core_hz,
+        };
+        self.step * self.ns_per_tick * core_frequency.scale(hertz)
+    }
+
     /// Single invocations of a process, in ticks of the measuring clock. If that is the reference,
     /// each includes the bracket.
     pub fn samples(&self, run: &Observations) -> Vec<i64> {
@@ -73,24 +80,6 @@ impl MeasuringClock {
         } else {
             run.singles.deltas.clone()
         }
-    }
-
-    /// Fits the distribution of the invocations of a process. `None` if nothing was observed.
-    pub fn fits(&self, run: &Observations, trace: &Trace) -> Option<Fits> {
-        let reference = trace.calls_reference();
-        let moments = moments::estimate(run, reference);
-        let reference_ns = reference.step * reference.ns_per_tick;
-        let from_batches = moments.scaled(reference_ns / (self.step * self.ns_per_tick));
-        let fitted = match self.self_measured {
-            // With a step as fine as this, the samples show the variance of a call; the variance
-            // from batches is worse, because the calls of a batch may vary together.
-            true => Moments {
-                variance: (0.0, f64::INFINITY),
-                ..moments
-            },
-            false => from_batches,
-        };
-        Fits::from_samples(&self.samples(run), self.step, from_batches, fitted)
     }
 }
 

@@ -2,22 +2,22 @@
 
 pub mod plot_data;
 
+mod estimates;
 mod growth;
-mod single_calls;
+mod modes;
 
+use self::estimates::{Estimator, process_figures};
 use self::growth::growth_per_call;
-use self::single_calls::{FittedProcess, SingleCalls};
 use crate::cost::adds::adds;
 use crate::cost::singles::{MeasuringClock, successive};
-use crate::cost::{CommonFrequency, Following, never_moved};
-use crate::distribution::shape::{CostShape, DistributionSummary, ModelKind};
+use crate::cost::{Calls, CommonFrequency, Following, never_moved};
 pub use crate::model::MIN_PROCESSES;
-use crate::model::{AddedTimes, Core, Distribution, Estimate, Mode, ProcessFigures};
+use crate::model::{AddedTimes, Core, Distribution, Estimate, ProcessFigures};
 use crate::rate;
 use crate::rate::order::Backward;
 use crate::resolution::agreement::{Process, confirm_by_processes};
-use crate::resolution::{Step, StepRule, common_divisor, precisions, resolve};
-use crate::statistics::{Regimes, mean, midmean, standard_deviation};
+use crate::resolution::{KnownDurations, Step, StepRule, common_divisor, precisions, resolve};
+use crate::statistics::{Regimes, median};
 use crate::trace::{Differences, Observations, Trace};
 
 /// The results for a timer.
@@ -57,12 +57,6 @@ pub struct Figures {
     pub processes: Vec<(f64, f64)>,
     /// The figures of all processes, in the order of measurement.
     pub all_processes: Vec<ProcessFigures>,
-    /// Pairs of cost in nanoseconds and spread that result if systematic errors, which more
-    /// processes do not reduce, are as large as they may be.
-    pub alternatives: Vec<(f64, f64)>,
-    /// The extreme pairs of cost in nanoseconds and spread that result from other distributions
-    /// that explain the samples equally well.
-    pub model_alternatives: Vec<(f64, f64)>,
     /// The shortest interval that the timer measured between two reads without work, in
     /// nanoseconds, if it contradicts the cost; `None` otherwise.
     pub contradicting_interval_ns: Option<f64>,
@@ -72,8 +66,6 @@ pub struct Figures {
     pub following: Following,
     /// The distribution of the durations of single calls.
     pub distribution: Option<Distribution>,
-    /// The kind of distribution fitted to the durations of single calls.
-    pub kind: ModelKind,
     /// Backward steps in successive readings.
     pub backward: Backward,
 }
@@ -127,48 +119,47 @@ impl Figures {
 
 /// Computes the figures of a timer.
 pub fn figures(trace: &Trace) -> Figures {
-    let fitted = FittedProcess::all(trace);
-    let resolution = resolution_of(trace, &fitted);
+    let mut calls = Calls::all(trace);
+    let resolution = resolution_of(trace, &calls);
     let step = match &resolution {
         Step::Resolved { step, .. } => Some(step.value),
         _ => None,
     };
     let (ns_per_tick, rate_uncertainty) = rate::tick(trace).unzip();
-    let resolution_ns = step.zip(ns_per_tick).map(|(step, ns)| step * ns);
-    let measured: Vec<FittedProcess> = fitted
-        .into_iter()
-        .filter(|fitted| !never_moved(fitted.run))
-        .collect();
-    let reference_stood_still = measured.is_empty() && !trace.runs.is_empty();
-    let clock = MeasuringClock::best(trace, step);
-    let everything = SingleCalls::new(trace, &measured, clock);
-    let fitted = select_undisturbed(trace, measured);
-    let single_calls = SingleCalls::new(trace, &fitted, clock);
-    let runs: Vec<&Observations> = fitted.iter().map(|fitted| fitted.run).collect();
-    let mut estimates = single_calls.estimate(resolution_ns);
+    let reach = resolution.step_or_limit().zip(ns_per_tick);
+    let estimator = Estimator {
+        trace,
+        clock: MeasuringClock::best(trace, step),
+        reach_ns: reach.map(|(ticks, ns)| ticks * ns),
+    };
+    calls.retain(|calls| !never_moved(calls.run));
+    for calls in &mut calls {
+        calls.measure_by(&estimator.clock, trace.calls_reference());
+    }
+    let reference_stood_still = calls.is_empty() && !trace.runs.is_empty();
+    let has_spread = step.is_some() && ns_per_tick.is_some();
+    let all_processes = process_figures(&estimator, &calls, has_spread);
+    select_undisturbed(trace, &mut calls);
+    let estimates = estimator.estimate(&calls);
+    let runs: Vec<&Observations> = calls.iter().map(|calls| calls.run).collect();
     let growth_per_call = growth_per_call(trace);
-    let contradicted = midmean(&estimates.processes.costs)
+    let contradicted = estimates
+        .cost
         .zip(ns_per_tick.filter(|_| growth_per_call.is_none()))
-        .and_then(|(cost, ns)| contradicting_interval_ns(&runs, step, ns, cost));
-    // Either the cost or the interval is wrong, so the interval of the cost includes both.
-    let spread = midmean(&estimates.processes.spreads).unwrap_or(f64::NAN);
-    estimates
-        .model_alternatives
-        .extend(contradicted.map(|cost| (cost, spread)));
-    let spread = estimates.spread();
-    let calm = runs.iter().filter(|run| run.is_calm()).count();
-    let is_shared = |run: &&Observations| run.core(trace.full_width) == Core::Shared;
-    let used_shared_core =
-        runs.iter().any(is_shared) || (trace.disturbed_runs > 0 && calm < MIN_PROCESSES);
+        .and_then(|(cost, ns)| contradicting_interval_ns(&runs, step, ns, cost.value));
+    let by_counter = trace.calls_reference.as_ref();
+    let counter_error = by_counter.map_or(0.0, |counter| counter.rate_uncertainty);
+    // Either the cost or the contradicting interval is wrong, so the interval of the cost includes both.
+    let cost = estimates.cost.map(|cost| {
+        cost.covering_alternatives(contradicted)
+            .widened_by(cost.value.abs() * counter_error)
+    });
     let figures = Figures {
         resolution,
         growth_per_call,
         ns_per_tick,
         rate_uncertainty: rate_uncertainty.unwrap_or(0.0),
-        cost: estimates.cost().map(|cost| match &trace.calls_reference {
-            Some(counter) => cost.widened_by(cost.value.abs() * counter.rate_uncertainty),
-            None => cost,
-        }),
+        cost,
         amortised: estimates.midmean_of(|cost| cost.amortised),
         adds: adds(trace),
         no_cost_reason: reference_stood_still
@@ -176,29 +167,24 @@ pub fn figures(trace: &Trace) -> Figures {
         single_median: estimates.midmean_of(|cost| cost.single_median),
         p90: estimates.midmean_of(|cost| cost.p90),
         p99: estimates.midmean_of(|cost| cost.p99),
-        longest: (estimates.processes.details.iter())
-            .map(|cost| cost.longest)
+        longest: (estimates.processes.iter())
+            .map(|process| process.cost.longest)
             .reduce(f64::max),
-        processes: (estimates.processes.costs.iter().copied())
-            .zip(estimates.processes.spreads.iter().copied())
+        processes: (estimates.processes.iter())
+            .map(|process| (process.cost.median, process.spread.value))
             .collect(),
         contradicting_interval_ns: contradicted,
         regimes: estimates.regimes,
         following: estimates.following,
-        alternatives: estimates.alternatives,
-        model_alternatives: estimates.model_alternatives,
-        distribution: distribution(
-            &single_calls.shapes(single_calls.model.kind),
-            &single_calls.clock,
-            &estimates.processes.costs,
-        ),
-        all_processes: everything.process_figures(single_calls.model.kind, resolution_ns),
-        kind: single_calls.model.kind,
+        distribution: modes::distribution(&estimates, &estimator.clock),
+        all_processes,
         disturbed: (trace.runs.len() - runs.len()) as u32,
-        spread,
+        spread: estimates.spread.filter(|_| has_spread),
         backward: backward_steps(trace),
     };
-    if used_shared_core {
+    let calm = runs.iter().filter(|run| run.is_calm()).count();
+    let is_shared = |run: &&Observations| run.core(trace.full_width) == Core::Shared;
+    if runs.iter().any(is_shared) || (trace.disturbed_runs > 0 && calm < MIN_PROCESSES) {
         widen_for_shared_core(figures)
     } else {
         figures
@@ -207,13 +193,42 @@ pub fn figures(trace: &Trace) -> Figures {
 
 /// Determines the resolution of the timer without its other results.
 pub fn resolution(trace: &Trace) -> Step {
-    resolution_of(trace, &FittedProcess::all(trace))
+    resolution_of(trace, &Calls::all(trace))
+}
+
+/// Returns how the cost of a call varies, in ticks of the timer. The search for the resolution of the
+/// timer needs it, because the intervals that it examines vary by the same amount.
+fn known_durations(trace: &Trace, calls: &[Calls]) -> KnownDurations {
+    let Some(ns) = trace.ns_per_tick else {
+        return KnownDurations::default();
+    };
+    let reference = trace.calls_reference();
+    let reference_step = reference.step * reference.ns_per_tick / ns;
+    // The step of the reference alone makes a constant duration appear up to a step wide.
+    let widths = calls.iter().map(|calls| {
+        let levels = &calls.singles.levels;
+        (levels.quantile(0.5) - levels.quantile(0.02) - 1.0).max(0.0)
+    });
+    let estimator = Estimator {
+        trace,
+        clock: MeasuringClock::by_reference(trace),
+        reach_ns: None,
+    };
+    let processes = estimator.processes(calls, CommonFrequency(trace.core_hz));
+    let costs = processes.iter().map(|process| process.cost.median);
+    KnownDurations {
+        cost_width: median(widths).unwrap_or(0.0) * reference_step,
+        reference_step,
+        cost: median(costs).unwrap_or(0.0) / ns,
+        work_unit: reference.ns_per_work / ns,
+        is_rounded: false,
+    }
 }
 
 /// The least distance of a fractional step from whole numbers of units. *Judgement*.
 const MIN_FRACTION: f64 = 0.02;
 
-fn resolution_of(trace: &Trace, fitted: &[FittedProcess]) -> Step {
+fn resolution_of(trace: &Trace, calls: &[Calls]) -> Step {
     let readings = trace.runs.first().map(|run| &run.readings.values);
     let two_precisions = || precisions::find_two(readings?);
     let hidden = match growth_per_call(trace) {
@@ -228,8 +243,7 @@ fn resolution_of(trace: &Trace, fitted: &[FittedProcess]) -> Step {
         let reason = reason.into();
         return Step::AtMost { bound, reason };
     }
-    let context =
-        SingleCalls::new(trace, fitted, MeasuringClock::by_reference(trace)).resolution_context();
+    let context = known_durations(trace, calls);
     let differences = |run: &Observations| successive(&run.readings.values);
     let reading_differences: Vec<Vec<i64>> = trace.runs.iter().map(differences).collect();
     let all: Vec<Differences> = groups(trace).cloned().collect();
@@ -284,40 +298,34 @@ fn widen_for_shared_core(mut figures: Figures) -> Figures {
     }
     (spread.low, spread.high) = (spread.low.min(1.0), 1.0);
     figures
-        .model_alternatives
-        .extend([(cost.low, spread.high), (cost.high, spread.low)]);
-    figures
 }
 
-/// Returns the cost, in nanoseconds, and the spread of the only process of a trace. `kind` is the
-/// kind of distribution of its single calls; `step` is the step of the timer in ticks, if known,
-/// and `resolution_ns` the step or its upper limit. `None` if the process was disturbed, or has too
-/// few calls.
-pub fn estimate_process(
-    trace: &Trace,
-    kind: ModelKind,
-    step: Option<f64>,
-    resolution_ns: f64,
-) -> Option<(f64, f64)> {
-    let runs = trace
-        .runs
-        .iter()
-        .filter(|run| run.is_calm() && !never_moved(run));
-    let fitted: Vec<FittedProcess> = runs.map(|run| FittedProcess::new(trace, run)).collect();
-    let single_calls = SingleCalls::new(trace, &fitted, MeasuringClock::best(trace, step));
-    let core_frequency = CommonFrequency(trace.core_hz);
-    let estimates = single_calls.estimate_processes(kind, core_frequency, Some(resolution_ns));
-    Some((*estimates.costs.first()?, *estimates.spreads.first()?))
+/// Returns the cost, in nanoseconds, and the spread of the only process of a trace. `step` is the
+/// step of the timer in ticks, if known, and `reach_ns` the step or its upper limit. `None` if the
+/// process was disturbed, or has too few calls.
+pub fn estimate_process(trace: &Trace, step: Option<f64>, reach_ns: f64) -> Option<(f64, f64)> {
+    let estimator = Estimator {
+        trace,
+        clock: MeasuringClock::best(trace, step),
+        reach_ns: Some(reach_ns),
+    };
+    let mut calls = Calls::all(trace);
+    calls.retain(|calls| calls.run.is_calm() && !never_moved(calls.run));
+    for calls in &mut calls {
+        calls.measure_by(&estimator.clock, trace.calls_reference());
+    }
+    let processes = estimator.processes(&calls, CommonFrequency(trace.core_hz));
+    let process = processes.first()?;
+    Some((process.cost.median, process.spread.value))
 }
 
-/// Returns the processes that the figures rest on: those that had their core to themselves, if there
+/// Keeps the processes that the figures rest on: those that had their core to themselves, if there
 /// are at least [`MIN_PROCESSES`] of them, otherwise all, because the rest are a mixture of states.
-fn select_undisturbed<'a>(trace: &Trace, all: Vec<FittedProcess<'a>>) -> Vec<FittedProcess<'a>> {
-    let is_undisturbed = |fitted: &FittedProcess| trace.is_undisturbed(fitted.run);
-    let has_enough = all.iter().filter(|fitted| is_undisturbed(fitted)).count() >= MIN_PROCESSES;
-    all.into_iter()
-        .filter(|fitted| !has_enough || is_undisturbed(fitted))
-        .collect()
+fn select_undisturbed(trace: &Trace, calls: &mut Vec<Calls>) {
+    let is_undisturbed = |calls: &Calls| trace.is_undisturbed(calls.run);
+    if calls.iter().filter(|calls| is_undisturbed(calls)).count() >= MIN_PROCESSES {
+        calls.retain(is_undisturbed);
+    }
 }
 
 /// Returns all groups of intervals, including those of the long observations.
@@ -378,61 +386,6 @@ fn contradicting_interval_ns(
     let least = (shortest - step.or_else(smallest_difference)?) * ns_per_tick;
     (least > MAX_CALLS_BETWEEN_READS * cost.max(0.0) + MAX_OVERHEAD_NS)
         .then_some(shortest * ns_per_tick)
-}
-
-/// The smallest share of calls in a peak (mode) of the distribution; a smaller peak counts as part
-/// of the tail. *Default*: moves no figure.
-const MIN_MODE_SHARE: f64 = 0.005;
-
-/// Describes the distribution of single calls over all processes: its peaks (modes), its tail, and
-/// the deviations within and between processes. `costs` are the costs of the processes, in
-/// nanoseconds. `None` without processes. The authors of the Quality suggest such a description in
-/// addition to the spread (ICPE 2011, section 6).
-fn distribution(
-    shapes: &[CostShape],
-    clock: &MeasuringClock,
-    costs: &[f64],
-) -> Option<Distribution> {
-    let mut described: Vec<DistributionSummary> = shapes.iter().map(CostShape::summary).collect();
-    let within = midmean(described.iter().map(|process| process.deviation))?;
-    let tail = mean(described.iter().map(|process| process.interruption_share))?;
-    for process in &mut described {
-        process.modes.retain(|mode| mode.1 > MIN_MODE_SHARE);
-    }
-    // The modes come from the processes with the median number of modes. Each mode is at its mean
-    // distance from the median of the process.
-    let mut counts: Vec<usize> = described
-        .iter()
-        .map(|process| process.modes.len())
-        .collect();
-    counts.sort_unstable();
-    let mode_count = counts[counts.len() / 2];
-    let typical: Vec<(&DistributionSummary, f64)> = described
-        .iter()
-        .zip(shapes.iter().map(CostShape::median))
-        .filter(|(process, _)| process.modes.len() == mode_count)
-        .collect();
-    let centre = midmean(costs)?;
-    let mode = |number: usize| {
-        let modes = || {
-            typical
-                .iter()
-                .map(|(process, median)| (process.modes[number], median))
-        };
-        let from_median = midmean(modes().map(|((position, _), median)| position - median))?;
-        Some(Mode {
-            ns: (centre + from_median * clock.ns_per_tick).max(0.0),
-            share: midmean(modes().map(|((_, share), _)| share))?.clamp(0.0, 1.0),
-        })
-    };
-    Some(Distribution {
-        modes: (0..mode_count).filter_map(mode).collect(),
-        within_ns: within * clock.ns_per_tick,
-        between_ns: standard_deviation(costs),
-        process_ns: Vec::new(),
-        process_cycles: Vec::new(),
-        tail_share: tail.clamp(0.0, 1.0),
-    })
 }
 
 #[cfg(test)]

@@ -1,12 +1,11 @@
-//! Benchmarks of the analysis: all figures of a clock, the fit of the distribution of single calls, and
+//! Benchmarks of the analysis: all figures of a clock, the levels of single calls, and
 //! the search for the step. The throughput is in samples per second.
 
 use std::hint::black_box;
 
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 use estimators::cost::singles::successive;
-use estimators::distribution::moments::Moments;
-use estimators::distribution::shape::Fits;
+use estimators::distribution::Levels;
 use estimators::figures::figures;
 use estimators::resolution::{KnownDurations, resolve};
 use estimators::trace::{Differences, Trace};
@@ -79,14 +78,7 @@ fn benchmark_shape_fit(criterion: &mut Criterion) {
             BenchmarkId::from_parameter(&case.timer.name),
             run,
             |bencher, run| {
-                bencher.iter(|| {
-                    Fits::from_samples(
-                        black_box(&run.singles.deltas),
-                        trace.reference.step,
-                        Moments::UNKNOWN,
-                        Moments::UNKNOWN,
-                    )
-                });
+                bencher.iter(|| Levels::new(black_box(&run.singles.deltas), trace.reference.step));
             },
         );
     }

@@ -12,8 +12,7 @@ use rand::seq::SliceRandom;
 use rand::{RngExt, SeedableRng};
 
 use estimators::cost::singles::successive;
-use estimators::distribution::moments::Moments;
-use estimators::distribution::shape::{CostShape, Fits, ModelKind};
+use estimators::distribution::{Levels, Located, variance_in_batches};
 use estimators::rate::order::Backward;
 use estimators::rate::{ns_per_tick, ticks_per_work};
 use estimators::resolution::agreement::{Process, confirm_by_processes};

@@ -1,31 +1,8 @@
 use super::*;
 
-/// What is known besides the samples: their moments, and the kind of their shape.
-type Hint = (Moments, ModelKind);
-
-const NO_HINT: Hint = (Moments::UNKNOWN, ModelKind::OneCost);
-
-fn hint() -> impl Strategy<Value = Hint> {
-    let variance = prop_oneof![Just(0.0), 0.0..4.0_f64, 0.0..1e4_f64];
-    let error = prop_oneof![Just(f64::INFINITY), 1e-3..10.0_f64];
-    let skewness = prop::option::of((-10.0..10.0_f64, 0.1..2.0_f64));
-    let moments = (variance, error, skewness).prop_map(|(value, error, skewness)| Moments {
-        variance: (value, error),
-        skewness,
-    });
-    let kinds = prop::sample::select(vec![
-        ModelKind::OneCost,
-        ModelKind::TwoCosts,
-        ModelKind::TwoVariableCosts,
-        ModelKind::Interpolated,
-    ]);
-    (moments, kinds)
-}
-
-fn shape_of(samples: &[i64], step: f64, (moments, kind): Hint) -> CostShape {
-    Fits::from_samples(samples, step, moments, moments)
-        .expect("there are samples")
-        .shape(kind)
+fn located(samples: &[i64], step: f64) -> Located {
+    let levels = Levels::new(samples, step).expect("there are samples");
+    Located::new(levels, 0.0, None)
 }
 
 fn samples() -> impl Strategy<Value = Vec<i64>> {
@@ -48,52 +25,93 @@ fn step() -> impl Strategy<Value = f64> {
     prop_oneof![Just(1.0), Just(26.0), 0.1..100.0_f64]
 }
 
+/// Levels of durations of so many steps, at `phases` equidistant phases.
+fn at_all_phases(durations: &[f64], phases: u32) -> Vec<i64> {
+    let at = |steps: &f64| {
+        let shown =
+            move |phase| (steps + (f64::from(phase) + 0.5) / f64::from(phases)).floor() as i64;
+        (0..phases).map(shown).collect::<Vec<i64>>()
+    };
+    durations.iter().flat_map(at).collect()
+}
+
 proptest! {
     #[test]
-    fn everything_lies_within_a_large_reach(samples in samples(), step in step(), hint in hint()) {
-        let shape = shape_of(&samples, step, hint);
-        prop_assert!(near(shape.share_within(1e7), 1.0, 1e-9));
+    fn everything_lies_within_a_large_reach(samples in samples(), step in step()) {
+        prop_assert!(near(located(&samples, step).share_within(1e8).value, 1.0, 1e-9));
     }
 
     #[test]
-    fn the_median_lies_among_the_samples(samples in samples(), step in step(), hint in hint()) {
-        let shape = shape_of(&samples, step, hint);
+    fn the_median_lies_among_the_samples(samples in samples(), step in step()) {
+        let found = located(&samples, step).median * step;
         let least = *samples.iter().min().expect("there are samples") as f64;
         let most = *samples.iter().max().expect("there are samples") as f64;
-        let found = shape.median();
-        // Half a step to the level at which a sample counts, one step from there to its cost.
         let reach = 1.501 * step;
         prop_assert!(least - reach <= found && found <= most + reach, "{found} outside {least} to {most}");
     }
 
     #[test]
     fn quantiles_do_not_fall(samples in samples(), step in step(), low in 0.01..0.99_f64, more in 0.0..0.5_f64) {
-        let shape = shape_of(&samples, step, NO_HINT);
-        let (low, high) = (shape.quantile(low), shape.quantile((low + more).min(0.99)));
-        prop_assert!(low <= high + 1e-6 * high.abs().max(step), "{low} {high}");
+        let levels = located(&samples, step).levels;
+        let (low, high) = (levels.quantile(low), levels.quantile((low + more).min(0.99)));
+        prop_assert!(low <= high + 1e-6 * high.abs().max(1.0), "{low} {high}");
     }
 
     #[test]
     fn order_of_samples_is_irrelevant(samples in samples(), step in step(), seed: u64) {
-        let one = shape_of(&samples, step, NO_HINT);
-        let other = shape_of(&shuffled(&samples, seed), step, NO_HINT);
-        prop_assert_eq!(one.median(), other.median());
-        prop_assert_eq!(one.interruption_share(), other.interruption_share());
-        prop_assert_eq!(one.share_within(step), other.share_within(step));
-        prop_assert!(near(one.core_mean(), other.core_mean(), 1e-9));
+        let (one, other) = (located(&samples, step), located(&shuffled(&samples, seed), step));
+        prop_assert_eq!(one.median, other.median);
+        prop_assert_eq!(one.levels.interruption_share(), other.levels.interruption_share());
+        prop_assert_eq!(one.share_within(1.0), other.share_within(1.0));
     }
 
     #[test]
-    fn whatever_it_is_given_it_answers(samples in any_samples(), step in step(), hint in hint(), reach in 0.0..1e6_f64) {
-        let shape = shape_of(&samples, step, hint);
-        let share = shape.share_within(reach);
-        prop_assert!(share > 0.0 && share <= 1.0, "{share}");
-        prop_assert!((0.0..1.0).contains(&shape.interruption_share()), "{}", shape.interruption_share());
-        prop_assert!(shape.median().is_finite());
+    fn whatever_it_is_given_it_answers(samples in any_samples(), step in step(), reach in 0.0..1e6_f64) {
+        let found = located(&samples, step);
+        let share = found.share_within(reach);
+        prop_assert!(0.0 < share.low && share.low <= share.value, "{share:?}");
+        prop_assert!(share.value <= share.high && share.high <= 1.0, "{share:?}");
+        prop_assert!((0.0..1.0).contains(&found.levels.interruption_share()));
+        prop_assert!((found.median + found.error).is_finite());
+        prop_assert!(found.levels.quantile(0.99).is_finite());
+    }
+
+    /// Whatever the phase, the median of a constant duration is exact, and all durations lie within
+    /// the shortest reach.
+    #[test]
+    fn constant_durations_are_exact(steps in 0.0..90.0_f64) {
+        let levels = Levels::new(&at_all_phases(&[steps], 1_000), 1.0).expect("there are samples");
+        let found = Located::new(levels, 0.0, Some([0.0; 2]));
+        prop_assert!((found.median - steps).abs() < 1e-3, "{steps}: {}", found.median);
+        prop_assert!(found.error < 0.05 && found.share_within(0.5).value > 0.999);
     }
 }
 
 #[test]
-fn of_nothing_there_is_no_shape() {
-    assert!(Fits::from_samples(&[], 1.0, Moments::UNKNOWN, Moments::UNKNOWN).is_none());
+fn nothing_has_no_levels() {
+    assert!(Levels::new(&[], 1.0).is_none());
+}
+
+/// Half of the durations of one step less, most of them in a mode two steps above the median.
+#[test]
+fn far_modes_do_not_move_the_median() {
+    let durations = [[4.3; 7].as_slice(), &[9.1; 3]].concat();
+    let found = located(&at_all_phases(&durations, 500), 1.0);
+    assert!((found.median - 4.3).abs() < 0.01, "{}", found.median);
+    let share = found.share_within(2.0);
+    assert!(
+        (share.value - 0.7).abs() < 1e-3 && share.contains(0.7),
+        "{share:?}"
+    );
+}
+
+/// Within a step two durations look like one: the error has to reach both medians.
+#[test]
+fn durations_within_a_step_widen_the_error() {
+    let levels =
+        Levels::new(&at_all_phases(&[4.2, 4.2, 4.8], 1_000), 1.0).expect("there are samples");
+    let of_batches = variance_in_batches(&levels, 8.0).expect("there are batches");
+    assert!(of_batches[1] > 0.0);
+    let found = Located::new(levels, 0.0, Some([0.0, 0.08]));
+    assert!((found.median - 4.2).abs() < found.error + 0.01, "{found:?}");
 }
