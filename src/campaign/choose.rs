@@ -75,8 +75,8 @@ fn candidates(agent: &Agent, purpose: Purpose) -> Vec<&AgentTimer> {
     };
     let mut all: Vec<&AgentTimer> = agent.timers.iter().collect();
     // All are read by the processor of the recommended one.
-    let on_host = all.iter().any(|timer| timer.reference && timer.agent);
-    all.retain(|timer| timer.ops.is_empty() && timer.agent == on_host);
+    let on_host = all.iter().any(|timer| timer.reference && timer.host);
+    all.retain(|timer| timer.ops.is_empty() && timer.host == on_host);
     let is_kernel_clock = |timer: &&AgentTimer| kernel_place(timer).is_some();
     match purpose {
         Purpose::Waits if all.iter().any(is_kernel_clock) => {

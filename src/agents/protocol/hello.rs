@@ -78,7 +78,7 @@ pub struct AgentTimer {
     pub means: WaitActivity,
     /// Whether a CPU reads the timer although the agent has a device.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
-    pub agent: bool,
+    pub host: bool,
     /// The device that reads it; `None` if a CPU does.
     #[serde(skip)]
     pub device: Option<Device>,
@@ -196,7 +196,7 @@ impl Hello {
     #[must_use]
     pub fn with_devices(mut self) -> Self {
         for timer in self.timers.iter_mut().chain(&mut self.waiters) {
-            timer.device = self.device.clone().filter(|_| !timer.agent);
+            timer.device = self.device.clone().filter(|_| !timer.host);
         }
         self
     }
