@@ -29,7 +29,7 @@ impl Subject for WaitEntry {
                 request_ns,
                 ..
             } => {
-                let waits = Waits {
+                let waits = WaitLoop {
                     method: &mut *method,
                     pause_ns,
                     lengths_ns: request_ns.repeat(repeat as usize),
@@ -64,13 +64,13 @@ fn refused(why: Unavailable) -> Fault {
 }
 
 /// Measures waits by a reference.
-struct Waits<'a> {
+struct WaitLoop<'a> {
     method: &'a mut dyn WaitMethod,
     pause_ns: u64,
     lengths_ns: Vec<u64>,
 }
 
-impl Visitor for Waits<'_> {
+impl Visitor for WaitLoop<'_> {
     /// For each wait, the values of the answer after the index of its length.
     type Output = Vec<[i64; 4]>;
 
