@@ -150,7 +150,7 @@ pub fn cost(
     let at_least = |level: f64| (level * step - overhead).max(median_cost);
     Some(ProcessCost {
         isolated,
-        hidden: finest.error * finest_step,
+        hidden: finest.error * finest_step + TURN_ERROR * turn,
         by_batches,
         median: median_cost,
         amortised,
@@ -160,6 +160,10 @@ pub fn cost(
         longest: at_least(singles.levels.longest()),
     })
 }
+
+/// How far a turn of the loop of calls may differ from one of the empty loop, as a share of it: the core overlaps
+/// the loop with the call. *Judgement*: a turn takes one cycle or two.
+const TURN_ERROR: f64 = 0.5;
 
 /// The time of a turn of the loop around a call, in ticks of the reference at `core_frequency`: the
 /// least, over all processes, of a loop around an empty timer. The least is used because the loop

@@ -125,8 +125,8 @@ pub fn confirm_by_processes(pooled: Step, processes: &[Process], work_unit: f64)
     }
 }
 
-/// Returns the share of intervals longer than half a step that are multiples of the step; 0 if these
-/// are multiples of a longer step.
+/// Returns the share of intervals longer than half a step that are multiples of the step: 0 if these
+/// are multiples of a longer step, 1 if there are too few to tell.
 fn fitting_share(half: &[i64], step: f64) -> f64 {
     /// The tested ratios of a longer step to the step. *Computed*: each other ratio is a multiple
     /// of one of these primes, or so large that fewer than two multiples lie within the range of
@@ -147,9 +147,11 @@ fn fitting_share(half: &[i64], step: f64) -> f64 {
         let multiples = levels.iter().filter(|level| level.is_multiple_of(*prime));
         multiples.count() as f64 >= most
     };
-    match levels.len() >= MIN_INTERVALS && PRIMES.iter().any(is_multiple) {
-        true => 0.0,
-        false => levels.len() as f64 / moved.count().max(1) as f64,
+    match moved.clone().count() {
+        // A clock with long steps seldom moves in a half of a process.
+        few if few < MIN_INTERVALS => 1.0,
+        _ if levels.len() >= MIN_INTERVALS && PRIMES.iter().any(is_multiple) => 0.0,
+        all => levels.len() as f64 / all as f64,
     }
 }
 

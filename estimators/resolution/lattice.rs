@@ -175,6 +175,9 @@ pub fn find_in_windows<T>(
 ) -> Option<T> {
     /// The width of a window in steps, and the least number of values in it. *Numerical*.
     const WINDOW: (f64, usize) = (64.0, 24);
+    /// The largest width of a window, in the width above; no steps are searched for where fewer values lie.
+    /// *Judgement*: it bounds the time that sparse values take.
+    const MAX_WIDENED: f64 = 8.0;
     /// The largest number of values that are tested. *Numerical*.
     const MAX_VALUES: usize = 256;
     /// The least concentration. *Computed*: truncation to ticks leaves 0.81 of steps of four ticks.
@@ -183,12 +186,14 @@ pub fn find_in_windows<T>(
     while longest >= MIN_STEP_TICKS {
         let shortest = (longest / 2.0).max(MIN_STEP_TICKS - 0.2);
         let window = densest(counted, WINDOW.0 * longest, WINDOW.1);
+        let is_sparse = window.last()?.0 - window.first()?.0 > MAX_WIDENED * WINDOW.0 * longest;
         let every = window.len().div_ceil(MAX_VALUES);
         let tested = window.iter().step_by(every);
         let tested: Vec<(f64, f64)> = tested
             .map(|(value, count)| (*value, (1.0 + count).log2()))
             .collect();
-        let found = find(&[&tested], [shortest, longest], CONCENTRATED, |near| {
+        let searched = if is_sparse { 0.0 } else { longest };
+        let found = find(&[&tested], [shortest, searched], CONCENTRATED, |near| {
             accept(fit_all_levels(counted, near, WINDOW.0 * longest / 2.0)?)
         });
         if found.is_some() {
