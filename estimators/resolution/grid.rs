@@ -72,7 +72,7 @@ fn find_grid(values: &[f64]) -> Option<Step> {
     // Rare durations show the levels as well as frequent ones.
     let different = values.chunk_by(|a, b| a == b);
     let counted: Vec<(f64, f64)> = different.map(|same| (same[0], 1e3)).collect();
-    find_in_windows(&counted, |line| judge(values, line))
+    find_in_windows(&counted, f64::INFINITY, |line| judge(values, line))
 }
 
 /// Returns the step of a lattice that chance does not explain.

@@ -168,16 +168,15 @@ pub fn fit(lists: &[&Weighted], step: f64, reach: Option<f64>) -> Option<Lattice
 }
 
 /// Returns what `accept` makes of the longest lattice of truncated values that it accepts. Long
-/// steps are searched for in all values, short ones where the values are densest.
+/// steps are searched for in all values, short ones where the values are densest: in windows that are at most
+/// `widened` times as wide as usual, because values that are sparse take long.
 pub fn find_in_windows<T>(
     counted: &Weighted,
+    widened: f64,
     mut accept: impl FnMut(Lattice) -> Option<T>,
 ) -> Option<T> {
     /// The width of a window in steps, and the least number of values in it. *Numerical*.
     const WINDOW: (f64, usize) = (64.0, 24);
-    /// The largest width of a window, in the width above; no steps are searched for where fewer values lie.
-    /// *Judgement*: it bounds the time that sparse values take.
-    const MAX_WIDENED: f64 = 8.0;
     /// The largest number of values that are tested. *Numerical*.
     const MAX_VALUES: usize = 256;
     /// The least concentration. *Computed*: truncation to ticks leaves 0.81 of steps of four ticks.
@@ -186,7 +185,7 @@ pub fn find_in_windows<T>(
     while longest >= MIN_STEP_TICKS {
         let shortest = (longest / 2.0).max(MIN_STEP_TICKS - 0.2);
         let window = densest(counted, WINDOW.0 * longest, WINDOW.1);
-        let is_sparse = window.last()?.0 - window.first()?.0 > MAX_WIDENED * WINDOW.0 * longest;
+        let is_sparse = window.last()?.0 - window.first()?.0 > widened * WINDOW.0 * longest;
         let every = window.len().div_ceil(MAX_VALUES);
         let tested = window.iter().step_by(every);
         let tested: Vec<(f64, f64)> = tested
@@ -337,8 +336,10 @@ impl Lattice {
 /// Returns the coarsest lattice of at least four ticks that includes zero and at least 95 % of the
 /// intervals; `intervals` are sorted and not negative.
 pub fn of_intervals(intervals: &[i64]) -> Option<Lattice> {
+    /// The most by which windows are widened. *Judgement*: clocks that move have intervals that are dense.
+    const MAX_WIDENED: f64 = 8.0;
     let counted = count_values(intervals);
-    find_in_windows(&counted, |line| line.through_zero(&counted))
+    find_in_windows(&counted, MAX_WIDENED, |line| line.through_zero(&counted))
 }
 
 /// Returns the distinct values of the sorted intervals with their counts, without the longest
