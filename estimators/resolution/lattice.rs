@@ -77,6 +77,17 @@ fn phase(values: &Weighted, step: f64) -> Complex {
 /// and at which the concentration of the phases is at least `least`.
 pub fn find<'a, T>(
     lists: &[&'a Weighted],
+    range: [f64; 2],
+    least: f64,
+    accept: impl FnMut(Lattice) -> Option<T>,
+) -> Option<T> {
+    find_among(MAX_FREQUENCIES, lists, range, least, accept)
+}
+
+/// As [`find`], among at most so many frequencies.
+pub fn find_among<'a, T>(
+    most: f64,
+    lists: &[&'a Weighted],
     [shortest, longest]: [f64; 2],
     least: f64,
     mut accept: impl FnMut(Lattice) -> Option<T>,
@@ -89,7 +100,7 @@ pub fn find<'a, T>(
         return None;
     }
     let (first, stride) = (1.0 / longest, 1.0 / (OVERSAMPLING * span));
-    let count = ((1.0 / shortest - first) / stride + 1.0).min(MAX_FREQUENCIES);
+    let count = ((1.0 / shortest - first) / stride + 1.0).min(most);
     let sweep = |values: &&'a Weighted| Sweep::new(values, first, stride);
     let mut sweeps: Vec<Sweep> = lists.iter().map(sweep).collect();
     (0..count as usize).find_map(|at| {
