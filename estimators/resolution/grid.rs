@@ -79,13 +79,13 @@ fn find_grid(values: &[f64]) -> Option<Step> {
     // Rare durations show the levels as well as frequent ones.
     let different = values.chunk_by(|a, b| a == b);
     let counted: Vec<(f64, f64)> = different.map(|same| (same[0], 1e3)).collect();
-    let found = find_in_windows(&counted, f64::INFINITY, |line| judge(values, line));
+    let accept = |line| judge(values, line);
+    let found = find_in_windows(&counted, f64::INFINITY, accept);
     if found.is_some() || !SPARSE.contains(&values.len()) {
         return found;
     }
     let range = [MIN_STEP_TICKS, 2.0 * (values.last()? - values.first()?)];
     let most = MAX_ANGLES / counted.len() as f64;
-    let accept = |line| judge(values, line);
     find_among(most, &[&counted], range, SPARSE_CONCENTRATION, accept)
 }
 

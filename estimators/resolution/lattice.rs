@@ -196,14 +196,15 @@ pub fn find_in_windows<T>(
     while longest >= MIN_STEP_TICKS {
         let shortest = (longest / 2.0).max(MIN_STEP_TICKS - 0.2);
         let window = densest(counted, WINDOW.0 * longest, WINDOW.1);
-        let is_sparse = window.last()?.0 - window.first()?.0 > widened * WINDOW.0 * longest;
+        if window.last()?.0 - window.first()?.0 > widened * WINDOW.0 * longest {
+            return None;
+        }
         let every = window.len().div_ceil(MAX_VALUES);
         let tested = window.iter().step_by(every);
         let tested: Vec<(f64, f64)> = tested
             .map(|(value, count)| (*value, (1.0 + count).log2()))
             .collect();
-        let searched = if is_sparse { 0.0 } else { longest };
-        let found = find(&[&tested], [shortest, searched], CONCENTRATED, |near| {
+        let found = find(&[&tested], [shortest, longest], CONCENTRATED, |near| {
             accept(fit_all_levels(counted, near, WINDOW.0 * longest / 2.0)?)
         });
         if found.is_some() {
