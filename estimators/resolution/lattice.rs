@@ -75,8 +75,8 @@ fn phase(values: &Weighted, step: f64) -> Complex {
 
 /// Returns what `accept` makes of the longest lattice from `shortest` to `longest` that it accepts,
 /// and at which the concentration of the phases is at least `least`.
-pub fn find<'a, T>(
-    lists: &[&'a Weighted],
+pub fn find<T>(
+    lists: &[&Weighted],
     range: [f64; 2],
     least: f64,
     accept: impl FnMut(Lattice) -> Option<T>,
