@@ -1,7 +1,7 @@
 //! Tests whether all processes have the step that was found in the *pooled* intervals, those of all
 //! processes together. Pooled intervals do not reveal that the step changes: a few processes with
 //! another step are a minority, and if one step divides the other, all intervals are multiples of
-//! the shorter step. Therefore each half of a process is compared with the pooled step, and searched
+//! the shorter step. Therefore each quarter of a process is compared with the pooled step, and searched
 //! for another one if it does not fit.
 
 use super::lattice::{self, Lattice};
@@ -12,16 +12,20 @@ use super::{
 use crate::statistics::{median, sorted};
 use crate::trace::Differences;
 
-/// The least number of intervals of a half that is tested. *Chance*: all of them are even multiples
-/// of the step in only one of 2⁴⁷ halves.
-const MIN_INTERVALS: usize = 48;
+/// The parts into which the intervals of a process are divided. *Judgement*: a step that changes during the
+/// second half of a process is the only one of the last part.
+const PARTS: usize = 4;
 
-/// The least share of multiples of the step among the intervals of a half that fits the step.
+/// The least number of intervals of a part that is tested, and of those in which the clock moved. *Chance*: all
+/// of these are even multiples of the step in only one of 2¹⁹ parts.
+const MIN_INTERVALS: (usize, usize) = (48, 20);
+
+/// The least share of multiples of the step among the intervals of a part that fits the step.
 /// *Default*: moves no figure; one in twenty intervals may have any length, mostly because of
 /// interruptions, which come in bursts.
 const MIN_MULTIPLE_SHARE: f64 = 0.8;
 
-/// A half with a smaller share of multiples of the step, and without a step of its own, is
+/// A part with a smaller share of multiples of the step, and without a step of its own, is
 /// *unexplained*: interruptions are never so frequent. *Judgement*.
 const MIN_EXPLAINED_SHARE: f64 = 0.5;
 
@@ -35,18 +39,23 @@ impl<'a> Process<'a> {
         Self(intervals)
     }
 
-    /// Returns the non-negative intervals with random work of each half of the measurement, sorted.
+    /// Returns the non-negative intervals with random work of each part of the measurement, sorted.
     /// Repeated work shows only one or two multiples of any step.
-    fn halves(&self) -> Vec<Vec<i64>> {
+    fn parts(&self) -> Vec<Vec<i64>> {
         let groups = self.0.iter();
         let random = groups.filter(|group| group.deltas.len() < MIN_REPEATED_INTERVALS);
         let deltas = random.flat_map(|group| group.deltas.iter().copied());
-        let mut first: Vec<i64> = deltas.filter(|delta| *delta >= 0).collect();
-        let second = first.split_off(first.len() / 2);
-        let mut halves = vec![first, second];
-        halves.retain(|half| half.len() >= MIN_INTERVALS);
-        halves.iter_mut().for_each(|half| half.sort_unstable());
-        halves
+        let all: Vec<i64> = deltas.filter(|delta| *delta >= 0).collect();
+        let count = (all.len() / MIN_INTERVALS.0).min(PARTS);
+        if count == 0 {
+            return Vec::new();
+        }
+        let mut parts: Vec<Vec<i64>> = all
+            .chunks(all.len().div_ceil(count))
+            .map(<[i64]>::to_vec)
+            .collect();
+        parts.iter_mut().for_each(|part| part.sort_unstable());
+        parts
     }
 }
 
@@ -63,27 +72,29 @@ pub fn confirm_by_processes(pooled: Step, processes: &[Process], work_unit: f64)
     if has_lattice && value < lattice::MIN_STEP_TICKS {
         return pooled;
     }
-    let (mut halves, mut others, mut changes, mut agrees) = (Vec::new(), Vec::new(), false, false);
+    let (mut parts, mut others, mut changes, mut agrees) = (Vec::new(), Vec::new(), false, false);
     let mut unexplained = 0;
     for process in processes {
         let (mut fitting, mut differing) = (0, Vec::new());
-        for half in process.halves() {
-            let share = if has_lattice {
-                fitting_share(&half, value)
-            } else {
-                0.0
+        for part in process.parts() {
+            let share = match has_lattice {
+                true => fitting_share(&part, value),
+                false => Some(0.0),
+            };
+            parts.push(part);
+            let (Some(share), Some(part)) = (share, parts.last()) else {
+                continue;
             };
             let other = (share < MIN_MULTIPLE_SHARE)
-                .then(|| own_step(&half, process, has_lattice, work_unit))
+                .then(|| own_step(part, process, has_lattice, work_unit))
                 .flatten();
-            match other.filter(|other| steps_differ(*other, value)) {
-                Some(other) => differing.push(other),
-                None => {
-                    fitting += 1;
-                    unexplained += usize::from(share < MIN_EXPLAINED_SHARE && other.is_none());
+            match other {
+                Some(other) if steps_differ(other, value) => differing.push(other),
+                None if has_lattice && share < MIN_MULTIPLE_SHARE => {
+                    unexplained += usize::from(share < MIN_EXPLAINED_SHARE);
                 }
+                _ => fitting += 1,
             }
-            halves.push(half);
         }
         agrees |= fitting > 0;
         changes |= match differing[..] {
@@ -114,26 +125,26 @@ pub fn confirm_by_processes(pooled: Step, processes: &[Process], work_unit: f64)
         let reason = format!("its step {difference}: {shortest:.1} and {longest:.1} ticks");
         return at_most(longest, reason);
     }
-    if has_lattice && unexplained > 1 {
+    if unexplained > 1 {
         let all: Vec<Differences> = processes.iter().flat_map(|it| it.0.to_vec()).collect();
         let reason = format!("it moves in steps of {value:.1} ticks at times, and not at others");
         return at_most(upper_limit(&all).max(value), reason);
     }
     match has_lattice {
-        true => with_differences(pooled, &halves),
+        true => with_differences(pooled, &parts),
         false => pooled,
     }
 }
 
 /// Returns the share of intervals longer than half a step that are multiples of the step: 0 if these
-/// are multiples of a longer step, 1 if there are too few to tell.
-fn fitting_share(half: &[i64], step: f64) -> f64 {
+/// are multiples of a longer step. `None` if the clock moved too seldom.
+fn fitting_share(part: &[i64], step: f64) -> Option<f64> {
     /// The tested ratios of a longer step to the step. *Computed*: each other ratio is a multiple
     /// of one of these primes, or so large that fewer than two multiples lie within the range of
     /// the work.
     const PRIMES: [u64; 6] = [2, 3, 5, 7, 11, 13];
     let reach = lattice::tolerance(step);
-    let moved = half
+    let moved = part
         .iter()
         .map(|delta| *delta as f64)
         .filter(|delta| *delta >= 0.5 * step);
@@ -147,56 +158,56 @@ fn fitting_share(half: &[i64], step: f64) -> f64 {
         let multiples = levels.iter().filter(|level| level.is_multiple_of(*prime));
         multiples.count() as f64 >= most
     };
-    match moved.clone().count() {
-        // A clock with long steps seldom moves in a half of a process.
-        few if few < MIN_INTERVALS => 1.0,
-        _ if levels.len() >= MIN_INTERVALS && PRIMES.iter().any(is_multiple) => 0.0,
-        all => levels.len() as f64 / all as f64,
-    }
+    let count = moved.count();
+    let share = match PRIMES.iter().any(is_multiple) {
+        true => 0.0,
+        false => levels.len() as f64 / count as f64,
+    };
+    (count >= MIN_INTERVALS.1).then_some(share)
 }
 
-/// Returns the step of half a process, in ticks, unless the work may cause it.
-fn own_step(half: &[i64], process: &Process, has_lattice: bool, work_unit: f64) -> Option<f64> {
+/// Returns the step of a part of a process, in ticks, unless the work may cause it.
+fn own_step(part: &[i64], process: &Process, has_lattice: bool, work_unit: f64) -> Option<f64> {
     /// The least length of a step next to a pooled step without a lattice, in units of work: the few
-    /// intervals of a half may show the lattice of the work. *Default*: moves no figure.
+    /// intervals of a part may show the lattice of the work. *Default*: moves no figure.
     const MIN_WORK_UNITS: f64 = 3.0;
     /// The least number of different multiples of the step. *Judgement*: with almost no work, a
     /// read with two possible costs causes three equidistant intervals, the sums of two costs.
     const MIN_LEVELS: usize = 4;
-    let step = lattice::of_intervals(half)?.step;
+    let step = lattice::of_intervals(part)?.step;
     let is_due_to_work = match has_lattice {
         true => is_due_to_work(process.0, step, work_unit),
         false => step < MIN_WORK_UNITS * work_unit,
     };
     // Interruptions seldom have equal lengths.
     let level = |delta: &i64| (*delta as f64 / step).round();
-    let levels = half.chunk_by(|a, b| level(a) == level(b));
-    let frequent = levels.filter(|same| same.len() >= (half.len() / 100).max(2));
+    let levels = part.chunk_by(|a, b| level(a) == level(b));
+    let frequent = levels.filter(|same| same.len() >= (part.len() / 100).max(2));
     (!is_due_to_work && frequent.count() >= MIN_LEVELS).then_some(step)
 }
 
-/// Returns the pooled step with an interval that includes the steps of halves of processes that differ
+/// Returns the pooled step with an interval that includes the steps of parts of processes that differ
 /// significantly from the median.
-fn with_differences(pooled: Step, halves: &[Vec<i64>]) -> Step {
+fn with_differences(pooled: Step, parts: &[Vec<i64>]) -> Step {
     let Step::Resolved { mut step, rule } = pooled else {
         return pooled;
     };
-    // Unique readings shorten intervals, more often with little work, so the halves of a process
+    // Unique readings shorten intervals, more often with little work, so the parts of a process
     // differ without another step.
     let reach = lattice::tolerance(step.value);
     let is_unique = |delta: &i64| *delta > 0 && *delta as f64 <= reach;
-    if halves.iter().flatten().any(is_unique) {
+    if parts.iter().flatten().any(is_unique) {
         return Step::Resolved { step, rule };
     }
-    let fitted = halves.iter().filter_map(|half| {
-        let counted = lattice::count_values(half);
+    let fitted = parts.iter().filter_map(|part| {
+        let counted = lattice::count_values(part);
         lattice::fit(&[&counted], step.value, Some(reach))
     });
     let fitted: Vec<Lattice> = fitted.collect();
-    let middle = median(fitted.iter().map(|half| half.step)).unwrap_or(step.value);
-    for half in fitted {
-        let difference = half.step - middle;
-        if difference.abs() > SIGNIFICANT_ERRORS * half.error {
+    let middle = median(fitted.iter().map(|part| part.step)).unwrap_or(step.value);
+    for part in fitted {
+        let difference = part.step - middle;
+        if difference.abs() > SIGNIFICANT_ERRORS * part.error {
             step.low = step.low.min(step.value + difference);
             step.high = step.high.max(step.value + difference);
         }

@@ -137,24 +137,6 @@ fn upper_probability(confidence: f64) -> f64 {
     0.5 + confidence.clamp(0.0, 1.0 - 1e-9) / 2.0
 }
 
-/// Bisects the interval from `low` to `high` to find the point up to which `is_below` holds.
-/// Returns the ends of the interval that contains this point after `halvings` bisections.
-pub fn bisect(
-    (mut low, mut high): (f64, f64),
-    halvings: u32,
-    is_below: impl Fn(f64) -> bool,
-) -> (f64, f64) {
-    for _ in 0..halvings {
-        let middle = f64::midpoint(low, high);
-        if is_below(middle) {
-            low = middle
-        } else {
-            high = middle
-        }
-    }
-    (low, high)
-}
-
 /// The mean square of the distances from the mean; `None` without values.
 pub fn variance(values: &[f64]) -> Option<f64> {
     let centre = mean(values)?;

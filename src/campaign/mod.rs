@@ -7,10 +7,6 @@ pub mod disturbances;
 pub mod examination;
 pub mod plan;
 mod reference_rate;
-/// The plan, until `dev/` uses its name.
-pub mod sampling {
-    pub use super::plan::Plan as CampaignPlan;
-}
 mod slow_clocks;
 mod unit_check;
 pub mod waits;

@@ -45,20 +45,7 @@ texts! { ClockError {
 } }
 
 impl<T: Timer> Registered<T> {
-    /// Opens the timer for the calling thread. If its rate is not declared, it is measured, which
-    /// takes 40 ms.
-    ///
-    /// # Errors
-    /// When the timer cannot be read or its rate cannot be found.
-    pub fn open() -> Result<Self, ClockError> {
-        let timer = T::open().map_err(|why| ClockError::Unavailable {
-            id: T::INFO.id,
-            why,
-        })?;
-        Self::from_timer(timer)
-    }
-
-    /// As [`open`](Self::open), for a timer that is already open.
+    /// Prepares a timer that is open. If its rate is not declared, it is measured, which takes 40 ms.
     ///
     /// # Errors
     /// When the rate of the timer cannot be found.

@@ -11,7 +11,7 @@ use estimators::resolution::{KnownDurations, resolve};
 use estimators::trace::{Differences, Trace};
 use simulate::Case;
 use simulate::population::regular;
-use timermeter::campaign::sampling::CampaignPlan;
+use timermeter::campaign::plan::Plan;
 
 /// Probes one simulated timer of each kind.
 fn probe_each_kind() -> Vec<(Case, Trace)> {
@@ -20,9 +20,7 @@ fn probe_each_kind() -> Vec<(Case, Trace)> {
     for case in regular(60, 1) {
         if !names.contains(&case.timer.name) {
             names.push(case.timer.name.clone());
-            let (trace, _) = case
-                .probe(&CampaignPlan::QUICK)
-                .expect("the reference is sound");
+            let (trace, _) = case.probe(&Plan::QUICK).expect("the reference is sound");
             traces.push((case, trace));
         }
     }

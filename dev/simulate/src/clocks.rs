@@ -1,6 +1,6 @@
 //! Judges resolution, cost, spread and Quality of simulated clocks.
 
-use timermeter::campaign::sampling::CampaignPlan;
+use timermeter::campaign::plan::Plan;
 use timers::Answer;
 
 use crate::population::{irregular, kinds, per_kind, regular};
@@ -29,7 +29,7 @@ pub const REQUIRED: [Requirement; 8] = [
 ///
 /// # Errors
 /// If a simulated clock cannot be probed.
-pub fn judge(count: usize, seed: u64, plan: &CampaignPlan) -> Answer<Vec<Judged>> {
+pub fn judge(count: usize, seed: u64, plan: &Plan) -> Answer<Vec<Judged>> {
     let cases = [regular(count, seed), irregular(count, seed)].concat();
     judge_all(&cases, |case| judge_one(case, plan, true))
 }
@@ -44,14 +44,14 @@ pub fn judge_per_kind(
     count: usize,
     seed: u64,
     text: Option<&str>,
-    plan: &CampaignPlan,
+    plan: &Plan,
 ) -> Answer<Vec<Judged>> {
     let mut cases = [per_kind(count, seed), irregular(count, seed)].concat();
     cases.retain(|case| text.is_none_or(|text| kinds(case).iter().any(|it| it.contains(text))));
     judge_all(&cases, |case| judge_one(case, plan, false))
 }
 
-fn judge_one(case: &Case, plan: &CampaignPlan, counts_right: bool) -> Answer<Judged> {
+fn judge_one(case: &Case, plan: &Plan, counts_right: bool) -> Answer<Judged> {
     let verdict: Verdict = case.judge(plan)?;
     Ok(verdict.judged(case, counts_right))
 }

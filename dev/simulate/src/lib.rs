@@ -39,7 +39,7 @@ use probe::prober::{
     watch_steps,
 };
 use timermeter::campaign::clocks::is_worth_continuing;
-use timermeter::campaign::sampling::CampaignPlan;
+use timermeter::campaign::plan::Plan;
 
 /// The nominal frequency of the simulated CPU in hertz, which turns time into cycles.
 pub const FREQUENCY: f64 = 3e9;
@@ -71,17 +71,14 @@ impl Case {
     ///
     /// # Errors
     /// If the reference cannot be calibrated, for example because it never moves.
-    pub fn probe(&self, plan: &CampaignPlan) -> Answer<(Trace, Estimate)> {
+    pub fn probe(&self, plan: &Plan) -> Answer<(Trace, Estimate)> {
         let (trace, hertz, _) = self.probe_with_slowdowns(plan)?;
         Ok((trace, hertz))
     }
 
     /// Also returns how much slower than alone the core of each process was, with the time for which
     /// it was.
-    fn probe_with_slowdowns(
-        &self,
-        plan: &CampaignPlan,
-    ) -> Answer<(Trace, Estimate, Vec<Slowdowns>)> {
+    fn probe_with_slowdowns(&self, plan: &Plan) -> Answer<(Trace, Estimate, Vec<Slowdowns>)> {
         let mut random = StdRng::seed_from_u64(self.seed);
         let frequencies = Rc::new(RefCell::new(Vec::new()));
         let world = self.world(0, self.seed);
@@ -197,7 +194,7 @@ impl Case {
     ///
     /// # Errors
     /// If [`probe`](Self::probe) fails.
-    pub fn judge(&self, plan: &CampaignPlan) -> Answer<Verdict> {
+    pub fn judge(&self, plan: &Plan) -> Answer<Verdict> {
         let (trace, hertz, slowdowns) = self.probe_with_slowdowns(plan)?;
         Ok(Verdict::from_trace(self, trace, hertz, &slowdowns))
     }
@@ -242,7 +239,7 @@ impl Prober for InProcess {
 
 /// Whether the campaign checks, before it starts process number `process` (from 1), that the
 /// interval of the timer is still too wide.
-fn checks_width_before(process: u32, plan: &CampaignPlan) -> bool {
+fn checks_width_before(process: u32, plan: &Plan) -> bool {
     let certain = plan.processes + plan.brief;
     process > certain && (process - certain - 1).is_multiple_of(plan.block)
 }

@@ -14,7 +14,7 @@ use serde::Serialize;
 use simulate::figure::FigureSummary;
 use simulate::tally::{Outcome, Requirement, Share, Tally};
 use simulate::{clocks, comparing, samples, steps, trust, waits};
-use timermeter::campaign::sampling::CampaignPlan;
+use timermeter::campaign::plan::Plan;
 use timermeter::commands::CommandError;
 
 /// The largest number of cases with wrong answers that are listed.
@@ -89,11 +89,11 @@ fn main() -> ExitCode {
     }
 }
 
-fn plan(args: &Args) -> &'static CampaignPlan {
+fn plan(args: &Args) -> &'static Plan {
     if args.quick {
-        &CampaignPlan::QUICK
+        &Plan::QUICK
     } else {
-        &CampaignPlan::DEFAULT
+        &Plan::DEFAULT
     }
 }
 

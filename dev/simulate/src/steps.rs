@@ -2,7 +2,7 @@
 
 use estimators::figures::resolution;
 use estimators::resolution::Step;
-use timermeter::campaign::sampling::CampaignPlan;
+use timermeter::campaign::plan::Plan;
 use timers::Answer;
 
 use crate::figure::Unit;
@@ -31,16 +31,16 @@ const REFUSED: &str = "refused";
 ///
 /// # Errors
 /// If a simulated clock cannot be probed.
-pub fn judge(count: usize, seed: u64, plan: &CampaignPlan) -> Answer<Vec<Judged>> {
+pub fn judge(count: usize, seed: u64, plan: &Plan) -> Answer<Vec<Judged>> {
     // Further processes only narrow the intervals of costs.
-    let plan = CampaignPlan {
+    let plan = Plan {
         max_processes: plan.max_processes.min(plan.processes + plan.brief),
         ..*plan
     };
     judge_all(&steps(count, seed), |clock| judge_one(clock, &plan))
 }
 
-fn judge_one(clock: &SteppedClock, plan: &CampaignPlan) -> Answer<Judged> {
+fn judge_one(clock: &SteppedClock, plan: &Plan) -> Answer<Judged> {
     let case = &clock.case;
     let (trace, _) = case.probe(plan)?;
     let truth = Truth::of_timer(&case.timer, &case.surroundings).resolution;

@@ -3,8 +3,6 @@
 use simulated::{Jitter, Model, Outliers, Processes, Surroundings, Updates};
 use statrs::distribution::{ContinuousCDF, Gamma, Normal};
 
-use estimators::statistics::bisect;
-
 /// The true figures of a simulated timer.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Truth {
@@ -190,8 +188,15 @@ impl Costs<'_> {
     }
 
     fn quantile(&self, probability: f64) -> f64 {
-        let all = (0.0, 2.0 * self.factor * self.timer.base + 1e7);
-        bisect(all, 90, |cost| self.cumulative(cost) < probability).1
+        let (mut low, mut high) = (0.0, 2.0 * self.factor * self.timer.base + 1e7);
+        for _ in 0..90 {
+            let middle = f64::midpoint(low, high);
+            match self.cumulative(middle) < probability {
+                true => low = middle,
+                false => high = middle,
+            }
+        }
+        high
     }
 }
 

@@ -4,12 +4,12 @@ use estimators::figures::{Figures, figures};
 use estimators::resolution::Step;
 use simulate::population;
 use simulated::{Model, Updates};
-use timermeter::campaign::sampling::CampaignPlan;
+use timermeter::campaign::plan::Plan;
 
 use super::case;
 
 fn probe(timer: Model, seed: u64) -> Figures {
-    figures(&super::probe(&case(timer, seed), &CampaignPlan::QUICK))
+    figures(&super::probe(&case(timer, seed), &Plan::QUICK))
 }
 
 /// Logical clocks, clocks that make readings unique in a coarse unit, and clocks that move by each

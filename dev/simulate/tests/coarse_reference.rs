@@ -4,7 +4,7 @@
 use simulate::Case;
 use simulate::population::timed_by_small_steps;
 use simulated::Model;
-use timermeter::campaign::sampling::CampaignPlan;
+use timermeter::campaign::plan::Plan;
 
 use super::calibrated;
 
@@ -64,7 +64,7 @@ fn calls_are_timed_by_long_batches() {
     for step in [20_000.0, 1_000_000.0] {
         let mut close = 0;
         for case in self_timed_cases(step).take(5) {
-            let cost = case.judge(&CampaignPlan::QUICK).unwrap().cost;
+            let cost = case.judge(&Plan::QUICK).unwrap().cost;
             assert_eq!(cost.covered(), Some(true), "{step}");
             let ratio = cost.value.zip(cost.truth).map(|(cost, truth)| cost / truth);
             close += usize::from((ratio.expect("a cost") - 1.0).abs() < 0.25);

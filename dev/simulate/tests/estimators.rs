@@ -6,7 +6,7 @@ use estimators::model::{Following, value_of};
 use estimators::scoring::profile_quality;
 use simulate::population;
 use simulated::Model;
-use timermeter::campaign::sampling::CampaignPlan;
+use timermeter::campaign::plan::Plan;
 
 use super::{case, probe};
 
@@ -14,7 +14,7 @@ use super::{case, probe};
 fn cost_lies_below_single_call_tail() {
     let cases = population::regular(100, 11);
     for case in &cases {
-        let verdict = case.judge(&CampaignPlan::QUICK).unwrap();
+        let verdict = case.judge(&Plan::QUICK).unwrap();
         let median = value_of(verdict.row.cost_ns);
         let cost = verdict.row.cost.expect("single calls were made");
         assert!(median <= cost.p99_ns, "{median:?}, {cost:?} of {case:?}");
@@ -25,7 +25,7 @@ fn cost_lies_below_single_call_tail() {
 #[test]
 fn unmoving_batches_measure_nothing() {
     for case in population::regular(5, 14) {
-        let mut trace = probe(&case, &CampaignPlan::QUICK);
+        let mut trace = probe(&case, &Plan::QUICK);
         for run in &mut trace.runs {
             for batches in [
                 &mut run.bracket,
@@ -49,7 +49,7 @@ fn unmoving_batches_measure_nothing() {
 #[test]
 fn always_shared_core_widens_figures() {
     for case in population::regular(20, 16) {
-        let (mut trace, hertz) = case.probe(&CampaignPlan::QUICK).unwrap();
+        let (mut trace, hertz) = case.probe(&Plan::QUICK).unwrap();
         let unshared = figures(&trace);
         trace.disturbed_runs = trace.runs.len() as u32;
         for run in &mut trace.runs {
@@ -95,7 +95,7 @@ fn costs_of_processes_agree_in_their_unit() {
         };
         let mut case = case(timer, 18);
         case.surroundings.wander = wander;
-        let mut trace = probe(&case, &CampaignPlan::DEFAULT);
+        let mut trace = probe(&case, &Plan::DEFAULT);
         let found = figures(&trace);
         let all = &found.all_processes;
         let ns: Vec<f64> = all.iter().map(|process| process.amortised_ns).collect();

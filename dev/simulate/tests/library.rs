@@ -7,7 +7,7 @@ use rand::SeedableRng;
 use rand::rngs::StdRng;
 use simulate::{Case, FREQUENCY, Truth, population};
 use simulated::{REFERENCE_ID, Role, World};
-use timermeter::campaign::sampling::CampaignPlan;
+use timermeter::campaign::plan::Plan;
 use timers::Answer;
 
 /// The figures of a simulated timer in one process, and the frequency of the core meanwhile.
@@ -48,7 +48,7 @@ fn one_process_finds_the_truth() {
         let is_right =
             |found: Estimate| found.contains(step) || (found.value / step - 1.0).abs() < 0.01;
         steps.extend(found.resolution.map(is_right));
-        let program = case.judge(&CampaignPlan::QUICK).unwrap().row;
+        let program = case.judge(&Plan::QUICK).unwrap().row;
         let (cost, program) = (found.cost.expect("calls"), program.cost_ns.expect("calls"));
         let slowdown = if case.timer.follows_core {
             FREQUENCY / hertz.value

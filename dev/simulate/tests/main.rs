@@ -18,7 +18,7 @@ use rand::SeedableRng;
 use rand::rngs::StdRng;
 use simulate::Case;
 use simulated::{Model, REFERENCE_ID, Role, Surroundings, World};
-use timermeter::campaign::sampling::CampaignPlan;
+use timermeter::campaign::plan::Plan;
 
 /// A timer next to a reference of short steps, on a usual machine.
 fn case(timer: Model, seed: u64) -> Case {
@@ -32,7 +32,7 @@ fn case(timer: Model, seed: u64) -> Case {
 }
 
 /// The trace of a case.
-fn probe(case: &Case, plan: &CampaignPlan) -> Trace {
+fn probe(case: &Case, plan: &Plan) -> Trace {
     case.probe(plan).unwrap().0
 }
 

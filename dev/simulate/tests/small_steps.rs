@@ -4,7 +4,7 @@
 use rayon::prelude::*;
 use simulate::population::{per_kind, timed_by_small_steps};
 use simulate::{Case, FoundFigure};
-use timermeter::campaign::sampling::CampaignPlan;
+use timermeter::campaign::plan::Plan;
 
 use super::calibrated;
 
@@ -21,7 +21,7 @@ fn few_and_fractional_ticks_are_counted_correctly() {
         let mut cases: Vec<Case> = SEEDS.map(|seed| per_kind(COUNT / 4, seed)).concat();
         cases.retain(|case| names.contains(&&*case.timer.name));
         let judged = cases.into_par_iter().map(|case| {
-            let verdict = case.judge(&CampaignPlan::DEFAULT).unwrap();
+            let verdict = case.judge(&Plan::DEFAULT).unwrap();
             verdict.resolution
         });
         let determined: Vec<_> = judged.filter(|figure| figure.value.is_some()).collect();

@@ -6,7 +6,7 @@ use estimators::model::{Finding, WaitFigures};
 use estimators::waits::figures;
 use simulate::waits::{WaitCase, population};
 use simulated::{Delays, WaitModel};
-use timermeter::campaign::sampling::CampaignPlan;
+use timermeter::campaign::plan::Plan;
 
 /// A primitive that sleeps 60 µs too long, more or less.
 fn sleep() -> WaitModel {
@@ -25,7 +25,7 @@ fn sleep() -> WaitModel {
 /// Probes a primitive; returns its figures and its findings.
 fn found(model: &WaitModel, seed: u64) -> (WaitFigures, Vec<Finding>) {
     let model = model.clone();
-    let trace = WaitCase { model, seed }.probe(&CampaignPlan::DEFAULT);
+    let trace = WaitCase { model, seed }.probe(&Plan::DEFAULT);
     let trace = trace.expect("its waits are possible");
     let figures = figures(&trace);
     let facts = Facts {

@@ -110,13 +110,6 @@ impl AgentTimer {
             ..Self::default()
         }
     }
-
-    /// Whether it is what a question needs: a sleep primitive or periodic timer that answers `op`,
-    /// or a clock if there is none.
-    #[must_use]
-    pub fn answers(&self, op: Option<Op>) -> bool {
-        answers(&self.ops, op)
-    }
 }
 
 /// Whether a timer with these `ops` answers `op`, or is a clock if there is none.

@@ -126,9 +126,7 @@ pub mod accounts {
 /// The types of some clocks, for measurements compiled for one of them.
 pub mod by_type {
     #[cfg(not(windows))]
-    pub use super::here::{
-        Monotonic, MonotonicCoarse, MonotonicRaw, ProcessCputime, ThreadCputime,
-    };
+    pub use super::here::{Monotonic, MonotonicCoarse, ProcessCputime};
 }
 
 #[cfg(not(windows))]
@@ -151,12 +149,8 @@ mod here {
     pub type Monotonic = PosixClock<Libc, CLOCK_MONOTONIC>;
     /// `CLOCK_MONOTONIC_COARSE`, by libc.
     pub type MonotonicCoarse = PosixClock<Libc, CLOCK_MONOTONIC_COARSE>;
-    /// `CLOCK_MONOTONIC_RAW`, by libc.
-    pub type MonotonicRaw = PosixClock<Libc, CLOCK_MONOTONIC_RAW>;
     /// `CLOCK_PROCESS_CPUTIME_ID`, by libc.
     pub type ProcessCputime = PosixClock<Libc, CLOCK_PROCESS_CPUTIME_ID>;
-    /// `CLOCK_THREAD_CPUTIME_ID`, by libc.
-    pub type ThreadCputime = PosixClock<Libc, CLOCK_THREAD_CPUTIME_ID>;
 
     /// `CLOCK_REALTIME`, by libc.
     pub type Realtime = PosixClock<Libc, CLOCK_REALTIME>;

@@ -6,7 +6,7 @@ use estimators::trace::{Evidence, Pair, Threads};
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 use simulated::{CounterFault, CounterModel, Model};
-use timermeter::campaign::sampling::CampaignPlan;
+use timermeter::campaign::plan::Plan;
 use timers::Answer;
 
 use super::{judged, verdicts};
@@ -96,7 +96,7 @@ impl ClockOnCpus {
         let cpus = self.machine.cpus;
         let all = (0..cpus).flat_map(|a| (a + 1..cpus).map(move |b| [a, b]));
         let all: Vec<[u32; 2]> = all.collect();
-        let handoffs = (self.machine).handoffs(&all, CampaignPlan::QUICK.handoffs, self.seed);
+        let handoffs = (self.machine).handoffs(&all, Plan::QUICK.handoffs, self.seed);
         let pairs = all.iter().zip(&handoffs);
         let threads = Threads {
             rounds: 1,

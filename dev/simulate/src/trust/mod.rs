@@ -7,7 +7,7 @@ mod slews;
 use estimators::model::{Counted, Verdicts};
 use estimators::trace::{Claims, Evidence, Reference, Trace};
 use simulated::{Model, Surroundings};
-use timermeter::campaign::sampling::CampaignPlan;
+use timermeter::campaign::plan::Plan;
 use timers::{Answer, Fault};
 
 use crate::figure::Unit;
@@ -68,12 +68,12 @@ fn verdicts(
         seed,
     };
     // The verdicts need the step and the tick only, which one process finds.
-    let plan = CampaignPlan {
+    let plan = Plan {
         processes: 1,
         brief: 0,
         searching: 0,
         max_processes: 1,
-        ..CampaignPlan::QUICK
+        ..Plan::QUICK
     };
     let (mut trace, hertz): (Trace, _) = case.probe(&plan)?;
     trace.evidence = Evidence {

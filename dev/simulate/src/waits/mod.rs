@@ -15,7 +15,7 @@ use timers::{Answer, Subject};
 use estimators::model::{PeriodFigures, WaitFigures};
 use estimators::trace::{PeriodTrace, Reference, WaitObservations, WaitTrace};
 use estimators::waits::periods;
-use timermeter::campaign::sampling::CampaignPlan;
+use timermeter::campaign::plan::Plan;
 use timermeter::campaign::waits::{explore, run_periodic_timer};
 
 /// The requested lengths, in nanoseconds. The long ones show the proportional error.
@@ -64,7 +64,7 @@ impl WaitCase {
     ///
     /// # Errors
     /// If [`probe`](Self::probe) fails.
-    pub fn figures(&self, plan: &CampaignPlan) -> Answer<WaitFigures> {
+    pub fn figures(&self, plan: &Plan) -> Answer<WaitFigures> {
         Ok(estimators::waits::figures(&self.probe(plan)?))
     }
 
@@ -72,7 +72,7 @@ impl WaitCase {
     ///
     /// # Errors
     /// If the timer does not answer a question. Simulated timers answer all of them.
-    pub fn probe(&self, plan: &CampaignPlan) -> Answer<WaitTrace> {
+    pub fn probe(&self, plan: &Plan) -> Answer<WaitTrace> {
         let plan = &plan.waits;
         let mut random = SmallRng::seed_from_u64(self.seed);
         let mut trace = WaitTrace {
@@ -114,7 +114,7 @@ impl TickCase {
     ///
     /// # Errors
     /// If the timer does not answer a question. Simulated timers answer all of them.
-    pub fn figures(&self, plan: &CampaignPlan) -> Answer<(PeriodFigures, [u64; 2])> {
+    pub fn figures(&self, plan: &Plan) -> Answer<(PeriodFigures, [u64; 2])> {
         let plan = &plan.waits;
         let mut trace = PeriodTrace {
             reference: reference(1.0),

@@ -11,7 +11,7 @@ use crate::tally::{Among, Bound, Judged, Question, Requirement, judge_all};
 use estimators::model::{
     Estimate, Granularity, Lateness, PeriodFigures, Steps, WaitFigures, value_of,
 };
-use timermeter::campaign::sampling::CampaignPlan;
+use timermeter::campaign::plan::Plan;
 
 /// The largest relative error of a right granularity.
 const MAX_RIGHT_ERROR: f64 = 0.01;
@@ -49,7 +49,7 @@ const EXACT: &str = "expirations exact";
 ///
 /// # Errors
 /// If a simulated timer does not answer.
-pub fn judge(count: usize, seed: u64, plan: &CampaignPlan) -> Answer<Vec<Judged>> {
+pub fn judge(count: usize, seed: u64, plan: &Plan) -> Answer<Vec<Judged>> {
     let waits = [
         population::waits(count, seed),
         population::coarse_references(count.div_ceil(4), seed),
