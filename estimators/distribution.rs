@@ -8,7 +8,7 @@
 //! distance of the median from that mean.
 
 use crate::model::Estimate;
-use crate::statistics::{mean, quantile, sorted, variance};
+use crate::statistics::{Z, mean, quantile, sorted, variance};
 
 /// The largest distance of a near level from the level of the median, in steps. *Computed*: a
 /// constant duration shows at two neighbouring levels.
@@ -180,6 +180,9 @@ pub struct Located {
     pub median: f64,
     /// How far the true median may lie from it, in steps.
     pub error: f64,
+    /// The ends between which chance leaves it open, in steps: it is one of two durations far apart if about half
+    /// of all are each.
+    pub ends: [f64; 2],
 }
 
 impl Located {
@@ -197,8 +200,15 @@ impl Located {
         // Where durations scatter evenly, the median lies where as many are above as below.
         let beside = (near.above_less_below / (2.0 * near.share)).clamp(-0.5, 0.5);
         let skewed = EXPECTED_SKEW * near.distinct * least.sqrt();
+        let median = near.mean + beside * (12.0 * scatter).sqrt() - skewed;
+        let chance = Z * 0.5 / levels.count().sqrt();
+        let end = |rank: f64| match levels.quantile(rank) {
+            level if near.contains(level.round()) => median,
+            level => median + near.distinct * (level - median),
+        };
         Self {
-            median: near.mean + beside * (12.0 * scatter).sqrt() - skewed,
+            ends: [end(0.5 - chance), end(0.5 + chance)],
+            median,
             error: MEDIAN_DISTANCE * near.distinct * most.sqrt(),
             scatter,
             most,

@@ -86,10 +86,10 @@ impl<'a> Calls<'a> {
 /// The costs found in one process, in nanoseconds.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ProcessCost {
-    /// The median of single invocations, by single calls alone. It may be slightly negative for a
-    /// call without cost.
-    pub isolated: f64,
-    /// How far the true median may lie from it, because steps hide the variation of calls.
+    /// The ends between which chance leaves the median of single invocations, by single calls alone. They may be
+    /// slightly negative for a call without cost.
+    pub isolated: [f64; 2],
+    /// How far the true median may lie from these, because steps hide the variation of calls.
     pub hidden: f64,
     /// The median by batches: the amortised cost, corrected by the distance of the median of single
     /// calls from their mean.
@@ -149,7 +149,7 @@ pub fn cost(
     let median_cost = by_batches.clamp(isolated - step, isolated + step);
     let at_least = |level: f64| (level * step - overhead).max(median_cost);
     Some(ProcessCost {
-        isolated,
+        isolated: (finest.ends).map(|end| isolated + (end - finest.median) * finest_step),
         hidden: finest.error * finest_step + TURN_ERROR * turn,
         by_batches,
         median: median_cost,

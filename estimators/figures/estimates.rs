@@ -129,8 +129,12 @@ fn cost_over(processes: &[ProcessEstimate]) -> Option<Estimate> {
     let over = |part: fn(&ProcessCost) -> f64| {
         midmean(processes.iter().map(|process| part(&process.cost)))
     };
-    let alone = [over(|cost| cost.isolated)?, over(|cost| cost.by_batches)?];
-    let cost = mean_over_processes(medians(processes))?.covering_alternatives(alone);
+    let ends = [
+        over(|cost| cost.isolated[0])?,
+        over(|cost| cost.isolated[1])?,
+    ];
+    let cost = mean_over_processes(medians(processes))?.covering_alternatives(ends);
+    let cost = cost.covering_alternatives(over(|cost| cost.by_batches));
     Some(cost.widened_by(over(|cost| cost.hidden)?))
 }
 

@@ -210,11 +210,7 @@ pub fn find_in_windows<T>(
         if found.is_some() {
             return found;
         }
-        longest = if shortest < longest / 2.0 {
-            0.0
-        } else {
-            longest / 2.0
-        };
+        longest /= 2.0;
     }
     None
 }
