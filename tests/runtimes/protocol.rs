@@ -5,7 +5,7 @@ use std::process::{Command, Stdio};
 
 use timermeter::agents::connection::Connection;
 use timermeter::agents::process::AgentCommand;
-use timermeter::agents::protocol::{Hello, Op};
+use timermeter::agents::protocol::{Hello, Op, answers};
 use timers::Fault;
 
 use super::PATIENCE;
@@ -33,8 +33,8 @@ pub fn assert_protocol(command: &AgentCommand) {
     for &op in &Op::ALL[1..] {
         let timers = hello.timers.iter().chain(&hello.waiters);
         let asked = timers.filter(|timer| match op {
-            Op::Waits | Op::Periods => timer.answers(Some(op)),
-            _ if MANDATORY.contains(&op) => timer.answers(None),
+            Op::Waits | Op::Periods => answers(&timer.ops, Some(op)),
+            _ if MANDATORY.contains(&op) => answers(&timer.ops, None),
             _ => timer.id == *reference && hello.offers(op),
         });
         for timer in asked {
