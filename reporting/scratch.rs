@@ -161,14 +161,17 @@ fn unfinished() -> MutexGuard<'static, Vec<PathBuf>> {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use super::*;
 
-    fn names(folder: &Path) -> Vec<String> {
-        fs::read_dir(folder)
-            .unwrap()
+    /// The sorted names of all files in a folder.
+    pub(crate) fn names(folder: &Path) -> Vec<String> {
+        let entries = fs::read_dir(folder).unwrap();
+        let mut names: Vec<String> = entries
             .map(|entry| entry.unwrap().file_name().into_string().unwrap())
-            .collect()
+            .collect();
+        names.sort();
+        names
     }
 
     #[test]
@@ -188,8 +191,6 @@ mod tests {
             .persist_file("file", &folder.path().join("file"))
             .unwrap();
         drop(second);
-        let mut left = names(folder.path());
-        left.sort();
-        assert_eq!(left, [".timermeter-site", "file"]);
+        assert_eq!(names(folder.path()), [".timermeter-site", "file"]);
     }
 }

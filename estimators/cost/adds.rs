@@ -172,16 +172,16 @@ mod tests {
     /// the interval includes the durations at the other frequencies.
     #[test]
     fn cycles_use_the_usual_frequency() {
-        let at = |slowness: i64| [[slowness * 100, slowness * 140]];
-        let rows = [9, 10, 10, 11].map(at);
-        let added = latency(&rows.each_ref().map(|pairs| &pairs[..])).ns;
-        assert!((added.value - 20.0).abs() < 0.1, "{added:?}");
-        let (low, high) = added.ends().expect("four processes");
+        let added = |at: fn(i64) -> [i64; 2]| {
+            let rows = [9, 10, 10, 11].map(|slowness| [at(slowness)]);
+            latency(&rows.each_ref().map(|pairs| &pairs[..])).ns
+        };
+        let scaled = added(|slowness| [slowness * 100, slowness * 140]);
+        assert!((scaled.value - 20.0).abs() < 0.1, "{scaled:?}");
+        let (low, high) = scaled.ends().expect("four processes");
         assert!((16.0..18.0).contains(&low) && (22.0..24.0).contains(&high));
         // A duration that does not depend on the frequency is not scaled.
-        let at = |slowness: i64| [[slowness * 100, slowness * 100 + 400]];
-        let rows = [9, 10, 10, 11].map(at);
-        let added = latency(&rows.each_ref().map(|pairs| &pairs[..])).ns;
-        assert_eq!(added, Estimate::exact(20.0));
+        let constant = added(|slowness| [slowness * 100, slowness * 100 + 400]);
+        assert_eq!(constant, Estimate::exact(20.0));
     }
 }

@@ -64,10 +64,5 @@ mod schema {
                 "{path} is not the schema of the types: run this test with UPDATE_SCHEMA=1"
             );
         }
-
-        #[test]
-        fn version_is_constant() {
-            assert_eq!(schema()["properties"]["schema"]["const"], super::SCHEMA);
-        }
     }
 }

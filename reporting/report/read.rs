@@ -222,10 +222,8 @@ pub(super) mod tests {
         ] {
             assert_refused(&with_clock(keys), words);
         }
-        assert_refused(
-            &with_frequency(r#""cycles_hz":{"value":0}"#),
-            "cycles_hz is 0.0",
-        );
+        let zero = with_frequency(r#""cycles_hz":{"value":0}"#);
+        assert_refused(&zero, "cycles_hz is 0.0");
     }
 
     #[test]

@@ -170,6 +170,26 @@ fn agent_stays_usable_after_refusal() {
 }
 
 #[test]
+fn repeats_windows_with_garbage_collection() {
+    let agent = Script::new(
+        r#"ask; echo "$HELLO"; for n in 1 2; do ask; echo '{"values":[0],"disturbed":["gc"]}'; done
+        ask; echo '{"values":[7]}'; ask; echo '{"values":[8],"disturbed":["gc","compilation"]}'
+        while ask; do echo '{"values":[9],"disturbed":["gc"]}'; done"#,
+    );
+    let connection = agent.connect();
+    let mut timer = subject(&connection, "a");
+    // The first undisturbed answer.
+    assert_eq!(timer.readings(1), Ok(vec![7]));
+    assert_eq!(connection.borrow().windows().dropped["gc"], 2);
+    // The caller decides about an answer with compilation.
+    assert_eq!(timer.readings(1), Ok(vec![8]));
+    assert_eq!(connection.borrow().windows().voided, 1);
+    // After several repetitions a disturbed answer is accepted.
+    assert_eq!(timer.readings(1), Ok(vec![9]));
+    assert_eq!(connection.borrow().windows().disturbed, 1);
+}
+
+#[test]
 fn unoffered_questions_are_not_sent() {
     let agent = Script::new("ask; changed ',\"handoffs\"' ''; ask; echo '{\"values\":[7]}'; ask");
     let connection = agent.connect();

@@ -148,7 +148,7 @@ fn assert_nothing_is_made_up(found: &Platform) {
     assert_eq!(found.limits.cpu, None);
     // What is not shown is never judged to be as it should be.
     for finding in judge(found) {
-        let by_files = "governor turbo isolated load cpu-quota steal";
+        let by_files = "clock-source governor turbo isolated load cpu-quota steal";
         if by_files.split(' ').any(|code| finding.code == code) {
             assert_eq!(finding.severity, Severity::Unknown, "{finding:?}");
         }

@@ -53,11 +53,5 @@ fn runs_without_proc_and_sys() {
     );
     run("measure pow --samples 2");
     let checked = run("check");
-    for code in ["clock-source", "load", "steal"] {
-        let mut findings = checked["findings"].as_array().unwrap().iter();
-        let found = findings.find(|finding| finding["code"] == code);
-        assert_eq!(found.expect(code)["severity"], "unknown", "{code}");
-    }
     assert!(checked["platform"]["clocksource"]["current"].is_null());
-    assert!(checked["platform"]["load"].is_null());
 }

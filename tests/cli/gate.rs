@@ -8,7 +8,7 @@ use predicates::str::{contains, starts_with};
 use serde_json::{Value, json};
 
 use super::folder::Folder;
-use super::{printed, run, timermeter};
+use super::{printed, run};
 
 /// Writes a changed copy of a report of the clock `monotonic` of this machine, and returns its path. The timer
 /// is a glob, because the program fails for a timer given by name whose resolution a busy machine
@@ -88,11 +88,6 @@ fn judges_folder_of_runs() {
     fs::write(folder.file("runs/c.json"), "{}").unwrap();
     let unreadable = contains("c.json").and(contains("not all reports could be read"));
     run(&line).code(1).stdout("").stderr(unreadable);
-    write(&folder, "runs/c.json", |report| {
-        report["platform"]["clocksource"]["current"] = "hpet".into();
-    });
-    let other = contains("not of the same machine");
-    run(&line).code(2).stdout("").stderr(other);
 }
 
 /// A baseline that is undecided in every run would hide that nothing is compared; a misspelt name is wrong
@@ -103,12 +98,9 @@ fn unreadable_baseline_fails() {
     let whole = write(&folder, "whole.json", |_| ());
     let text = fs::read_to_string(&whole).unwrap();
     fs::write(folder.file("cut.json"), &text[..text.len() / 2]).unwrap();
-    let newer = text.replace("report.v2", "report.v3");
-    fs::write(folder.file("newer.json"), newer).unwrap();
     fs::create_dir(folder.file("none")).unwrap();
     for (name, status, words) in [
         ("cut.json", 1, "is not a report"),
-        ("newer.json", 1, "timermeter.report.v3"),
         ("none", 1, "there is no report in the folder"),
         ("no/such/folder", 2, "there is no"),
     ] {
@@ -117,13 +109,9 @@ fn unreadable_baseline_fails() {
         ended.code(status).stdout("").stderr(refused);
     }
     run("gate typo").code(2).stderr(contains("typo"));
-    for (condition, words) in [
-        ("cost[monotonc]>5%", "did you mean `monotonic`"),
-        ("quality<-1", "'resolution>10%'"),
-    ] {
-        let ended = timermeter(&["gate", &whole, "--fail-if", condition]);
-        ended.code(2).stdout("").stderr(contains(words));
-    }
+    let near = contains("did you mean `monotonic`");
+    let ended = run(&format!("gate {whole} --fail-if=cost[monotonc]>5%"));
+    ended.code(2).stdout("").stderr(near);
 }
 
 #[test]

@@ -23,7 +23,6 @@ fn rejects_impossible_requirements() {
     let published = format!("pick 1ms --error 5% --from {MBP53}");
     assert_refused(&[
         ("pick 1ms --rate 0/s", 2, "as in 10000/s"),
-        ("pick 1ms --error 200%", 2, "less than 100 %"),
         ("pick 1ms --from /no/such/file", 1, "/no/such/file"),
         ("pick 1ms --runtime cobol", 2, "java, dotnet, python"),
         (&published, 1, "published"),
@@ -36,7 +35,6 @@ fn rejects_impossible_measurements() {
     assert_refused(&[
         ("measure multiplyy", 2, "did you mean `multiply`"),
         ("measure multiply --sizes 10", 2, "--sizes"),
-        ("measure multiply --error 0.01%", 2, "0.05 % at best"),
         (
             "measure multiply --clock java:nanoTime",
             2,

@@ -4,7 +4,6 @@
 mod bare_machine;
 mod baselines;
 #[cfg(target_os = "linux")]
-#[cfg(unix)]
 mod counter;
 mod everywhere;
 mod explain;
@@ -37,7 +36,7 @@ use assert_cmd::assert::Assert;
 use predicates::prelude::*;
 use serde_json::Value;
 
-use crate::program::{json, printed, program, slowdown, words};
+use crate::program::{self, found, json, printed, program, row, slowdown, words};
 
 /// Time limit for a run of the program: much longer than a quick probe on a loaded machine, much
 /// shorter than an agent that hangs.
@@ -48,8 +47,8 @@ fn run_timeout() -> Duration {
 /// The program with the words of this line, and with a time limit.
 #[track_caller]
 fn command(line: &str) -> Command {
-    let mut command = Command::new(program());
-    command.args(words(line)).timeout(run_timeout());
+    let mut command = Command::from_std(program::command(line));
+    command.timeout(run_timeout());
     command
 }
 
@@ -69,19 +68,4 @@ fn timermeter(args: &[&str]) -> Assert {
 /// The rows of a report.
 fn rows(report: &Value) -> &[Value] {
     report["timers"].as_array().unwrap()
-}
-
-/// The row of the timer with this id in a report.
-#[track_caller]
-fn row<'a>(report: &'a Value, id: &str) -> &'a Value {
-    rows(report)
-        .iter()
-        .find(|row| row["id"] == id)
-        .unwrap_or_else(|| panic!("no row `{id}`: {report}"))
-}
-
-/// The timers in the JSON of `list`.
-fn listed() -> Vec<Value> {
-    let list = run("list --format json").success();
-    json(&list).as_array().unwrap().clone()
 }

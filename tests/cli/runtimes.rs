@@ -3,7 +3,7 @@
 use assert_cmd::assert::Assert;
 use predicates::prelude::*;
 
-use super::{command, json, row, rows, run};
+use super::{command, found, json, row, rows, run};
 use crate::skipping::skipped;
 
 /// Runs the program with a PATH that has no programs.
@@ -17,8 +17,7 @@ pub fn without_path(line: &str) -> Assert {
 fn missing_runtime_message_names_package() {
     let listed = json(&without_path("list -f json --runtime all").code(0));
     for id in ["java:*", "dotnet:*", "python:*", "node:*"] {
-        let mut rows = listed.as_array().unwrap().iter();
-        let row = rows.find(|row| row["id"] == id).expect(id);
+        let row = found(&listed, "id", id);
         assert_eq!(row["available"], false, "{row}");
         assert!(row["remedy"].to_string().contains("install"), "{row}");
     }

@@ -59,12 +59,3 @@ fn refuses_output_in_missing_folder() {
     .code(1)
     .stderr(contains("missing"));
 }
-
-#[test]
-fn completions_for_every_shell() {
-    for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
-        run(&format!("completions {shell}"))
-            .success()
-            .stdout(contains("probe").and(contains("runtime")));
-    }
-}

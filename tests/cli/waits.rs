@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use super::folder::Folder;
 use super::reports::parse_valid_report;
-use super::{json, printed, run, timermeter};
+use super::{found, json, printed, run, timermeter};
 
 /// Flags of a short run: at most two processes per timer, and no long waits.
 const SHORT: [&str; 4] = ["--quick", "100us", "--budget", "10ms"];
@@ -57,14 +57,13 @@ fn rows_have_requested_conditions() {
 
 #[test]
 fn lists_and_checks_sleep_primitives() {
-    let all = super::listed();
+    let all = json(&run("list -f json").success());
     for (id, kind) in [
         ("monotonic", "clock"),
         ("nanosleep", "both"),
         ("timerfd", "both"),
     ] {
-        let found = all.iter().find(|timer| timer["id"] == id);
-        assert_eq!(found.expect(id)["kind"], kind, "{id}");
+        assert_eq!(found(&all, "id", id)["kind"], kind);
     }
     let some = printed(&run("list *nanosleep*").success());
     assert!(

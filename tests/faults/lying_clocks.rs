@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::skipping::{lacks, skipped};
-use super::{FOLDER, lock_machine, outcome, probe, row};
+use super::{FOLDER, found, lock_machine, outcome, probe, row};
 
 /// Probes the clock of `clocks.py` with this fault. Returns its row; `None` if the test is skipped.
 fn probe_clock(fault: &str) -> Option<Value> {
@@ -40,9 +40,7 @@ fn assert_fails_verdict(fault: &str, verdict: &str, reported: &str) {
     // A clock without a resolution has no Quality.
     let quality = &row["quality"];
     assert!(quality.is_null() || quality["value"] == 0.0, "{row}");
-    let codes = row["findings"].as_array().unwrap().iter();
-    let mut codes = codes.map(|finding| &finding["code"]);
-    assert!(codes.any(|code| code == "wrong"), "{row}");
+    found(&row["findings"], "code", "wrong");
 }
 
 #[test]

@@ -23,7 +23,7 @@ use assert_cmd::assert::OutputAssertExt;
 use predicates::prelude::*;
 use serde_json::Value;
 
-use program::{command, json};
+use program::{command, found, json, row};
 
 /// Held for writing by a test that keeps all CPUs busy, and for reading by the others.
 static MACHINE: RwLock<()> = RwLock::new(());
@@ -45,14 +45,6 @@ fn probe(line: &str, variables: &[(&str, &str)]) -> Value {
 #[track_caller]
 fn report(command: &mut Command) -> Value {
     json(&command.assert().code(predicate::in_iter([0, 3])))
-}
-
-/// The row of a timer in a report.
-fn row<'a>(report: &'a Value, id: &str) -> &'a Value {
-    let rows = report["timers"].as_array().unwrap();
-    rows.iter()
-        .find(|row| row["id"] == id)
-        .unwrap_or_else(|| panic!("{id} has no row"))
 }
 
 /// The outcome of a verdict in a row, such as `pass`.

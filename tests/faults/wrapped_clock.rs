@@ -13,7 +13,7 @@ use timers::parts::{Part, made_of};
 use super::c_compiler::{LIBRARY, compile};
 use super::program::{command, json, printed};
 use super::skipping::emulated;
-use super::{FOLDER, lock_machine, outcome, row};
+use super::{FOLDER, found, lock_machine, outcome, row};
 use crate::stored::EPYC;
 
 /// The library in a new folder, while no other test has the machine for itself. `None` if the test is
@@ -155,9 +155,7 @@ fn check_compares_library_with_kernel() {
         ("offset", "-100000000000000000", "problem", " s behind"),
     ] {
         let checked = json(&run_wrapped(&library, ["1", fault, by], "check -f json"));
-        let mut findings = checked["findings"].as_array().unwrap().iter();
-        let found = findings.find(|finding| finding["code"] == "libc-clock");
-        let found = found.expect(fault);
+        let found = found(&checked["findings"], "code", "libc-clock");
         assert_eq!(found["severity"], severity, "{fault} {by}: {checked}");
         let values = found["values"].to_string();
         assert!(values.contains(reported), "{fault} {by}: {values}");

@@ -14,6 +14,7 @@ use predicates::str::contains;
 use super::folder::Folder;
 use super::program::command;
 use super::run::Run;
+use super::skipping::skipped;
 use crate::steering::steers_nothing;
 use crate::stored::{MBP53, XEON};
 
@@ -129,8 +130,7 @@ fn links_of_others_lead_no_output_elsewhere() {
     fs::create_dir(folder.file("reports")).unwrap();
     fs::copy(XEON, folder.file("reports/r.json")).unwrap();
     if lchown(shared.join("link"), Some(65_531), None).is_err() {
-        let _ = std::io::stderr().write_all(b"skipped: links of others: run the tests as root\n");
-        return;
+        return skipped("links of others", "run the tests as root");
     }
     let cases = "probe --from reports/r.json --save=shared/link
         probe --from reports/r.json --save=shared/link/new/deep

@@ -11,9 +11,9 @@ use rustix::process::Signal;
 
 use super::c_compiler::{LIBRARY, compile};
 use super::folder::Folder;
-use super::program::{command, json, program, words};
+use super::program::{command, found, json, program, words};
 use super::run::{Run, waited_for};
-use super::skipping::{emulated, not_installed, skipped};
+use super::skipping::{emulated, lacks, skipped};
 use crate::stored::EPYC;
 
 const PROBE: &str = "probe --quick monotonic";
@@ -87,6 +87,9 @@ fn with_processes(user: &str, processes: u32, line: &str) -> Option<Assert> {
     if emulated("the emulator needs a thread itself") {
         return None;
     }
+    if lacks("setpriv", "util-linux") {
+        return None;
+    }
     let folder = tempfile::tempdir_in("/tmp").ok()?;
     let allow = |name: &str, mode| {
         let mode = fs::Permissions::from_mode(mode);
@@ -100,10 +103,7 @@ fn with_processes(user: &str, processes: u32, line: &str) -> Option<Assert> {
     let mut command = Command::new("setpriv");
     command.args(["--reuid", user, "--clear-groups", "bash", "-c"]);
     command.arg(format!("ulimit -u {processes}; exec ./timermeter {line}"));
-    let Ok(ended) = command.current_dir(folder.path()).output() else {
-        not_installed("there is no setpriv", "install util-linux");
-        return None;
-    };
+    let ended = command.current_dir(folder.path()).output().unwrap();
     if String::from_utf8_lossy(&ended.stderr).contains("setpriv:") {
         skipped("another user is unavailable", "run as root");
         return None;
@@ -197,44 +197,29 @@ const REFUSED_KILLS: [(&str, Option<&str>); 8] = [
     ),
 ];
 
-/// Starts verbs whose child sleeps and reads no input, lets `act` act while it sleeps, and checks that
-/// the verb ends with this status and names the child that it cannot end.
-fn ends_without_kill(verbs: &[String], sleep: &str, status: i32, act: fn(&Run)) {
-    for (calls, left) in REFUSED_KILLS {
-        for verb in verbs {
-            let Some(mut run) = refusing(calls, verb) else {
-                return;
-            };
-            // Not a process of this program, whose arguments end with these words.
-            let runs = || run.alive().iter().any(|line| line.starts_with(sleep));
-            assert!(
-                waited_for(|| runs().then_some(())).is_some(),
-                "{calls} {verb}"
-            );
-            act(&run);
-            run.until_it_ends();
-            let remains = run.alive();
-            run.kill_descendants();
-            assert_eq!(
-                remains.len(),
-                usize::from(left.is_some()),
-                "{calls} {verb}: {remains:?}"
-            );
-            let ended = run.end().code(status);
-            let ended = ended.stderr(contains(left.unwrap_or_default()));
-            let named = contains("which this program started, cannot be ended");
-            ended.stderr(named.count(usize::from(left.is_some())));
-        }
-    }
-}
-
+/// A verb ends although its child, which sleeps and reads no input, cannot be ended, and names this child.
 #[test]
 #[ignore = "long"]
 fn verbs_end_where_kill_is_refused() {
-    let verbs = ["list --agent 'x=sleep 3112'".into()];
-    ends_without_kill(&verbs, "sleep 3112", 128 + Signal::TERM.as_raw(), |run| {
+    for (calls, left) in REFUSED_KILLS {
+        let Some(mut run) = refusing(calls, "list --agent 'x=sleep 3112'") else {
+            return;
+        };
+        // Not a process of this program, whose arguments end with these words.
+        let sleeps = || run.alive().iter().any(|it| it.starts_with("sleep 3112"));
+        let awaited = waited_for(|| sleeps().then_some(()));
+        assert!(awaited.is_some(), "{calls}");
         run.signal(Signal::TERM);
-    });
+        run.until_it_ends();
+        let remains = run.alive();
+        run.kill_descendants();
+        let count = usize::from(left.is_some());
+        assert_eq!(remains.len(), count, "{calls}: {remains:?}");
+        let ended = run.end().code(128 + Signal::TERM.as_raw());
+        let ended = ended.stderr(contains(left.unwrap_or_default()));
+        let named = contains("which this program started, cannot be ended");
+        ended.stderr(named.count(count));
+    }
 }
 
 /// An agent that cannot be ended is reported, and the other timers are measured.
@@ -356,11 +341,7 @@ fn clock_of_vdso_only_is_reported() {
         let Some(checked) = answer(calls, "check") else {
             return;
         };
-        let findings = checked["findings"].as_array().unwrap();
-        let mut found = findings
-            .iter()
-            .filter(|finding| finding["code"] == "libc-clock");
-        let found = found.next().unwrap();
+        let found = found(&checked["findings"], "code", "libc-clock");
         assert_eq!(found["severity"], "note", "{calls}: {found}");
         assert!(
             found["values"]["clocks"].to_string().contains("monotonic"),

@@ -6,6 +6,7 @@ use std::process::Command;
 use std::sync::OnceLock;
 
 use assert_cmd::assert::Assert;
+use serde_json::Value;
 
 /// The executable file.
 pub const BUILT: &str = env!("CARGO_BIN_EXE_timermeter");
@@ -51,9 +52,23 @@ pub fn printed(ended: &Assert) -> String {
 
 /// The standard output of a run as JSON.
 #[track_caller]
-pub fn json(ended: &Assert) -> serde_json::Value {
+pub fn json(ended: &Assert) -> Value {
     serde_json::from_slice(&ended.get_output().stdout)
         .unwrap_or_else(|error| panic!("it prints no JSON: {error}: {ended}"))
+}
+
+/// The element of a list in JSON that has this value at this key.
+#[track_caller]
+pub fn found<'a>(list: &'a Value, key: &str, value: &str) -> &'a Value {
+    let mut all = list.as_array().unwrap().iter();
+    all.find(|one| one[key] == value)
+        .unwrap_or_else(|| panic!("no {key} `{value}`: {list}"))
+}
+
+/// The row of the timer with this id in a report.
+#[track_caller]
+pub fn row<'a>(report: &'a Value, id: &str) -> &'a Value {
+    found(&report["timers"], "id", id)
 }
 
 /// The factor by which time limits grow, because an emulator is slow.

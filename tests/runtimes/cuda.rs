@@ -10,7 +10,7 @@ use timermeter::agents::subject::{compare_in_rounds, subject};
 use timers::{Activity, Fault};
 
 use super::{PATIENCE, assert_protocol};
-use crate::skipping::not_installed;
+use crate::skipping::{lacks, not_installed};
 
 const SOURCES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/examples/agents/cuda");
 /// The step of `%globaltimer` and of events in the stand-in, in nanoseconds.
@@ -146,12 +146,12 @@ fn check_missing_device(command: &AgentCommand) {
 
 /// The offset of the stand-in is between minus one step and 0.
 fn check_offset_script(command: &AgentCommand) {
+    if lacks("python3", "python3") {
+        return;
+    }
     let mut script = Command::new("python3");
     script.arg(format!("{SOURCES}/offset.py"));
-    let Ok(output) = script.arg(&command.program).arg("3").output() else {
-        not_installed("there is no `python3`", "install it");
-        return;
-    };
+    let output = script.arg(&command.program).arg("3").output().unwrap();
     let printed = String::from_utf8_lossy(&output.stdout);
     let is_true = |line: &str| {
         let (_, bounds) = line.strip_suffix(" ns")?.split_once("realtime = ")?;

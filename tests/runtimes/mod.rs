@@ -16,7 +16,6 @@ use timermeter::agents::children::this_program;
 use timermeter::agents::connection::Connection;
 use timermeter::agents::process::AgentCommand;
 use timermeter::agents::runtimes::{self, PreparedAgent};
-use timermeter::agents::subject::subject;
 use timers::agents::{RUNTIMES, runtime};
 
 use answers::check_answers;
@@ -148,29 +147,4 @@ fn missing_java_counter_has_remedy() {
     assert!(missing.reason.contains("jdk.internal.perf"), "{missing:?}");
     let remedy = missing.remedy.as_deref().unwrap_or_default();
     assert!(remedy.contains("--add-exports"), "{missing:?}");
-}
-
-#[test]
-fn repeats_windows_with_garbage_collection() {
-    let hello = r#"{"protocol":1,"runtime":{"name":"sh","version":"1"},"timers":[{"id":"a","label":"A","ns_per_tick":1,"reference":true}],"ops":["readings"]}"#;
-    let script = format!(
-        r#"receive() {{ read -r request; }}; receive; echo '{hello}'
-        for n in 1 2; do receive; echo '{{"values":[0],"disturbed":["gc"]}}'; done
-        receive; echo '{{"values":[7]}}'
-        receive; echo '{{"values":[8],"disturbed":["gc","compilation"]}}'
-        while receive; do echo '{{"values":[9],"disturbed":["gc"]}}'; done"#
-    );
-    let command = AgentCommand::new("test", "sh", vec!["-c".into(), script.into()]);
-    let connection = Connection::start(&command, None, PATIENCE).unwrap();
-    let connection = connection.share();
-    let mut timer = subject(&connection, "a");
-    // The first undisturbed answer.
-    assert_eq!(timer.readings(1), Ok(vec![7]));
-    assert_eq!(connection.borrow().windows().dropped["gc"], 2);
-    // The caller decides about an answer with compilation.
-    assert_eq!(timer.readings(1), Ok(vec![8]));
-    assert_eq!(connection.borrow().windows().voided, 1);
-    // After several repetitions a disturbed answer is accepted.
-    assert_eq!(timer.readings(1), Ok(vec![9]));
-    assert_eq!(connection.borrow().windows().disturbed, 1);
 }

@@ -79,40 +79,21 @@ fn count_right_and_covered(cases: &[Case], context: Context) -> [usize; 2] {
         let (low, high) = added.ns.ends().expect("ten processes");
         covered += usize::from(low <= truth && truth <= high);
     }
-    println!(
-        "{context:?}: {right} right, {covered} covered of {}",
-        cases.len()
-    );
     [right, covered]
 }
 
+/// The intervals contain the truth also if processes differ; then the values are not always right.
 #[test]
 fn added_time_of_reads_is_right() {
-    let cases = cases(Processes::Identical);
-    for context in [Context::Latency, Context::Ahead] {
-        let [right, covered] = count_right_and_covered(&cases, context);
-        assert!(
-            100 * right >= 95 * cases.len(),
-            "{context:?}: {right} of {} are right",
-            cases.len()
-        );
-        assert!(
-            100 * covered >= 90 * cases.len(),
-            "{context:?}: {covered} of {} intervals contain the truth",
-            cases.len()
-        );
-    }
-}
-
-#[test]
-fn intervals_cover_differing_processes() {
-    let cases = cases(Processes::Factor(0.05));
-    for context in [Context::Latency, Context::Ahead] {
-        let [_, covered] = count_right_and_covered(&cases, context);
-        assert!(
-            100 * covered >= 90 * cases.len(),
-            "{context:?}: {covered} of {} intervals contain the truth",
-            cases.len()
-        );
+    for (processes, least_right) in [(Processes::Identical, 95), (Processes::Factor(0.05), 0)] {
+        let cases = cases(processes);
+        for context in [Context::Latency, Context::Ahead] {
+            let [right, covered] = count_right_and_covered(&cases, context);
+            assert!(
+                100 * right >= least_right * cases.len() && 100 * covered >= 90 * cases.len(),
+                "{context:?} {processes:?}: {right} right, {covered} covered of {}",
+                cases.len()
+            );
+        }
     }
 }

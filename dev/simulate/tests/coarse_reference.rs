@@ -1,5 +1,5 @@
-//! Tests references with long steps, as in browsers: their calibrated step, and the cost of calls
-//! that they time.
+//! Tests the calibrated step of references with long steps, as in browsers, and with steps of a few ticks; and the
+//! cost of calls that those of long steps time.
 
 use simulate::Case;
 use simulate::population::timed_by_small_steps;
@@ -42,6 +42,19 @@ fn determines_step_of_coarse_reference() {
             );
         }
     }
+}
+
+/// Whole numbers of ticks or fractions, raw or in nanoseconds.
+#[test]
+fn detects_few_tick_reference() {
+    let cases = [21, 22].map(|seed| timed_by_small_steps(60, seed)).concat();
+    let wrong = cases.iter().filter(|case| {
+        let found = calibrated(case);
+        let ticks = case.reference.step / case.reference.unit;
+        found.step_at_most.is_none() && (found.step / ticks - 1.0).abs() > 0.01
+    });
+    let wrong = wrong.count();
+    assert!(50 * wrong <= cases.len(), "{wrong} of {}", cases.len());
 }
 
 /// The cost of a read is not mistaken for a step, however high it is.

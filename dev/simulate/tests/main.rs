@@ -8,7 +8,6 @@ mod command;
 mod coverage;
 mod estimators;
 mod library;
-mod small_steps;
 mod steps;
 mod waits;
 

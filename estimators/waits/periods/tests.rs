@@ -4,17 +4,9 @@ use timers::Subject;
 
 use super::*;
 use crate::trace::Reference;
-use crate::waits::tests::ascends;
+use crate::waits::tests::{ascends, reference};
 
 const PERIOD: u64 = 1_000_000;
-
-fn reference() -> Reference {
-    Reference {
-        ns_per_tick: 1.0,
-        step: 1.0,
-        ..Reference::default()
-    }
-}
 
 fn figures_of(runs: impl IntoIterator<Item = PeriodObservations>) -> PeriodFigures {
     figures(&PeriodTrace {
@@ -141,24 +133,6 @@ fn burst_keeps_rate_under_load() {
             "{slice} {phase}: {} missed",
             found.missed
         );
-    }
-}
-
-/// Differences of a timer that is late by a third of a period, more or less, vary by as much. Their
-/// median is not the period, and no expiration was missed.
-#[test]
-fn jitter_causes_no_missed_expirations() {
-    for (median, deviation) in [(0.3, 0.3), (0.3, 0.6), (0.2, 1.0)] {
-        let mut model = model(Missed::Burst, deviation);
-        model.delays.median = median * PERIOD as f64;
-        for seed in 1..9 {
-            let (found, truth) = analyse(&model, seed);
-            assert_eq!(
-                (found.missed, found.lost()),
-                (truth[1], 0),
-                "{model:?} {seed}"
-            );
-        }
     }
 }
 

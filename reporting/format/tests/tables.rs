@@ -104,7 +104,6 @@ fn wide_characters_take_two_columns() {
     table.push(vec!["clock".into(), 20.0.into()]);
     let expected = "name   cost\n時計    1.0\nclock  20.0\n";
     assert_eq!(table.rendered(Format::Table, Style::default()), expected);
-    assert_eq!(table.rendered(Format::Table, Style::default()), expected);
 }
 
 #[test]

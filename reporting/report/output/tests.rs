@@ -2,6 +2,7 @@ use std::fs;
 use std::path::Path;
 
 use super::WholeFile;
+use crate::scratch::tests::names;
 
 fn prepare(path: &Path) -> WholeFile {
     WholeFile::prepare(path).unwrap()
@@ -18,15 +19,6 @@ fn assert_refused(path: &Path, reason: &str) {
     assert!(error.contains(reason), "{error}");
 }
 
-fn names_in(folder: &Path) -> Vec<String> {
-    let mut names: Vec<String> = fs::read_dir(folder)
-        .unwrap()
-        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
-        .collect();
-    names.sort();
-    names
-}
-
 #[test]
 fn files_appear_whole_or_not_at_all() {
     let folder = tempfile::tempdir().unwrap();
@@ -38,7 +30,7 @@ fn files_appear_whole_or_not_at_all() {
         assert_eq!(fs::read_to_string(&path).unwrap(), bytes);
         drop(prepare(&path));
         drop(prepare(&folder.path().join("new.json")));
-        assert_eq!(names_in(folder.path()), ["r.json"]);
+        assert_eq!(names(folder.path()), ["r.json"]);
     }
 }
 
@@ -68,7 +60,7 @@ fn bare_name_lies_in_current_folder() {
 mod unix {
     use std::os::unix::fs::{MetadataExt, PermissionsExt, chown, lchown, symlink};
 
-    use super::{assert_refused, fs, names_in, prepare, replace};
+    use super::{assert_refused, fs, names, prepare, replace};
     use std::io::Write;
     use std::path::{Path, PathBuf};
 
@@ -208,8 +200,8 @@ mod unix {
         fs::rename(at("chosen"), at("moved")).unwrap();
         symlink("elsewhere", at("chosen")).unwrap();
         output.commit(b"x").unwrap();
-        assert_eq!(names_in(&at("moved")), ["r.json"]);
-        assert!(names_in(&at("elsewhere")).is_empty());
+        assert_eq!(names(&at("moved")), ["r.json"]);
+        assert!(names(&at("elsewhere")).is_empty());
     }
 
     #[test]
@@ -224,7 +216,7 @@ mod unix {
             assert!(link.is_symlink());
             assert_eq!(fs::read(&target).unwrap(), bytes);
         }
-        assert_eq!(names_in(&at("deep")), ["target.json"]);
+        assert_eq!(names(&at("deep")), ["target.json"]);
         symlink("round", at("round")).unwrap();
         assert_refused(&at("round"), "; choose another path");
         replace(Path::new("/dev/null"), b"x");

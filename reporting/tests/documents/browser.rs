@@ -1,19 +1,19 @@
 //! Headless Chromium, where there is one.
 
 use std::fs;
-use std::path::PathBuf;
 use std::process::{Command, Stdio};
+
+use crate::skipping::{is_installed, lacks};
 
 /// Loads a page with a script of the test in it, and returns what stands in the document
 /// afterwards.
-pub fn in_browser(name: &str, page: &str, fragment: &str, script: &str) -> Option<String> {
-    let Some(browser) = browser() else {
-        crate::skipping::not_installed(
-            format!("{name}: there is no Chromium"),
-            "install it, as in `apt install chromium`",
-        );
+pub fn in_browser(page: &str, script: &str) -> Option<String> {
+    let names = ["chromium-browser", "google-chrome", "google-chrome-stable"];
+    let other = names.into_iter().find(|name| is_installed(name));
+    let browser = other.unwrap_or("chromium");
+    if lacks(browser, browser) {
         return None;
-    };
+    }
     let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
     let path = folder.path().join("page.html");
     // Errors are caught from the very beginning; the checks run after the script of the page.
@@ -38,7 +38,7 @@ pub fn in_browser(name: &str, page: &str, fragment: &str, script: &str) -> Optio
             "--user-data-dir={}",
             folder.path().join("profile").display()
         ))
-        .arg(format!("file://{}{fragment}", path.display()))
+        .arg(format!("file://{}", path.display()))
         .stdin(Stdio::null())
         .output()
         .unwrap();
@@ -55,17 +55,4 @@ pub fn in_browser(name: &str, page: &str, fragment: &str, script: &str) -> Optio
             .replace("&amp;", "&")
             .replace("&gt;", ">"),
     )
-}
-
-fn browser() -> Option<PathBuf> {
-    let names = [
-        "chromium",
-        "chromium-browser",
-        "google-chrome",
-        "google-chrome-stable",
-    ];
-    let path = std::env::var_os("PATH")?;
-    std::env::split_paths(&path)
-        .flat_map(|folder| names.map(|name| folder.join(name)))
-        .find(|path| path.is_file())
 }

@@ -207,7 +207,7 @@ fn tables_sort_and_filter() {
            reported.tip = [tip.hidden, tip.textContent.slice(0, 8)];
            dispatchEvent(new KeyboardEvent('keydown', { key: 'Escape' })); reported.away = tip.hidden;";
     let page = render(&[report()], &[]).unwrap();
-    let Some(reported) = in_browser("sorting and filtering", &page, "", &script) else {
+    let Some(reported) = in_browser(&page, &script) else {
         return;
     };
     let reported: serde_json::Value = serde_json::from_str(&reported).unwrap();
@@ -275,7 +275,7 @@ fn tables_fit_and_have_names() {
         reported.tabs = before.every((first, at) => shown()[at] === first + 1);
         reported.unnamed = all('svg, table, [role=region], section').filter((element) => !named(element)).length;";
     for page in [vec![wide], nodes(3)].map(|reports| render(&reports, &[]).unwrap()) {
-        let Some(reported) = in_browser("widths and names", &page, "", script) else {
+        let Some(reported) = in_browser(&page, script) else {
             return;
         };
         let expected =
@@ -326,7 +326,7 @@ fn narrow_pages_are_whole_and_short() {
          }}"
     );
     let blank = "<meta charset=\"utf-8\"><body></body>";
-    let Some(reported) = in_browser("narrow pages", blank, "", &script) else {
+    let Some(reported) = in_browser(blank, &script) else {
         return;
     };
     assert_eq!(reported, r#"{"wrong":[],"failures":[]}"#);

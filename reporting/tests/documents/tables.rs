@@ -66,15 +66,6 @@ fn stacked_table_as_text() {
     insta::assert_snapshot!(table(Format::Table, &COLUMNS.map(column)));
 }
 
-#[test]
-fn programs_get_the_ends_of_intervals() {
-    let data = table(Format::Csv, &["clock", "quality"].map(column));
-    assert!(
-        data.starts_with("timer,quality,quality_low,quality_high\n"),
-        "{data}"
-    );
-}
-
 fn platforms(paths: &[PathBuf], format: Format) -> String {
     let choice = TableChoice::by_default(Kind::Clocks, Some(RowOf::Platform));
     written(paths, choice, format)
