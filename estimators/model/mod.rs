@@ -40,7 +40,7 @@ pub use platform::{
 pub use plotted::{CostHistogram, PlotData, Staircase};
 pub use report::{Provenance, ProvenanceKind, Report, SCHEMA, Settings, Tool};
 pub use row::{RowHead, Status};
-pub use timer::{ObservationCounts, Resolution, ResolutionKind, Timer, TimerRow};
+pub use timer::{ObservationCounts, Resolution, ResolutionKind, TimerInfo, TimerRow};
 pub use timers::waits::WaitActivity;
 pub use timers::{Context, Counted, Family, ReadsBy};
 pub use verdict::{

@@ -19,10 +19,10 @@ use super::{
 /// query on Zen 5, 1.05 on family 6 model 167 (docs/counter.md).
 const MAX_PROGRAM_RATIO: f64 = 1.25;
 
-/// A timer as declared by its host, under its name in reports.
+/// A timer as its agent declares it, under its name in reports.
 #[apply(recorded)]
 #[derive(Default)]
-pub struct Timer {
+pub struct TimerInfo {
     /// Unique in the report.
     pub id: String,
     /// The source text of the call.
@@ -43,7 +43,7 @@ pub struct Timer {
     pub device: Option<Device>,
 }
 
-impl Timer {
+impl TimerInfo {
     /// Returns the head of its row.
     pub fn head(&self, status: Status) -> RowHead {
         RowHead {
@@ -126,17 +126,17 @@ deref_to_head!(TimerRow);
 impl TimerRow {
     /// Returns a row with the name of its timer and no results.
     pub fn unmeasured(id: &str, label: &str, runtime: &str, status: Status) -> Self {
-        let timer = Timer {
+        let timer = TimerInfo {
             id: id.into(),
             label: label.into(),
             runtime: runtime.into(),
-            ..Timer::default()
+            ..TimerInfo::default()
         };
         Self::without_results(&timer, status)
     }
 
     /// Returns the row of a timer without results.
-    pub fn without_results(timer: &Timer, status: Status) -> Self {
+    pub fn without_results(timer: &TimerInfo, status: Status) -> Self {
         let declared = Some(&timer.properties).filter(|it| **it != Properties::default());
         Self {
             head: timer.head(status),

@@ -46,7 +46,7 @@ const MOST: f64 = 50.0;
 const MIN_PROCESSES: usize = 3;
 
 /// A clock with its rows in the runs of both sides.
-pub struct Clock<'a> {
+pub struct ClockRows<'a> {
     pub name: &'a str,
     pub sides: SidesOf<&'a TimerRow>,
 }
@@ -70,7 +70,7 @@ struct Difference {
 
 /// Judges the costs of clocks of one machine, or of two if not `is_same_cpu`. The core frequency or
 /// the stolen time of the sides differ by the share `differs`.
-pub fn judge(comparison: &mut Comparison, clocks: &[Clock], differs: f64, is_same_cpu: bool) {
+pub fn judge(comparison: &mut Comparison, clocks: &[ClockRows], differs: f64, is_same_cpu: bool) {
     let mut families: IndexMap<&str, Vec<usize>> = IndexMap::new();
     for (at, clock) in clocks.iter().enumerate() {
         families.entry(clock.family()).or_default().push(at);
@@ -180,7 +180,7 @@ fn in_common(changes: impl Iterator<Item = f64>) -> f64 {
     }
 }
 
-impl<'a> Clock<'a> {
+impl<'a> ClockRows<'a> {
     /// The family: clocks that are read in the same way.
     fn family(&self) -> &'a str {
         let Some((_, row)) = self.sides.iter().flatten().last() else {
@@ -200,7 +200,7 @@ impl<'a> Clock<'a> {
 }
 
 impl Processes {
-    fn new(clocks: &[Clock], figure: fn(&ProcessFigures) -> Option<f64>) -> Self {
+    fn new(clocks: &[ClockRows], figure: fn(&ProcessFigures) -> Option<f64>) -> Self {
         let mut values = BTreeMap::<[usize; 3], BTreeMap<usize, f64>>::new();
         for (at, clock) in clocks.iter().enumerate() {
             for (side, rows) in clock.sides.iter().enumerate() {

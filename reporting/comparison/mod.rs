@@ -17,7 +17,7 @@ use estimators::model::{Estimate, Report};
 use estimators::statistics::{mean, sorted};
 
 pub use condition::{BadCondition, ChangeCondition, Decision};
-use cost::Clock;
+use cost::ClockRows;
 pub use platform::{PlatformChange, platform_changes};
 pub use trust::{ChangedAnswer, Standing};
 
@@ -145,7 +145,7 @@ impl Comparison {
         };
         let mut clocks = Vec::new();
         for ((_, name), sides) in &matched {
-            let clock = Clock {
+            let clock = ClockRows {
                 name,
                 sides: sides.each_ref().map(|side| {
                     let rows = side

@@ -23,7 +23,7 @@ pub use range::InvalidReport;
 pub use read::{ReadError, checked, parse, parse_bytes, parse_line, read};
 #[cfg(feature = "schema")]
 pub use schema::schema;
-pub use sections::{Section, document, sections};
+pub use sections::{TimerSection, document, sections};
 
 #[cfg(feature = "schema")]
 mod schema {

@@ -39,7 +39,7 @@ pub fn document(report: &Report, detail: Detail) -> Document<'_, &Report> {
 }
 
 /// The timers of one kind that have results.
-pub struct Section<'a> {
+pub struct TimerSection<'a> {
     /// The kind.
     pub kind: Kind,
     /// What the rows have in common, and their order.
@@ -48,7 +48,7 @@ pub struct Section<'a> {
     pub rows: Vec<Row<'a>>,
 }
 
-impl Section<'_> {
+impl TimerSection<'_> {
     /// The table of the default columns for which a row has a value.
     #[must_use]
     pub fn table(&self, detail: Detail) -> Table<'static> {
@@ -75,7 +75,7 @@ impl Section<'_> {
 
 /// The sections of a report, one for each kind of which it has rows.
 #[must_use]
-pub fn sections(report: &Report) -> Vec<Section<'_>> {
+pub fn sections(report: &Report) -> Vec<TimerSection<'_>> {
     let main = Kind::main(report);
     let section = |kind| {
         let all = rows(report, kind);
@@ -86,7 +86,7 @@ pub fn sections(report: &Report) -> Vec<Section<'_>> {
             sort_waits(report, &mut rows);
         }
         let caption = caption(kind, &rows);
-        is_shown.then_some(Section {
+        is_shown.then_some(TimerSection {
             kind,
             caption,
             rows,

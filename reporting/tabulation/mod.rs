@@ -63,24 +63,24 @@ impl TableChoice {
     }
 
     /// The rows of a report: each with its cells.
-    fn lines(&self, path: &Path, report: &Report) -> Vec<Line> {
+    fn sheet_rows(&self, path: &Path, report: &Report) -> Vec<SheetRow> {
         if let Some(by) = self.by {
             let href = path.display().to_string();
             let runs = PlatformRun::of_report(path, &href, report, by, &self.columns);
-            return runs.into_iter().map(Line::OfPlatform).collect();
+            return runs.into_iter().map(SheetRow::OfPlatform).collect();
         }
         let read = cell_reader(path, report, &self.columns);
         let rows = rows(report, self.kind).into_iter();
         rows.filter(|row| self.all || row.has_figures())
             .flat_map(Row::by_length)
-            .map(|row| Line::OfTimer(read(row).into()))
+            .map(|row| SheetRow::OfTimer(read(row).into()))
             .collect()
     }
 }
 
-/// A row before the rows of a platform are joined.
+/// A row of a sheet, before the rows of a platform are joined.
 #[derive(Debug)]
-enum Line {
+enum SheetRow {
     OfTimer(Box<[CellValue]>),
     OfPlatform(PlatformRun),
 }
@@ -91,7 +91,7 @@ struct Sheet {
     /// The version of timermeter and the date; `None` if it was published.
     origin: Option<[String; 2]>,
     /// The rows for each choice.
-    lines: Vec<Vec<Line>>,
+    rows: Vec<Vec<SheetRow>>,
 }
 
 /// A table of reports, which contains only the selected cells.
@@ -123,32 +123,35 @@ impl Tabulation {
                     None => slug,
                 },
                 origin: (!report.is_published()).then_some(origin),
-                lines: choices.iter().map(|it| it.lines(path, &report)).collect(),
+                rows: choices
+                    .iter()
+                    .map(|it| it.sheet_rows(path, &report))
+                    .collect(),
             }
         });
         let names = names(&collection);
         let sheets = || collection.reports.iter().map(|kept| &kept.content);
-        let has_rows = |index: &usize| sheets().any(|sheet| !sheet.lines[*index].is_empty());
+        let has_rows = |index: &usize| sheets().any(|sheet| !sheet.rows[*index].is_empty());
         let chosen = (0..choices.len()).find(has_rows).unwrap_or(0);
         let choice = choices.swap_remove(chosen);
         let platform = choice.columns.iter().position(|it| it.key == "platform");
         let is_empty = !has_rows(&chosen);
-        let shown = || sheets().filter(|sheet| is_empty || !sheet.lines[chosen].is_empty());
+        let shown = || sheets().filter(|sheet| is_empty || !sheet.rows[chosen].is_empty());
         let measured = || shown().filter_map(|sheet| sheet.origin.clone());
         let counts = [measured().count(), shown().count() - measured().count()];
         let origins = [0, 1].map(|at| measured().map(|origin| origin[at].clone()).collect());
         let (mut rows, mut runs) = (Vec::new(), Vec::new());
         for (kept, name) in collection.reports.iter_mut().zip(&names) {
-            for line in kept.content.lines.swap_remove(chosen) {
-                match line {
-                    Line::OfTimer(mut cells) => {
+            for row in kept.content.rows.swap_remove(chosen) {
+                match row {
+                    SheetRow::OfTimer(mut cells) => {
                         // The names are known only after all reports were read.
                         if let Some(index) = platform {
                             cells[index] = name.clone();
                         }
                         rows.push(cells);
                     }
-                    Line::OfPlatform(run) => runs.push(run),
+                    SheetRow::OfPlatform(run) => runs.push(run),
                 }
             }
         }

@@ -21,7 +21,7 @@ pub use self::clock::Clock;
 pub use self::cost_in_context::context_question;
 use self::narrowing::TimerScore;
 pub use self::narrowing::is_worth_continuing;
-use self::process::{Process, ProcessKind};
+use self::process::{MeasuringProcess, ProcessKind};
 use crate::agents::agent::Agent;
 use crate::agents::protocol::AgentTimer;
 use crate::campaign::disturbances::CampaignWatch;
@@ -175,7 +175,7 @@ impl Campaign<'_> {
         let id = agent.clocks[index].timer.id.clone();
         (self.progress)(&id);
         agent.clocks[index].own_processes += 1;
-        let process = Process::start(
+        let process = MeasuringProcess::start(
             agent.agent,
             &[&id],
             self.plan,
@@ -215,7 +215,7 @@ impl Campaign<'_> {
         let ids: Vec<String> = targets.iter().map(id).collect();
         let ids: Vec<&str> = ids.iter().map(String::as_str).collect();
         let kind = ProcessKind::Brief { searches };
-        let process = Process::start(agent.agent, &ids, self.plan, &self.watch, kind);
+        let process = MeasuringProcess::start(agent.agent, &ids, self.plan, &self.watch, kind);
         let (clocks, random) = (&mut agent.clocks, &mut self.random);
         let measured = process.and_then(|process| process.measure(clocks, &targets, random));
         let measured = unless_interrupted(measured)?;

@@ -15,13 +15,13 @@ use reporting::text::without_unit;
 /// The JSON document of `explain`.
 #[derive(Serialize)]
 struct Explanations {
-    columns: Vec<Column>,
+    columns: Vec<ColumnText>,
     findings: Vec<FindingText>,
 }
 
 /// A column with its meaning.
 #[derive(Serialize)]
-struct Column {
+struct ColumnText {
     /// The name on the command line.
     column: &'static str,
     /// The name in files.
@@ -96,7 +96,7 @@ impl Explanations {
         });
         Self {
             columns: columns
-                .map(|(field, about)| Column {
+                .map(|(field, about)| ColumnText {
                     column: field.column,
                     key: field.key,
                     heading: field.heading,

@@ -11,7 +11,7 @@ use crate::cli::ListArgs;
 use crate::recording::NotUsable;
 use crate::requests::RunRequest;
 use crate::selection::{Offers, Selection, SelectionError, is_for_other_systems};
-use estimators::model::Timer;
+use estimators::model::TimerInfo;
 use reporting::document::Document;
 use reporting::table::{Table, TableColumn};
 use reporting::text::numbers::short_time;
@@ -20,7 +20,7 @@ use reporting::text::numbers::short_time;
 #[derive(Clone, Serialize)]
 struct Listed {
     #[serde(flatten)]
-    timer: Timer,
+    timer: TimerInfo,
     kind: &'static str,
     /// The commands that characterise it.
     #[serde(skip)]
@@ -35,7 +35,7 @@ const CLOCK: &str = "clock";
 
 impl Listed {
     /// A timer that supports these protocol operations, and why it cannot be used, if so.
-    fn new(timer: Timer, ops: &[String], why: Option<&NotUsable>) -> Self {
+    fn new(timer: TimerInfo, ops: &[String], why: Option<&NotUsable>) -> Self {
         let [waits, ticks] = [Op::Waits, Op::Periods].map(|op| answers(ops, Some(op)));
         let (kind, verbs) = match (waits, ticks) {
             _ if ops.is_empty() => (CLOCK, "probe"),

@@ -44,7 +44,7 @@ pub fn run(args: &PickArgs, output: &mut dyn Write) -> CommandResult<bool> {
         let choice = wait::choose_wait(args, every)?;
         let best = choice.best();
         let code = best.and_then(|best| wait_snippet(&best.id, every, args.sleep));
-        let text = Text {
+        let text = ChoiceText {
             title: match choice.picked {
                 Some(_) => "wait with",
                 None => "no sleep primitive is known to suffice; the nearest is",
@@ -115,7 +115,7 @@ pub fn run(args: &PickArgs, output: &mut dyn Write) -> CommandResult<bool> {
         }
     }
     let best = choice.best();
-    let text = Text {
+    let text = ChoiceText {
         title: &title,
         name: args.language.and_then(Language::clock),
         facts: best.and_then(|best| clock_facts(best, &requirement, &report, args.all)),
@@ -200,7 +200,7 @@ fn candidates(args: &PickArgs, runtime: Option<&str>) -> CommandResult<RunReques
 type FactLines = Vec<(&'static str, String)>;
 
 /// The text of a choice for people.
-struct Text<'a> {
+struct ChoiceText<'a> {
     /// What precedes the name of the best timer.
     title: &'a str,
     /// The name of the best timer in the language of the code; `None` for its id.
@@ -218,7 +218,7 @@ struct Text<'a> {
 fn write_choice<R: Serialize, F: Serialize>(
     args: &PickArgs,
     choice: &Choice<R, F>,
-    text: Text,
+    text: ChoiceText,
     output: &mut dyn Write,
 ) -> CommandResult<bool> {
     let (code, others) = (text.code, text.others);

@@ -13,7 +13,8 @@ use estimators::figures::{Figures, figures};
 use estimators::findings::{CLOCKS, Facts, RUN, apply};
 use estimators::model::{
     self, Assessment, Estimate, Family, Hertz, Outcome, Platform, Provenance, Report, Settings,
-    Status, Timer, TimerRow, Tool, VerdictAnswer, Verdicts, WaitActivity, WaitConditions, value_of,
+    Status, TimerInfo, TimerRow, Tool, VerdictAnswer, Verdicts, WaitActivity, WaitConditions,
+    value_of,
 };
 use estimators::rate::correction::LargeCorrection;
 use estimators::rate::tick;
@@ -77,7 +78,7 @@ pub struct TraceFile {
 pub struct Observation<T = StoredTrace, E = String> {
     /// The timer.
     #[serde(flatten)]
-    pub timer: Timer,
+    pub timer: TimerInfo,
     /// Whether the thread blocks or spins during a wait.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub means: Option<WaitActivity>,
@@ -96,7 +97,7 @@ pub struct Observation<T = StoredTrace, E = String> {
 
 impl<T, E> Observation<T, E> {
     /// The outcome of a timer, under conditions that are not recorded.
-    pub fn new(timer: Timer, outcome: Result<T, E>) -> Self {
+    pub fn new(timer: TimerInfo, outcome: Result<T, E>) -> Self {
         Self {
             timer,
             means: None,
@@ -184,7 +185,7 @@ impl TraceFile {
         machine: MachineCase,
     ) -> Option<LargeCorrection> {
         let offset_ppm = |(observed, figures): (&Observation, &Option<Figures>)| {
-            let Timer {
+            let TimerInfo {
                 properties, device, ..
             } = &observed.timer;
             let is_uncorrected = properties.family == Some(Family::SystemClock)

@@ -9,7 +9,7 @@ use crate::campaign::waits::Waiter;
 use crate::messages::Progress;
 use crate::recording::{NotUsable, Observation};
 use crate::selection::Selection;
-use estimators::model::{Status, Timer, WaitConditions};
+use estimators::model::{Status, TimerInfo, WaitConditions};
 
 /// Calls `measure` with the selected timers, and with what shows its next step. Returns the observations, with the reasons for the timers
 /// that cannot be used.
@@ -30,7 +30,7 @@ pub(super) fn observe<T>(
         bar.show_step(what);
         bar.finish_step();
     })?;
-    let row = |timer: Timer, means, outcome| {
+    let row = |timer: TimerInfo, means, outcome| {
         // This primitive sets the slack itself.
         let is_slackless = timer.id.ends_with("nanosleep-slack-1ns");
         let slack_ns = if is_slackless {

@@ -6,7 +6,7 @@ use std::rc::Rc;
 use crate::agents::agent::Agent;
 use crate::agents::protocol::{AgentTimer, Missing};
 use crate::recording::NotUsable;
-use estimators::model::{Device, Status, Timer, TimerRow, WaitActivity};
+use estimators::model::{Device, Status, TimerInfo, TimerRow, WaitActivity};
 use reporting::scratch::ScratchFolder;
 use reporting::text::{LONGEST_TEXT, cleaned, clipped};
 
@@ -51,7 +51,7 @@ impl Selection {
 #[derive(Clone, Debug)]
 pub struct MissingTimer {
     /// The timer.
-    pub timer: Timer,
+    pub timer: TimerInfo,
     /// The way in which the timer waits: by blocking or by spinning.
     pub means: WaitActivity,
     /// The protocol operations that the timer would support as a sleep primitive or periodic timer;
@@ -77,11 +77,11 @@ impl MissingTimer {
 
     /// An entry with the id `prefix:*` that stands for all timers of an unreachable agent.
     pub(super) fn for_host(prefix: &str, label: String, why: NotUsable) -> Self {
-        let timer = Timer {
+        let timer = TimerInfo {
             id: format!("{prefix}:*"),
             label: clipped(&label, LONGEST_TEXT),
             runtime: prefix.into(),
-            ..Timer::default()
+            ..TimerInfo::default()
         };
         Self {
             timer,
@@ -119,10 +119,10 @@ impl AgentName {
     }
 
     /// Describes a timer of this agent with its id in reports.
-    pub fn timer(&self, hosted: AgentTimer) -> Timer {
+    pub fn timer(&self, hosted: AgentTimer) -> TimerInfo {
         let mut properties = hosted.properties;
         properties.syscall_variant = properties.syscall_variant.map(|id| self.id(&id));
-        Timer {
+        TimerInfo {
             id: self.id(&hosted.id),
             label: hosted.label,
             legend: hosted.legend,

@@ -5,7 +5,7 @@ use super::population::{kinds, median_is_identifiable};
 use super::tally::Judged;
 use super::{Case, FREQUENCY, Slowdowns, Truth};
 use estimators::figures::MIN_PROCESSES;
-use estimators::model::{Core, Cycles, Estimate, Hertz, Nanos, Timer, TimerRow};
+use estimators::model::{Core, Cycles, Estimate, Hertz, Nanos, TimerInfo, TimerRow};
 use estimators::quality::quality;
 use estimators::trace::{Observations, Trace};
 use judgement::trust::ReadPathBaselines;
@@ -43,11 +43,11 @@ pub struct Verdict {
 pub(super) fn row_of(timer: &Model, trace: Trace, hertz: Estimate) -> TimerRow {
     let mut stored = trace.with_runs(Vec::new(), Vec::new());
     trace.runs.into_iter().for_each(|run| stored.add(run));
-    let timer = Timer {
+    let timer = TimerInfo {
         id: timer.name.clone(),
         runtime: "simulated".into(),
         ns_per_tick: timer.declared.then_some(timer.unit),
-        ..Timer::default()
+        ..TimerInfo::default()
     };
     Observation::new(timer, Ok(stored))
         .row_with_verdicts(Some(hertz), &ReadPathBaselines::default())

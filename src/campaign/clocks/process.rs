@@ -37,7 +37,7 @@ pub(super) enum ProcessKind {
 }
 
 /// A process of an agent that measures.
-pub(super) struct Process<'a> {
+pub(super) struct MeasuringProcess<'a> {
     pub agent: &'a Agent,
     pub plan: &'a Plan,
     pub watch: &'a Rc<RefCell<CampaignWatch>>,
@@ -47,7 +47,7 @@ pub(super) struct Process<'a> {
     floor: Option<Batches>,
 }
 
-impl<'a> Process<'a> {
+impl<'a> MeasuringProcess<'a> {
     /// Starts a process that opens these clocks.
     ///
     /// # Errors

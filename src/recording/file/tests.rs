@@ -7,7 +7,7 @@ use proptest::prelude::*;
 use super::{SizeLimit, TraceFile};
 use crate::platform::frequency::{Chains, CyclesFrom, KnownFrequencies};
 use crate::recording::{Observation, SCHEMA};
-use estimators::model::{Hertz, Platform, Settings, Status, Timer, TimerRow, Tool};
+use estimators::model::{Hertz, Platform, Settings, Status, TimerInfo, TimerRow, Tool};
 use estimators::trace::{Batches, Differences, Observations, Reference, StoredTrace};
 use judgement::trust::ReadPathBaselines;
 
@@ -44,12 +44,12 @@ fn recording(deltas: Vec<i64>, figure: f64) -> TraceFile {
     };
     trace.add(run);
     let observed = |id: &str, outcome| {
-        let timer = Timer {
+        let timer = TimerInfo {
             id: id.into(),
             label: id.into(),
             runtime: "native".into(),
             properties: timers::Properties::COUNTER.into_owned(),
-            ..Timer::default()
+            ..TimerInfo::default()
         };
         Observation::new(timer, outcome)
     };
