@@ -74,8 +74,12 @@ pub fn variance_of_constant(steps: f64) -> f64 {
 impl Levels {
     /// Counts durations in ticks of a clock that moves in steps of `step` ticks. `None` without
     /// durations.
-    pub fn new(durations: &[i64], step: f64) -> Option<Self> {
-        let sorted = sorted(durations.iter().map(|&ticks| (ticks as f64 / step).round()));
+    pub fn new(durations: impl IntoIterator<Item = i64>, step: f64) -> Option<Self> {
+        let sorted = sorted(
+            durations
+                .into_iter()
+                .map(|ticks| (ticks as f64 / step).round()),
+        );
         let centre = *sorted.get(sorted.len().saturating_sub(1) / 2)?;
         let high = quantile(&sorted, UNINTERRUPTED_SHARE)?;
         let limit = high + INTERRUPTION_DISTANCE.0 * (high - centre) + INTERRUPTION_DISTANCE.1;

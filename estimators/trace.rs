@@ -2,15 +2,13 @@
 //! needs nothing else.
 
 mod evidence;
-#[cfg(feature = "serde")]
-mod stored;
+mod packed;
 
 use std::collections::BTreeMap;
 
 pub use evidence::{Advance, Claims, Evidence, Order, Pair, ThreadActivity, Threads};
+pub use packed::{Integers, IntervalGroups};
 use smallvec::SmallVec;
-#[cfg(feature = "serde")]
-pub use stored::{PackedObservations, StoredTrace};
 pub use timers::waits::{Start, Wait};
 
 use crate::model::{Context, Core, Family, Hertz, MIN_ALONE_WIDTH};
@@ -18,7 +16,7 @@ use crate::model::{Context, Core, Family, Hertz, MIN_ALONE_WIDTH};
 /// All observations of one timer.
 #[apply(recorded)]
 #[derive(Default)]
-pub struct Trace<R = Observations> {
+pub struct Trace {
     /// Nanoseconds in a tick of the timer, declared or measured; `None` for a counter that stands
     /// still.
     pub ns_per_tick: Option<f64>,
@@ -40,14 +38,14 @@ pub struct Trace<R = Observations> {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub full_width: Option<f64>,
     /// The observations of each fresh process that was not disturbed.
-    pub runs: Vec<R>,
+    pub runs: Vec<Observations>,
     /// The number of processes whose observations are not in `runs` because they were disturbed.
     #[serde(alias = "spoilt")]
     pub discarded: u32,
     /// The observations of these disturbed processes. No result is computed from them; they are
     /// kept so that a later version of the program may use them.
     #[serde(default)]
-    pub set_aside: Vec<R>,
+    pub set_aside: Vec<Observations>,
     /// The number of `runs` that were disturbed throughout. They are among `runs` only if too few
     /// processes were undisturbed.
     #[serde(default, alias = "shared", skip_serializing_if = "is_zero")]
@@ -85,7 +83,7 @@ fn read_count<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<u64, 
     Ok(count)
 }
 
-impl<R> Trace<R> {
+impl Trace {
     /// Returns the clock that timed the calls of the timer.
     pub fn calls_reference(&self) -> &Reference {
         self.calls_reference.as_ref().unwrap_or(&self.reference)
@@ -99,6 +97,21 @@ impl<R> Trace<R> {
         let reasons = reasons.into_iter();
         let reasons = reasons.map(|(reason, count)| format!("{reason} {count} times"));
         reasons.collect::<Vec<_>>().join(", ")
+    }
+
+    /// Returns all groups of intervals, including those of the long observations.
+    pub fn groups(&self) -> impl Iterator<Item = Differences> {
+        let of_runs = self.runs.iter().flat_map(|run| run.intervals.iter());
+        of_runs.chain(self.slow.iter().cloned())
+    }
+
+    /// Returns whether a run had its core to itself; where no run tells, whether it was calm.
+    pub fn is_undisturbed(&self, run: &Observations) -> bool {
+        let core = |run: &Observations| run.core(self.full_width);
+        match self.runs.iter().any(|run| core(run) != Core::Unknown) {
+            true => core(run) == Core::Alone,
+            false => run.is_calm(),
+        }
     }
 }
 
@@ -161,7 +174,7 @@ pub struct Differences {
     /// Units of work.
     pub work: u64,
     /// Second reading minus first, in ticks of the timer. Single values are stored inline, not on
-    /// the heap, because most of the hundreds of thousands of lists in a trace have only one.
+    /// the heap, because most of the thousands of lists of a process have only one.
     pub deltas: SmallVec<[i64; 2]>,
 }
 
@@ -184,7 +197,7 @@ pub struct Batches {
     #[serde(deserialize_with = "read_count")]
     pub calls: u64,
     /// Second reading of the reference minus first, in its ticks, for each batch.
-    pub deltas: Vec<i64>,
+    pub deltas: Integers,
     /// The core frequency during the batches, in hertz.
     pub core_hz: Option<Hertz>,
     /// Whether other threads used the core or its frequency changed during the batches, in every
@@ -210,24 +223,13 @@ pub struct InContext {
 #[derive(Default)]
 pub struct Readings {
     /// Readings in ticks of the timer.
-    pub values: Vec<i64>,
+    pub values: Integers,
     /// The core frequency during the readings, in hertz.
     pub core_hz: Option<Hertz>,
     /// Whether other threads used the core or its frequency changed during the readings, in every
     /// repetition of the measurement.
     #[serde(alias = "restless")]
     pub unstable: bool,
-}
-
-impl Trace {
-    /// Returns whether a run had its core to itself; where no run tells, whether it was calm.
-    pub fn is_undisturbed(&self, run: &Observations) -> bool {
-        let core = |run: &Observations| run.core(self.full_width);
-        match self.runs.iter().any(|run| core(run) != Core::Unknown) {
-            true => core(run) == Core::Alone,
-            false => run.is_calm(),
-        }
-    }
 }
 
 impl Observations {
@@ -286,7 +288,7 @@ impl Observations {
 #[derive(Default)]
 pub struct Observations {
     /// Differences between two reads with growing and with random amounts of work.
-    pub intervals: Vec<Differences>,
+    pub intervals: IntervalGroups,
     /// Successive readings.
     pub readings: Readings,
     /// The bracket: two reads of the reference with nothing between them, recorded as batches of 0

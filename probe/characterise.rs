@@ -8,14 +8,14 @@ use estimators::rate::{tick_over_processes, tightest};
 use estimators::statistics::median_with_percentiles;
 use estimators::trace::{Reference, Trace};
 use rand::rngs::SmallRng;
-use rand::{Rng, SeedableRng};
+use rand::{Rng, RngExt, SeedableRng};
 use timers::{
     Answer, CoreFrequencyMeter, Described, Entry, Fault, Info, Native, Properties, REFERENCES,
     Subject, Ticks, Timer, Unavailable, find, floor,
 };
 
 use crate::characteristics::Characteristics;
-use crate::prober::{Bench, calibrate, search_step, time_calls_briefly, watch_steps};
+use crate::prober::{calibrate, find_step, step_question, time_calls_briefly, watch_steps};
 
 /// A clock that another crate defines.
 pub trait TickClock: Sync {
@@ -44,16 +44,11 @@ pub fn characterise<C: TickClock>(clock: &C) -> Answer<Characteristics> {
     let (reference, subject) = references
         .find_map(calibrated)
         .ok_or_else(|| Fault::Refused("no clock of the system can time the reads".into()))?;
-    let bench = Bench {
-        timer: Box::new(Native::from_timer(Borrowed(clock))),
-        ns_per_tick: clock.ns_per_tick(),
-        reference_id: reference.id.clone(),
-        floor: (floor().open)().ok(),
-        prober: None,
-    };
+    let timer: Box<dyn Subject> = Box::new(Native::from_timer(Borrowed(clock)));
+    let (clocks, floor, tick) = ([timer, subject], (floor().open)().ok(), clock.ns_per_tick());
     let meter = CoreFrequencyMeter::new().ok();
     let mut frequency = || Some(meter?.measure()?.hertz);
-    let (trace, hertz) = observe(bench, subject, reference, &mut frequency, random)?;
+    let (trace, hertz) = observe(clocks, floor, tick, reference, &mut frequency, random)?;
     Ok(Characteristics::from_trace(&trace, hertz))
 }
 
@@ -69,41 +64,48 @@ const SEARCH_LIMITS: [f64; 2] = [5e6, 5e5];
 const SLOW_NS: f64 = 3.2e9;
 /// Comparisons of two clocks, of which the tightest counts. *Judgement*: as [`ROUNDS`].
 const COMPARISONS: u32 = 9;
-/// Observes the timer on the bench in this process. `clock` is the reference, `frequency` returns
-/// that of the core in hertz. Returns the observations, and the frequency in the meantime.
+
+/// Observes a timer in this process; `clock` is the reference, `floor` the timer that reads nothing,
+/// `ns_per_tick` the declared tick, and `frequency` returns that of the core in hertz. Returns the
+/// observations, and the frequency in the meantime.
 ///
 /// # Errors
 /// When a timer refuses.
 pub fn observe<R: Rng + SeedableRng>(
-    mut bench: Bench<'_>,
-    clock: Box<dyn Subject>,
+    [mut timer, clock]: [Box<dyn Subject + '_>; 2],
+    mut floor: Option<Box<dyn Subject>>,
+    ns_per_tick: Option<f64>,
     reference: Reference,
     frequency: &mut dyn FnMut() -> Option<f64>,
     random: &mut R,
 ) -> Answer<(Trace, Option<Estimate>)> {
     let mut trace = Trace {
-        declared: bench.ns_per_tick.is_some(),
+        declared: ns_per_tick.is_some(),
         ..Trace::default()
     };
     let (mut rates, mut frequencies, mut slow) = (Vec::new(), Vec::new(), 0);
     for round in 0..ROUNDS {
-        let run = time_calls_briefly(bench.timer.as_mut(), bench.floor.as_mut(), &reference)?;
+        let run = time_calls_briefly(timer.as_mut(), floor.as_mut(), &reference)?;
         let hertz = frequency();
         frequencies.extend(hertz);
         let mut run = run.with_core_state(hertz.and_then(Hertz::new), false);
         if round < SEARCHES {
+            let (subject, references) = (timer.as_mut(), [&reference; 2]);
+            let seed = random.random();
             let limits = SEARCH_LIMITS;
-            let found = search_step(&mut bench, &reference, limits, random, false, &mut run)?;
-            rates.extend(found.ns_per_tick);
-            slow += u32::from(found.slow);
+            let question = step_question(subject, ns_per_tick, references, limits, seed, &mut run)?;
+            let (intervals, is_slow) = find_step::<R>(subject, &question)?;
+            run.intervals = intervals;
+            rates.extend(question.ns_per_tick);
+            slow += u32::from(is_slow);
         }
-        let compared = bench.timer.comparisons(&reference.id, 0, COMPARISONS);
+        let compared = timer.comparisons(&reference.id, 0, COMPARISONS);
         let compared = compared.ok().and_then(tightest);
         trace.evidence.sparse_comparisons.extend(compared);
         trace.runs.push(run);
     }
     if 2 * slow > SEARCHES {
-        let (clocks, stop) = (&mut [bench.timer, clock], AtomicBool::new(false));
+        let (clocks, stop) = (&mut [timer, clock], AtomicBool::new(false));
         (trace.slow, _) = watch_steps(clocks, &reference, SLOW_NS, false, random, &stop)?;
     }
     if let Some((ns, uncertainty)) = tick_over_processes(&rates) {

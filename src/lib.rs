@@ -1,18 +1,19 @@
 //! timermeter measures how good the clocks of a machine are.
 //!
-//! Timers are black boxes. A [`campaign`] measures them and stores its observations in a [`trace`].
-//! Pure functions compute a [`profile`] (the figures of a clock) and verdicts ([`trust`]) from the
-//! trace, and a [`report`] presents them. Data flows only in that direction. The [`model`] defines
-//! the types that these modules share.
+//! Timers are black boxes. A [`campaign`] asks [`agents`] questions about them, as a [`plan`] says, and its
+//! observations become a [`recording`]. Pure functions of other crates compute the figures of each clock and
+//! the verdicts from these, of which `analysis` makes the report. Data flows only in that direction.
 
 #![forbid(unsafe_code)]
 
 pub mod agents;
+mod analysis;
 pub mod campaign;
 pub mod cli;
 pub mod commands;
 pub mod measure;
 pub mod messages;
+pub mod plan;
 pub mod platform;
 pub mod program;
 pub mod quantity;

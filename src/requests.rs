@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use timers::agents::{RUNTIMES, Runtime};
 
-use crate::campaign::plan::Plan;
+use crate::plan::Plan;
 use crate::platform::frequency::CyclesFrom;
 use estimators::model::USUAL_WAIT_NS;
 

@@ -11,7 +11,7 @@ use timermeter::agents::agent::Agent;
 use timermeter::agents::connection::Connection;
 use timermeter::agents::process::AgentCommand;
 use timermeter::campaign::clocks::run;
-use timermeter::campaign::plan::Plan;
+use timermeter::plan::Plan;
 
 use crate::program::program;
 

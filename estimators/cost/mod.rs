@@ -47,7 +47,7 @@ impl<'a> Calls<'a> {
     }
 
     fn new(run: &'a Observations, reference: &Reference) -> Option<Self> {
-        let levels = |batches: &Batches| Levels::new(&batches.deltas, reference.step);
+        let levels = |batches: &Batches| Levels::new(batches.deltas.iter(), reference.step);
         let (singles, bracket) = (levels(&run.singles)?, levels(&run.bracket)?);
         // Slow variation adds to that of long batches, so each length gives an upper limit.
         let variance = [&run.small_batches, &run.medium_batches, &run.batches]
@@ -73,7 +73,7 @@ impl<'a> Calls<'a> {
             .map(|ends| ends.map(|variance| variance * steps * steps));
         self.by_timer = Some(clock)
             .filter(|clock| clock.self_measured)
-            .and_then(|clock| Levels::new(&clock.samples(self.run), clock.step))
+            .and_then(|clock| Levels::new(clock.samples(self.run), clock.step))
             .map(|levels| Located::new(levels, 0.0, variance));
     }
 
@@ -111,7 +111,7 @@ pub struct ProcessCost {
 
 /// Returns whether no batch took any time according to the reference; false without batches.
 pub fn never_moved(run: &Observations) -> bool {
-    let took_no_time = |batches: &Batches| batches.deltas.iter().all(|&delta| delta <= 0);
+    let took_no_time = |batches: &Batches| batches.deltas.iter().all(|delta| delta <= 0);
     !run.batches.deltas.is_empty() && took_no_time(&run.batches)
 }
 
@@ -173,7 +173,8 @@ pub fn turn(runs: &[Observations], reference: &Reference, core_frequency: Common
     let scaled =
         |batches: &Batches| Some(midmean(floats(batches))? * core_frequency.scale(batches.core_hz));
     let in_process = |run: &Observations| {
-        let bracket = Levels::new(&run.bracket.deltas, reference.step)?.mean() * reference.step;
+        let bracket =
+            Levels::new(run.bracket.deltas.iter(), reference.step)?.mean() * reference.step;
         let bracket = bracket * core_frequency.scale(run.bracket.core_hz);
         Some((scaled(&run.floor)? - bracket) / run.floor.calls.max(1) as f64)
     };
@@ -195,13 +196,13 @@ pub fn approximate_cost_ns(run: &Observations, reference: &Reference) -> f64 {
 
 /// The share of rare interruptions among single calls.
 pub fn interruption_share(run: &Observations, reference: &Reference) -> f64 {
-    Levels::new(&run.singles.deltas, reference.step)
+    Levels::new(run.singles.deltas.iter(), reference.step)
         .map_or(0.0, |levels| levels.interruption_share())
 }
 
 /// The lengths of batches, in ticks of the reference.
 fn floats(batches: &Batches) -> Vec<f64> {
-    batches.deltas.iter().map(|&delta| delta as f64).collect()
+    batches.deltas.iter().map(|delta| delta as f64).collect()
 }
 
 /// The core frequency that times are scaled to, in hertz; `None` leaves times as measured.

@@ -3,7 +3,7 @@
 use crate::cost::{CommonFrequency, approximate_cost_ns};
 use crate::rate;
 use crate::statistics::median;
-use crate::trace::{Observations, Trace};
+use crate::trace::{Integers, Observations, Trace};
 
 /// The least number of successive readings for a distribution. *Default*: moves no figure.
 const MIN_READINGS: usize = 100;
@@ -78,17 +78,15 @@ impl MeasuringClock {
         if self.self_measured {
             successive(&run.readings.values)
         } else {
-            run.singles.deltas.clone()
+            run.singles.deltas.to_vec()
         }
     }
 }
 
 /// Differences of successive readings.
-pub fn successive(readings: &[i64]) -> Vec<i64> {
-    readings
-        .windows(2)
-        .map(|pair| pair[1].wrapping_sub(pair[0]))
-        .collect()
+pub fn successive(readings: &Integers) -> Vec<i64> {
+    let pairs = readings.iter().zip(readings.iter().skip(1));
+    pairs.map(|(one, next)| next.wrapping_sub(one)).collect()
 }
 
 #[cfg(test)]
@@ -107,7 +105,7 @@ mod tests {
             });
             let batches = |calls, delta| Batches {
                 calls,
-                deltas: vec![delta; 9],
+                deltas: vec![delta; 9].into(),
                 ..Batches::default()
             };
             let mut run = Observations {

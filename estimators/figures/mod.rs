@@ -117,10 +117,36 @@ impl Figures {
     }
 }
 
+/// What the processes of a timer observed, unpacked and prepared once for all estimators.
+struct Prepared<'a> {
+    trace: &'a Trace,
+    /// The calls of each process that timed any.
+    calls: Vec<Calls<'a>>,
+    /// The groups of intervals of each process, and those of the long observations.
+    groups: Vec<Vec<Differences>>,
+    /// The differences of successive readings of each process.
+    readings: Vec<Vec<i64>>,
+}
+
+impl<'a> Prepared<'a> {
+    fn new(trace: &'a Trace) -> Self {
+        let runs = trace.runs.iter();
+        let groups = runs.clone().map(|run| run.intervals.iter().collect());
+        Self {
+            trace,
+            calls: Calls::all(trace),
+            groups: groups.chain([trace.slow.clone()]).collect(),
+            readings: runs.map(|run| successive(&run.readings.values)).collect(),
+        }
+    }
+}
+
 /// Computes the figures of a timer.
 pub fn figures(trace: &Trace) -> Figures {
-    let mut calls = Calls::all(trace);
-    let resolution = resolution_of(trace, &calls);
+    let prepared = Prepared::new(trace);
+    let resolution = resolution_of(&prepared);
+    let backward = backward_steps(&prepared);
+    let mut calls = prepared.calls;
     let step = match &resolution {
         Step::Resolved { step, .. } => Some(step.value),
         _ => None,
@@ -180,7 +206,7 @@ pub fn figures(trace: &Trace) -> Figures {
         all_processes,
         disturbed: (trace.runs.len() - runs.len()) as u32,
         spread: estimates.spread.filter(|_| has_spread),
-        backward: backward_steps(trace),
+        backward,
     };
     let calm = runs.iter().filter(|run| run.is_calm()).count();
     let is_shared = |run: &&Observations| run.core(trace.full_width) == Core::Shared;
@@ -193,12 +219,12 @@ pub fn figures(trace: &Trace) -> Figures {
 
 /// Determines the resolution of the timer without its other results.
 pub fn resolution(trace: &Trace) -> Step {
-    resolution_of(trace, &Calls::all(trace))
+    resolution_of(&Prepared::new(trace))
 }
 
 /// Returns how the cost of a call varies, in ticks of the timer. The search for the resolution of the
 /// timer needs it, because the intervals that it examines vary by the same amount.
-fn known_durations(trace: &Trace, calls: &[Calls]) -> KnownDurations {
+fn known_durations(Prepared { trace, calls, .. }: &Prepared) -> KnownDurations {
     let Some(ns) = trace.ns_per_tick else {
         return KnownDurations::default();
     };
@@ -228,7 +254,8 @@ fn known_durations(trace: &Trace, calls: &[Calls]) -> KnownDurations {
 /// The least distance of a fractional step from whole numbers of units. *Judgement*.
 const MIN_FRACTION: f64 = 0.02;
 
-fn resolution_of(trace: &Trace, calls: &[Calls]) -> Step {
+fn resolution_of(prepared: &Prepared) -> Step {
+    let trace = prepared.trace;
     let readings = trace.runs.first().map(|run| &run.readings.values);
     let two_precisions = || precisions::find_two(readings?);
     let hidden = match growth_per_call(trace) {
@@ -243,16 +270,13 @@ fn resolution_of(trace: &Trace, calls: &[Calls]) -> Step {
         let reason = reason.into();
         return Step::AtMost { bound, reason };
     }
-    let context = known_durations(trace, calls);
-    let differences = |run: &Observations| successive(&run.readings.values);
-    let reading_differences: Vec<Vec<i64>> = trace.runs.iter().map(differences).collect();
-    let all: Vec<Differences> = groups(trace).cloned().collect();
-    let found = resolve(&all, &reading_differences, &context);
+    let context = known_durations(prepared);
+    let all = prepared.groups.concat();
+    let found = resolve(&all, &prepared.readings, &context);
     let confirmed = |found: Step, unit: i64| {
-        let runs = trace.runs.iter().map(|run| &run.intervals);
         let in_units =
             |groups: &Vec<Differences>| groups.iter().map(|group| group.in_units(unit)).collect();
-        let processes: Vec<Vec<Differences>> = runs.chain([&trace.slow]).map(in_units).collect();
+        let processes: Vec<Vec<Differences>> = prepared.groups.iter().map(in_units).collect();
         let processes: Vec<Process> = processes
             .iter()
             .map(|groups| Process::new(groups))
@@ -328,22 +352,11 @@ fn select_undisturbed(trace: &Trace, calls: &mut Vec<Calls>) {
     }
 }
 
-/// Returns all groups of intervals, including those of the long observations.
-fn groups(trace: &Trace) -> impl Iterator<Item = &Differences> {
-    trace
-        .runs
-        .iter()
-        .flat_map(|run| &run.intervals)
-        .chain(&trace.slow)
-}
-
 /// Counts the backward steps in intervals and in successive readings.
-fn backward_steps(trace: &Trace) -> Backward {
-    let between_reads = Backward::among(groups(trace).flat_map(|group| &group.deltas).copied());
-    let readings = trace.runs.iter().map(|run| &run.readings.values);
-    readings.fold(between_reads, |so_far, readings| {
-        so_far.and(Backward::among(successive(readings)))
-    })
+fn backward_steps(prepared: &Prepared) -> Backward {
+    let intervals = prepared.groups.iter().flatten();
+    let intervals = intervals.flat_map(|group| &group.deltas);
+    Backward::among(intervals.chain(prepared.readings.iter().flatten()).copied())
 }
 
 /// The largest plausible interval between two reads without work, in multiples of the cost of a
@@ -369,9 +382,9 @@ fn contradicting_interval_ns(
 ) -> Option<f64> {
     let mut deltas: Vec<i64> = runs
         .iter()
-        .flat_map(|run| &run.intervals)
+        .flat_map(|run| run.intervals.iter())
         .filter(|group| group.work == 0)
-        .flat_map(|group| group.deltas.to_vec())
+        .flat_map(|group| group.deltas)
         .collect();
     deltas.sort_unstable();
     deltas.dedup();
@@ -394,7 +407,7 @@ mod tests {
     use rand::{RngExt, SeedableRng};
 
     use super::*;
-    use crate::trace::{Differences, StoredTrace};
+    use crate::trace::Differences;
 
     /// Compares a cost with intervals without work and with 7 units of work, in ticks of 0.5 ns.
     fn contradicting(deltas: [&[i64]; 2], step: Option<f64>, cost: f64) -> Option<f64> {
@@ -403,7 +416,9 @@ mod tests {
             deltas: deltas.into(),
         };
         let run = Observations {
-            intervals: vec![intervals(0, deltas[0]), intervals(7, deltas[1])],
+            intervals: [intervals(0, deltas[0]), intervals(7, deltas[1])]
+                .into_iter()
+                .collect(),
             ..Observations::default()
         };
         contradicting_interval_ns(&[&run], step, 0.5, cost)
@@ -455,13 +470,12 @@ mod tests {
         };
         let mut intervals = vec![interval(0, 400), interval(20, 40)];
         intervals.extend((0..900).map(|at| interval(at * 7 % 31, 1)));
-        StoredTrace {
+        Trace {
             declared: true,
             ns_per_tick: Some(1.0),
             slow: intervals,
-            ..StoredTrace::default()
+            ..Trace::default()
         }
-        .open()
     }
 
     #[test]

@@ -8,9 +8,7 @@
 use crate::cost::singles::MeasuringClock;
 use crate::model::{CostHistogram, PlotData, Staircase};
 use crate::statistics::{median, midmean};
-use crate::trace::{Observations, Trace};
-
-use super::groups;
+use crate::trace::{Differences, Observations, Trace};
 
 /// The largest number of bins of a histogram.
 const MAX_BINS: usize = 96;
@@ -33,9 +31,13 @@ pub fn plot_data(trace: &Trace, step: Option<f64>) -> PlotData {
 }
 
 fn staircase(trace: &Trace, step: Option<f64>) -> Option<Staircase> {
-    let all: Vec<(u64, i64)> = groups(trace)
-        .flat_map(|group| group.deltas.iter().map(|&delta| (group.work, delta)))
-        .collect();
+    let points = |group: Differences| {
+        group
+            .deltas
+            .into_iter()
+            .map(move |delta| (group.work, delta))
+    };
+    let all: Vec<(u64, i64)> = trace.groups().flat_map(points).collect();
     let lengths = sorted(all.iter().map(|&(_, delta)| delta));
     let (least, most) = (*quantile(&lengths, 0.01)?, *quantile(&lengths, 0.98)?);
     // Half a step above the tenth step, so that an inexact step divides no level.
@@ -173,7 +175,7 @@ fn cost_histogram(trace: &Trace, timer_step: Option<f64>) -> Option<CostHistogra
 /// ticks.
 fn bracket_ticks(runs: &[Observations]) -> Option<f64> {
     let mean_of_run =
-        |run: &Observations| midmean(run.bracket.deltas.iter().map(|&delta| delta as f64));
+        |run: &Observations| midmean(run.bracket.deltas.iter().map(|delta| delta as f64));
     median(runs.iter().filter_map(mean_of_run))
 }
 
@@ -208,7 +210,7 @@ mod tests {
         });
         let batches = |calls, deltas| Batches {
             calls,
-            deltas,
+            deltas: Vec::into(deltas),
             ..Batches::default()
         };
         let singles = [[60; 90].as_slice(), &[85; 8], &[9000; 2]].concat();

@@ -101,7 +101,7 @@ pub fn settle_deviation(
 /// that declares no unit is compared with the reference over the whole campaign, because the rate
 /// from a few milliseconds of one process is sensitive to a late reading. `None` if the length is
 /// unknown.
-pub fn tick<R>(trace: &Trace<R>) -> Option<(f64, f64)> {
+pub fn tick(trace: &Trace) -> Option<(f64, f64)> {
     /// The largest relative difference between the rate over the campaign and the rate within
     /// processes. A larger difference means that the timer stopped or jumped between paired
     /// readings. *Judgement*: a late reading changes the rate by some thousand ppm, a counter that

@@ -1,8 +1,10 @@
 //! Finds clocks of two precisions, which round a part of their readings to a coarser unit.
 
+use crate::trace::Integers;
+
 /// Returns the coarser unit, a power of ten in ticks, and the share of readings that are multiples
 /// of it; `None` if they have one precision.
-pub fn find_two(readings: &[i64]) -> Option<(i64, f64)> {
+pub fn find_two(readings: &Integers) -> Option<(i64, f64)> {
     /// The least number of readings of either precision. *Judgement*.
     const MIN_READINGS: usize = 20;
     /// The least ratio of the number of rounded readings to that of the most frequent other remainder.

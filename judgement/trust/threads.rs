@@ -129,8 +129,8 @@ pub(super) fn judge_one_thread(case: &Case) -> Monotonic {
     let in_order = (order.readings == 0)
         .then_some(0)
         .or_else(|| order.changes(step));
-    let changed = own().flat_map(|values| values.windows(2));
-    let changed = changed.filter(|pair| pair[0] != pair[1]).count() as u64;
+    let changed = own().flat_map(|values| values.iter().zip(values.iter().skip(1)));
+    let changed = changed.filter(|(one, next)| one != next).count() as u64;
     let refused = case.refusal("readings").filter(|_| order.readings == 0);
     let ordered = Ordered {
         pairs: "readings of one thread",

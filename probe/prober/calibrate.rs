@@ -152,7 +152,7 @@ fn search_step(
         work_unit: work_ticks,
         ..KnownDurations::default()
     };
-    let successive_deltas = successive(&subject.readings(1_000)?);
+    let successive_deltas = successive(&subject.readings(1_000)?.into());
     Ok(resolve(&all, &[successive_deltas], &context))
 }
 

@@ -2,9 +2,9 @@
 
 use timers::{Answer, Subject};
 
-use super::bench::{Bench, CoreState, Unwatched, Watcher};
+use super::watcher::{CoreState, Unwatched, Watcher};
 use estimators::cost;
-use estimators::trace::{Batches, Observations, Readings, Reference};
+use estimators::trace::{Batches, Integers, Observations, Readings, Reference};
 
 /// Numbers of calls of a timer that a process times.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -58,55 +58,24 @@ pub fn is_coarse(reference: &Reference) -> bool {
         && COARSE_BATCH_STEPS * reference.uncertainty_ns() > 2.0 * TARGET_BATCH_NS
 }
 
-/// Times calls of the timer: single calls, batches of calls, successive readings, and batches of
-/// calls of the timer that reads nothing, unless `floor` already holds these.
-///
-/// A prober in the process takes all these measurements of a brief plan in one window, which is
-/// repeated if it was disturbed, because one question takes less time than the parts. If there is no
-/// prober, or each such window was disturbed, the runner asks for each measurement in windows of its
-/// own, which are shorter.
+/// Times calls as in [`CallsPlan::BRIEF`] where nothing is watched from outside.
 ///
 /// # Errors
-/// When a timer of the bench refuses or their host is lost.
-pub fn time_calls(
-    bench: &mut Bench,
-    watch: &mut dyn Watcher,
-    reference: &Reference,
-    plan: &CallsPlan,
-    floor: &mut Option<Batches>,
-) -> Answer<Observations> {
-    let in_process = match &mut bench.prober {
-        Some(prober) if *plan == CallsPlan::BRIEF => {
-            watch.ask_whole(&mut || prober.calls(reference, floor.is_none()))?
-        }
-        _ => None,
-    };
-    let mut run = match in_process {
-        Some((run, core)) => run.with_core_state(core.core_hz, core.unstable),
-        None => {
-            let nothing = bench.floor.as_mut().filter(|_| floor.is_none());
-            ask_one_by_one(bench.timer.as_mut(), nothing, watch, reference, plan)?
-        }
-    };
-    run.floor = floor.get_or_insert(run.floor).clone();
-    run.place = watch.place();
-    Ok(run)
-}
-
-/// Times calls as in [`CallsPlan::BRIEF`], and those of the timer that reads nothing if there is a
-/// `floor`, in the process of the timers.
-///
-/// # Errors
-/// When one of the timers refuses.
+/// As [`time_calls`].
 pub fn time_calls_briefly(
     timer: &mut dyn Subject,
     floor: Option<&mut Box<dyn Subject>>,
     reference: &Reference,
 ) -> Answer<Observations> {
-    ask_one_by_one(timer, floor, &mut Unwatched, reference, &CallsPlan::BRIEF)
+    time_calls(timer, floor, &mut Unwatched, reference, &CallsPlan::BRIEF)
 }
 
-fn ask_one_by_one(
+/// Times calls of a timer: single calls, batches of calls, successive readings, and batches of calls of
+/// the timer that reads nothing, if there is a `floor`.
+///
+/// # Errors
+/// When one of the timers refuses or their host is lost.
+pub fn time_calls(
     timer: &mut dyn Subject,
     floor: Option<&mut Box<dyn Subject>>,
     watch: &mut dyn Watcher,
@@ -134,7 +103,7 @@ fn ask_one_by_one(
     Ok(questions.run)
 }
 
-/// The measurements of a process that the runner asks for one by one.
+/// The measurements of a process, one after the other.
 struct Questions<'a> {
     timer: &'a mut dyn Subject,
     reference_id: &'a str,
@@ -235,27 +204,22 @@ impl Questions<'_> {
         Ok(())
     }
 
-    /// Asks for `repeat` batches of `calls`, or readings, in undisturbed windows.
-    fn gather(&mut self, calls: Option<u64>, repeat: u32) -> Answer<(Vec<i64>, CoreState)> {
+    /// Asks for `repeat` batches of `calls`, or readings, in undisturbed windows, and packs the answer.
+    fn gather(&mut self, calls: Option<u64>, repeat: u32) -> Answer<(Integers, CoreState)> {
         let Self { timer, watch, .. } = self;
-        let (mut values, core) = watch.gather(repeat, &mut |repeat| match calls {
+        let (values, core) = watch.gather(repeat, &mut |repeat| match calls {
             Some(calls) => timer.batches(self.reference_id, calls, repeat),
             None => timer.readings(repeat),
         })?;
-        // A campaign keeps millions of values to its end, so spare capacity is released.
-        values.shrink_to_fit();
-        Ok((values, core))
+        Ok((values.into(), core))
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::bench::{Prober, Unwatched};
     use super::*;
-    use estimators::trace::Differences;
-    use timers::StepQuestion;
 
-    /// A timer whose calls take ten ticks each, and the prober of a process with it.
+    /// A timer whose calls take ten ticks each.
     struct Tens;
 
     impl Subject for Tens {
@@ -272,82 +236,19 @@ mod tests {
         }
     }
 
-    impl Prober for Tens {
-        fn calls(&mut self, _: &Reference, floor: bool) -> Answer<Observations> {
-            let mut run = Observations::default();
-            run.singles.deltas = vec![3];
-            run.floor.deltas = vec![4; usize::from(floor)];
-            Ok(run)
-        }
-
-        fn steps(&mut self, _: &StepQuestion, _: &mut Vec<Differences>) -> Answer<bool> {
-            Ok(false)
-        }
-    }
-
-    fn bench() -> Bench<'static> {
-        Bench {
-            timer: Box::new(Tens),
-            ns_per_tick: Some(1.0),
-            reference_id: "reference".into(),
-            floor: Some(Box::new(Tens)),
-            prober: Some(Box::new(Tens)),
-        }
-    }
-
-    fn reference() -> Reference {
-        Reference {
+    #[test]
+    fn times_calls_of_each_length() {
+        let reference = Reference {
             ns_per_tick: 1.0,
             step: 1.0,
             ..Reference::default()
-        }
-    }
-
-    /// Every window with all measurements is disturbed.
-    struct Busy;
-
-    impl Watcher for Busy {
-        fn ask_whole(
-            &mut self,
-            _: &mut dyn FnMut() -> Answer<Observations>,
-        ) -> Answer<Option<(Observations, CoreState)>> {
-            Ok(None)
-        }
-    }
-
-    #[test]
-    fn process_with_prober_is_asked_once() {
-        let (mut bench, brief, mut floor) = (bench(), &CallsPlan::BRIEF, None);
-        for _ in 0..2 {
-            let run = time_calls(&mut bench, &mut Unwatched, &reference(), brief, &mut floor);
-            let run = run.expect("it answers");
-            assert_eq!(
-                (&*run.singles.deltas, &*run.floor.deltas),
-                (&[3][..], &[4][..])
-            );
-            assert!(run.batches.deltas.is_empty());
-        }
-    }
-
-    #[test]
-    fn disturbed_window_is_asked_in_parts() {
-        let longer = CallsPlan {
-            batches: 33,
-            ..CallsPlan::BRIEF
         };
-        for (watch, plan) in [
-            (&mut Busy as &mut dyn Watcher, CallsPlan::BRIEF),
-            (&mut Unwatched, longer),
-        ] {
-            let mut floor = None;
-            let run = time_calls(&mut bench(), watch, &reference(), &plan, &mut floor);
-            let run = run.expect("it answers");
-            assert_eq!(run.bracket.deltas[0], 7);
-            assert!(run.singles.deltas.iter().all(|&delta| delta == 17));
-            assert_eq!(run.floor.deltas.len(), plan.batches as usize);
-            assert!(run.floor.calls >= run.batches.calls && run.batches.calls > 8);
-            assert_eq!(floor, Some(run.floor));
-            assert!(!run.readings.values.is_empty());
-        }
+        let mut floor: Box<dyn Subject> = Box::new(Tens);
+        let run = time_calls_briefly(&mut Tens, Some(&mut floor), &reference).expect("it answers");
+        assert_eq!(run.bracket.deltas.iter().next(), Some(7));
+        assert!(run.singles.deltas.iter().all(|delta| delta == 17));
+        assert_eq!(run.floor.deltas.len(), CallsPlan::BRIEF.batches as usize);
+        assert!(run.floor.calls >= run.batches.calls && run.batches.calls > 8);
+        assert!(!run.readings.values.is_empty());
     }
 }

@@ -1,13 +1,13 @@
 //! Searches for the step of a timer in one process: measures intervals with growing amounts of work
 //! until the timer moves in nearly all of them, then intervals with random amounts of work.
 
-use rand::{Rng, RngExt};
+use rand::{Rng, RngExt, SeedableRng};
 use timers::{Activity, Answer, Fault, StepQuestion, Subject};
 
 use estimators::rate;
 use estimators::resolution::common_divisor;
 use estimators::statistics::median;
-use estimators::trace::Differences;
+use estimators::trace::{Differences, IntervalGroups};
 
 /// Number of intervals before the maximum amount of work is doubled. *Judgement*.
 const STAGE_INTERVALS: usize = 24;
@@ -41,17 +41,16 @@ pub fn measure_rate(
     ))
 }
 
-/// Adds the intervals of the search to `groups`, with work of `random` lengths. Returns whether the timer steps too rarely for the
-/// search.
+/// Searches for the step with work of random lengths. Returns the intervals, packed, and whether the timer
+/// steps too rarely for the search.
 ///
 /// # Errors
 /// When the timer refuses or its host is lost.
-pub fn find_step(
+pub fn find_step<R: Rng + SeedableRng>(
     timer: &mut dyn Subject,
     question: &StepQuestion,
-    random: &mut dyn Rng,
-    groups: &mut Vec<Differences>,
-) -> Answer<bool> {
+) -> Answer<(IntervalGroups, bool)> {
+    let random = &mut R::seed_from_u64(question.seed);
     let &StepQuestion {
         ns_per_work,
         ns_per_tick,
@@ -65,7 +64,7 @@ pub fn find_step(
     // Movements of at most this many ticks are not counted: 1 if the timer counts its reads.
     let max_uncounted_ticks =
         u64::from(median(without_work.deltas.iter().map(|&delta| delta as f64)) == Some(1.0));
-    groups.push(without_work);
+    let mut groups = vec![without_work];
     let mut max_work_ns = (16.0 * ns_per_work).max(8.0 * ns_per_tick.unwrap_or(0.0).min(100.0));
     loop {
         let stage = random_intervals(timer, max_work_ns / ns_per_work, STAGE_INTERVALS, random)?;
@@ -80,14 +79,14 @@ pub fn find_step(
         }
         max_work_ns *= 2.0;
         if max_work_ns > growth_ns {
-            return Ok(true);
+            return Ok((groups.into_iter().collect(), true));
         }
     }
     // If a read costs far more than this work, steps that are nearly as long as the cost of a read
     // would remain hidden, so intervals of that length are measured too. If the readings are
     // multiples of many ticks, only intervals of many such multiples tell whether these are the
     // steps.
-    let unit_ns = common_divisor(&*groups) as f64 * ns_per_tick.unwrap_or(0.0);
+    let unit_ns = common_divisor(&groups) as f64 * ns_per_tick.unwrap_or(0.0);
     let units_ns = (UNITS * unit_ns).min(growth_ns);
     let mut work_limits_ns = vec![max_work_ns, 2.0 * max_work_ns, 4.0 * max_work_ns];
     work_limits_ns.extend(
@@ -117,7 +116,7 @@ pub fn find_step(
             (0.1 * interval_ns / (cost_ns + scale * max_work_ns)).clamp(10.0, 100.0) as u32;
         groups.push(equal_intervals(timer, work, repeat)?);
     }
-    Ok(false)
+    Ok((groups.into_iter().collect(), false))
 }
 
 /// Measures `repeat` intervals with the same amount of work.

@@ -1,5 +1,4 @@
-//! Describes an agent, which is a program that can read them; starts its processes and
-//! builds the bench for a measurement in a process.
+//! Describes an agent, which is a program that can read timers, and starts its processes.
 
 use std::time::Duration;
 
@@ -9,8 +8,6 @@ use crate::agents::children::Placement;
 use crate::agents::connection::{Connection, SharedConnection};
 use crate::agents::process::AgentCommand;
 use crate::agents::protocol::AgentTimer;
-use crate::agents::subject::{prober, subject};
-use probe::prober::Bench;
 
 /// A program that answers for timers.
 #[derive(Clone, Debug)]
@@ -26,23 +23,6 @@ pub struct Agent {
     pub compares: bool,
     /// Whether the agent accepts questions about several timers.
     pub answers_for_many: bool,
-}
-
-/// Builds the bench with a timer of a process and its reference.
-pub fn bench(connection: &SharedConnection, timer: &AgentTimer, reference: &str) -> Bench<'static> {
-    let has_floor = connection
-        .borrow()
-        .hello()
-        .timers
-        .iter()
-        .any(|hosted| hosted.id == timers::FLOOR_ID);
-    Bench {
-        timer: subject(connection, &timer.id),
-        ns_per_tick: timer.ns_per_tick,
-        reference_id: reference.into(),
-        floor: has_floor.then(|| subject(connection, timers::FLOOR_ID)),
-        prober: prober(connection, &timer.id),
-    }
 }
 
 /// Starts a process of an agent that opens these timers, or all timers if the agent takes no ids.

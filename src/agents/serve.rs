@@ -7,7 +7,6 @@ use std::collections::{HashMap, hash_map};
 use std::io::{self, BufRead, Write};
 use std::time::Duration;
 
-use rand::SeedableRng;
 use rand::rngs::SmallRng;
 use timers::waits::WaitEntry;
 use timers::{
@@ -271,9 +270,11 @@ impl NativeAgent {
 
     /// Takes all intervals with which one process searches for the step of a timer.
     fn steps(&mut self, id: &str, question: &StepQuestion) -> Answer<Reply> {
-        let mut run = Observations::default();
-        let random = &mut SmallRng::seed_from_u64(question.seed);
-        let is_slow = find_step(self.subject(id)?, question, random, &mut run.intervals)?;
+        let (intervals, is_slow) = find_step::<SmallRng>(self.subject(id)?, question)?;
+        let run = Observations {
+            intervals,
+            ..Observations::default()
+        };
         Ok(Reply {
             values: vec![is_slow.into()],
             packed: Some(EncodedObservations(run)),

@@ -3,23 +3,13 @@
 use timers::{Activity, Answer, Context, StepQuestion, Subject, TimerQuestion, Values};
 
 use super::connection::SharedConnection;
-use super::protocol::Op;
 use estimators::rate::tightest;
-use estimators::trace::{Differences, InContext, Observations, Reference};
-use probe::prober::Prober;
+use estimators::trace::{InContext, IntervalGroups, Observations, Reference};
 
 /// Returns a timer of the agent.
 #[must_use]
 pub fn subject(connection: &SharedConnection, id: &str) -> Box<dyn Subject> {
     Box::new(AgentSubject::new(connection, id))
-}
-
-/// Returns the prober of the agent's process for a timer, if the agent has one.
-#[must_use]
-pub fn prober(connection: &SharedConnection, id: &str) -> Option<Box<dyn Prober>> {
-    let offers = |op| connection.borrow().hello().offers(op);
-    let has_prober = offers(Op::Calls) && offers(Op::Steps);
-    has_prober.then(|| Box::new(AgentSubject::new(connection, id)) as _)
 }
 
 /// A timer of an agent, with the connection over which it is questioned.
@@ -56,28 +46,45 @@ impl Subject for AgentSubject {
     }
 }
 
-impl Prober for AgentSubject {
-    fn calls(&mut self, reference: &Reference, floor: bool) -> Answer<Observations> {
-        let reply = self.connection.borrow_mut().ask(&TimerQuestion::Calls {
-            timer: self.id.clone(),
-            reference: reference.id.clone(),
-            ns_per_tick: reference.ns_per_tick,
-            step: reference.step,
-            floor,
-        })?;
-        Ok(reply
-            .packed
-            .map_or_else(Observations::default, |packed| packed.0))
-    }
+/// Lets the process of a timer take all measurements of its calls, and of those of the timer that reads
+/// nothing if `floor`.
+///
+/// # Errors
+/// When the agent refuses or is lost.
+pub fn time_calls(
+    connection: &SharedConnection,
+    timer: &str,
+    reference: &Reference,
+    floor: bool,
+) -> Answer<Observations> {
+    let reply = connection.borrow_mut().ask(&TimerQuestion::Calls {
+        timer: timer.into(),
+        reference: reference.id.clone(),
+        ns_per_tick: reference.ns_per_tick,
+        step: reference.step,
+        floor,
+    })?;
+    Ok(reply.packed.unwrap_or_default().0)
+}
 
-    fn steps(&mut self, question: &StepQuestion, groups: &mut Vec<Differences>) -> Answer<bool> {
-        let reply = self.connection.borrow_mut().ask(&TimerQuestion::Steps {
-            timer: self.id.clone(),
-            question: *question,
-        })?;
-        groups.extend(reply.packed.into_iter().flat_map(|run| run.0.intervals));
-        Ok(reply.values == [1])
-    }
+/// Lets the process of a timer search for its step. Returns the intervals, and whether the timer steps too
+/// rarely for the search.
+///
+/// # Errors
+/// When the agent refuses or is lost.
+pub fn find_step(
+    connection: &SharedConnection,
+    timer: &str,
+    question: &StepQuestion,
+) -> Answer<(IntervalGroups, bool)> {
+    let reply = connection.borrow_mut().ask(&TimerQuestion::Steps {
+        timer: timer.into(),
+        question: *question,
+    })?;
+    Ok((
+        reply.packed.unwrap_or_default().0.intervals,
+        reply.values == [1],
+    ))
 }
 
 /// Compares several timers in turn with the reference, in `count` rounds. Returns for each round

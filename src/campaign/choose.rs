@@ -3,13 +3,13 @@
 use rand::rngs::SmallRng;
 use timers::{Answer, Fault};
 
-use super::plan::Plan;
 use super::unit_check::check_unit;
 use super::unless_interrupted;
 use crate::agents::agent::{Agent, connect};
 use crate::agents::connection::SharedConnection;
 use crate::agents::protocol::AgentTimer;
 use crate::agents::subject::subject;
+use crate::plan::Plan;
 use estimators::model::{Counted, MAX_FINE_STEP_NS};
 use estimators::trace::Reference;
 use probe::prober::{REFERENCE_WATCH_MS, calibrate, measure_rate};

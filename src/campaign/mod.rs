@@ -1,11 +1,17 @@
 //! Decides which questions each clock, sleep primitive and periodic timer is asked, and stores the
 //! answers.
+//!
+//! A campaign is a list of phases, in the order of [`clocks::run`]: the reference of each agent is chosen,
+//! rounds of fresh processes measure the clocks, further processes narrow the widest intervals, and the
+//! evidence for verdicts is gathered. A phase asks questions about clocks, and adds each answer to the
+//! [`clocks::Clock`] that it is about: a clock owns its observations and what decides about its further
+//! processes. Its observations are all that leaves the campaign. [`waits`] has the same form: rounds over
+//! [`waits::Waiter`].
 
 mod choose;
 pub mod clocks;
 pub mod disturbances;
 pub mod examination;
-pub mod plan;
 mod reference_rate;
 mod slow_clocks;
 mod unit_check;

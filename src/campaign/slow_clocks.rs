@@ -14,7 +14,7 @@ use crate::agents::agent::{Agent, connect};
 use crate::agents::protocol::AgentTimer;
 use crate::agents::subject::subject;
 use crate::campaign::no_thread;
-use crate::campaign::plan::Plan;
+use crate::plan::Plan;
 use estimators::trace::{Advance, Differences, Reference};
 use probe::prober::watch_steps;
 

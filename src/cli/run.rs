@@ -7,7 +7,7 @@ use std::time::Duration;
 use clap::Args;
 
 use super::{AgentOptions, OutputArgs, values};
-use crate::campaign::plan::Plan;
+use crate::plan::Plan;
 use crate::platform::frequency::CyclesFrom;
 use crate::requests::RunRequest;
 use reporting::report::Detail;

@@ -7,7 +7,7 @@ use std::slice::from_ref;
 use serde::Serialize;
 
 use super::{CommandError, CommandResult, failed, probe, report_unreadable, usage};
-use crate::campaign::plan::Plan;
+use crate::plan::Plan;
 use crate::requests::RunRequest;
 use crate::selection::select;
 use estimators::model::{Assessment, Report};

@@ -5,9 +5,9 @@ use std::io::Write;
 
 use super::changes::{Judgement, read};
 use super::{CommandResult, emit, prepare_outputs, usage};
-use crate::campaign::plan::Plan;
 use crate::cli::CompareArgs;
 use crate::messages::print_message;
+use crate::plan::Plan;
 use reporting::document::Document;
 
 /// Runs the command. Returns `true` if no condition holds.

@@ -6,8 +6,8 @@ use serde::Serialize;
 
 use super::{CommandResult, emit, failed, machine_document, prepare_outputs, probe};
 use crate::agents::children::with_remedy;
-use crate::campaign::plan::Plan;
 use crate::cli::CheckArgs;
+use crate::plan::Plan;
 use crate::requests::RunRequest;
 use crate::selection::is_available;
 use estimators::findings::counter::{COUNTER, Counter};

@@ -4,8 +4,8 @@ use std::io::Write;
 
 use super::changes::{Judgement, UNDECIDED, read, seconds};
 use super::{CommandError, CommandResult, emit, prepare_outputs};
-use crate::campaign::plan::Plan;
 use crate::cli::GateArgs;
+use crate::plan::Plan;
 use estimators::model::Assessment;
 use reporting::document::Document;
 use reporting::text::counted;

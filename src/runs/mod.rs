@@ -10,8 +10,8 @@ pub use context::{choose_cpu, watch_machine};
 
 use crate::agents::children::StartError;
 use crate::agents::protocol::Op;
-use crate::campaign::plan::Plan;
 use crate::campaign::waits::{measure_periods, measure_waits};
+use crate::plan::Plan;
 use crate::recording::TraceFile;
 use crate::requests::{RunRequest, Task};
 use crate::selection::{MissingTimer, Selection, SelectionError};

@@ -3,8 +3,8 @@
 use super::RunError;
 use super::context::measuring_cpus;
 use crate::campaign::clocks;
-use crate::campaign::plan::Plan;
 use crate::messages::Progress;
+use crate::plan::Plan;
 use crate::recording::Observation;
 use crate::selection::Selection;
 use estimators::model::Estimate;

@@ -4,9 +4,9 @@ use timers::Fault;
 use timers::os::{Policy, scheduling};
 
 use crate::agents::children::Placement;
-use crate::campaign::plan::Plan;
 use crate::campaign::waits::Waiter;
 use crate::messages::Progress;
+use crate::plan::Plan;
 use crate::recording::{NotUsable, Observation};
 use crate::selection::Selection;
 use estimators::model::{Status, TimerInfo, WaitConditions};

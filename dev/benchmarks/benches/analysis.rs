@@ -11,7 +11,7 @@ use estimators::resolution::{KnownDurations, resolve};
 use estimators::trace::{Differences, Trace};
 use simulate::Case;
 use simulate::population::regular;
-use timermeter::campaign::plan::Plan;
+use timermeter::plan::Plan;
 
 /// Probes one simulated timer of each kind.
 fn probe_each_kind() -> Vec<(Case, Trace)> {
@@ -40,7 +40,9 @@ fn count_samples(trace: &Trace) -> usize {
         .map(|batches| batches.deltas.len())
         .iter()
         .sum();
-        run.readings.values.len() + batches + count_intervals(&run.intervals)
+        run.readings.values.len()
+            + batches
+            + count_intervals(&run.intervals.iter().collect::<Vec<_>>())
     });
     runs.sum::<usize>() + count_intervals(&trace.slow)
 }
@@ -76,7 +78,9 @@ fn benchmark_shape_fit(criterion: &mut Criterion) {
             BenchmarkId::from_parameter(&case.timer.name),
             run,
             |bencher, run| {
-                bencher.iter(|| Levels::new(black_box(&run.singles.deltas), trace.reference.step));
+                bencher.iter(|| {
+                    Levels::new(black_box(&run.singles.deltas).iter(), trace.reference.step)
+                });
             },
         );
     }
@@ -86,13 +90,7 @@ fn benchmark_shape_fit(criterion: &mut Criterion) {
 fn benchmark_resolution(criterion: &mut Criterion) {
     let mut group = criterion.benchmark_group("resolve");
     for (case, trace) in probe_each_kind() {
-        let groups: Vec<Differences> = trace
-            .runs
-            .iter()
-            .flat_map(|run| &run.intervals)
-            .chain(&trace.slow)
-            .cloned()
-            .collect();
+        let groups: Vec<Differences> = trace.groups().collect();
         let read_differences: Vec<Vec<i64>> = trace
             .runs
             .iter()

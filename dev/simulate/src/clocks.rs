@@ -1,6 +1,6 @@
 //! Judges resolution, cost, spread and Quality of simulated clocks.
 
-use timermeter::campaign::plan::Plan;
+use timermeter::plan::Plan;
 use timers::Answer;
 
 use crate::population::{irregular, kinds, per_kind, regular};

@@ -10,7 +10,6 @@ use timers::Answer;
 use super::FREQUENCY;
 use estimators::model::{Hertz, MIN_ALONE_WIDTH};
 use estimators::statistics::mean;
-use estimators::trace::Observations;
 use probe::prober::{CoreState, Watcher};
 use timermeter::campaign::disturbances::MAX_FREQUENCY_CHANGE;
 
@@ -53,7 +52,7 @@ impl SimulatedCore {
 
     /// Asks the question until nothing disturbs it, at most [`MAX_TRIES`] times. Returns
     /// the last answer and the state of the core during it.
-    fn ask_undisturbed<T>(
+    pub(super) fn ask_undisturbed<T>(
         &mut self,
         mut question: impl FnMut() -> Answer<T>,
     ) -> Answer<(T, CoreState)> {
@@ -80,13 +79,5 @@ impl Watcher for SimulatedCore {
         question: &mut dyn FnMut(u32) -> Answer<Vec<i64>>,
     ) -> Answer<(Vec<i64>, CoreState)> {
         self.ask_undisturbed(|| question(repeat))
-    }
-
-    /// All disturbances are bearable here, so the last answer is always used.
-    fn ask_whole(
-        &mut self,
-        question: &mut dyn FnMut() -> Answer<Observations>,
-    ) -> Answer<Option<(Observations, CoreState)>> {
-        self.ask_undisturbed(question).map(Some)
     }
 }

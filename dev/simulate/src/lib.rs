@@ -19,8 +19,8 @@ use std::cell::RefCell;
 use std::rc::Rc;
 use std::sync::atomic::AtomicBool;
 
-use rand::SeedableRng;
 use rand::rngs::StdRng;
+use rand::{RngExt, SeedableRng};
 use simulated::{Model, Neighbours, REFERENCE_ID, Role, Shared, Surroundings, World};
 use timers::Answer;
 
@@ -32,14 +32,13 @@ use estimators::model::{Estimate, Hertz};
 use estimators::rate;
 use estimators::scoring::RunningScore;
 use estimators::statistics::median_with_percentiles;
-use estimators::trace::{Differences, Observations, Place, Reference, Trace};
+use estimators::trace::{Place, Trace};
 use probe::prober::calibrate;
 use probe::prober::{
-    Bench, CallsPlan, Prober, StepQuestion, find_step, search_step, time_calls, time_calls_briefly,
-    watch_steps,
+    CallsPlan, find_step, step_question, time_calls, time_calls_briefly, watch_steps,
 };
 use timermeter::campaign::clocks::is_worth_continuing;
-use timermeter::campaign::plan::Plan;
+use timermeter::plan::Plan;
 
 /// The nominal frequency of the simulated CPU in hertz, which turns time into cycles.
 pub const FREQUENCY: f64 = 3e9;
@@ -117,29 +116,35 @@ impl Case {
             }
             let process_seed = self.seed.wrapping_mul(1_000).wrapping_add(process.into());
             let world = self.world(process, process_seed);
-            let mut bench = self.bench(&world);
+            let (mut timer, mut floor) = (world.subject(Role::Timer), world.subject(Role::Floor));
             let (core, width) = (world.clone(), world.width());
+            let mut watch = SimulatedCore::new(world, &frequencies);
+            let (timer, floor, reference) = (timer.as_mut(), Some(&mut floor), &trace.reference);
             // The first processes are asked one question after the other, as those are whose only
             // question was disturbed.
-            let searches = process <= searching;
-            bench.prober =
-                (!searches).then(|| Box::new(InProcess(self.bench(&world))) as Box<dyn Prober>);
-            let mut watch = SimulatedCore::new(world, &frequencies);
-            let (reference, calls) = (&trace.reference, &CallsPlan::BRIEF);
-            let mut run = time_calls(&mut bench, &mut watch, reference, calls, &mut None)?;
-            if searches {
-                let is_known_slow = slow > 0 && slow + 1 == process;
-                let limits = plan.search_limits();
-                let found = search_step(
-                    &mut bench,
-                    reference,
-                    limits,
-                    &mut random,
-                    is_known_slow,
+            let mut run;
+            if process <= searching {
+                let calls = &CallsPlan::BRIEF;
+                run = time_calls(timer, floor, &mut watch, reference, calls)?;
+                let mut is_slow = slow > 0 && slow + 1 == process;
+                let question = step_question(
+                    timer,
+                    self.timer.declared.then_some(self.timer.unit),
+                    [reference; 2],
+                    plan.search_limits(),
+                    random.random(),
                     &mut run,
                 )?;
-                rates.extend(found.ns_per_tick);
-                slow += u32::from(found.slow);
+                if !is_slow {
+                    (run.intervals, is_slow) = find_step::<StdRng>(timer, &question)?;
+                }
+                rates.extend(question.ns_per_tick);
+                slow += u32::from(is_slow);
+            } else {
+                let mut floor = floor;
+                let time = || time_calls_briefly(timer, floor.as_deref_mut(), reference);
+                let (timed, state) = watch.ask_undisturbed(time)?;
+                run = timed.with_core_state(state.core_hz, state.unstable);
             }
             run.place = Some(Place {
                 process: process - 1,
@@ -209,31 +214,6 @@ impl Case {
             ..self.surroundings
         };
         World::new(&self.timer, &self.reference, &surroundings, seed).share()
-    }
-
-    fn bench(&self, world: &Shared) -> Bench<'static> {
-        Bench {
-            timer: world.subject(Role::Timer),
-            ns_per_tick: self.timer.declared.then_some(self.timer.unit),
-            reference_id: REFERENCE_ID.into(),
-            floor: Some(world.subject(Role::Floor)),
-            prober: None,
-        }
-    }
-}
-
-/// The prober of a process with the timers of a bench.
-struct InProcess(Bench<'static>);
-
-impl Prober for InProcess {
-    fn calls(&mut self, reference: &Reference, floor: bool) -> Answer<Observations> {
-        let floor = self.0.floor.as_mut().filter(|_| floor);
-        time_calls_briefly(self.0.timer.as_mut(), floor, reference)
-    }
-
-    fn steps(&mut self, question: &StepQuestion, groups: &mut Vec<Differences>) -> Answer<bool> {
-        let random = &mut StdRng::seed_from_u64(question.seed);
-        find_step(self.0.timer.as_mut(), question, random, groups)
     }
 }
 

@@ -14,8 +14,8 @@ use serde::Serialize;
 use simulate::figure::FigureSummary;
 use simulate::tally::{Outcome, Requirement, Share, Tally};
 use simulate::{clocks, comparing, samples, steps, trust, waits};
-use timermeter::campaign::plan::Plan;
 use timermeter::commands::CommandError;
+use timermeter::plan::Plan;
 
 /// The largest number of cases with wrong answers that are listed.
 const MAX_LISTED: usize = 40;

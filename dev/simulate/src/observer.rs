@@ -14,11 +14,10 @@ const RIVALS: [f64; 6] = [0.1, 0.5, 2.0 / 3.0, 1.5, 2.0, 10.0];
 /// rivals and than the unit of the readings.
 #[must_use]
 pub fn is_findable(step: f64, trace: &Trace) -> bool {
-    let groups = trace.runs.iter().flat_map(|run| &run.intervals);
-    let random = groups
-        .chain(&trace.slow)
-        .filter(|group| group.deltas.len() < 4);
-    let random: Vec<&Differences> = random.collect();
+    let random: Vec<Differences> = trace
+        .groups()
+        .filter(|group| group.deltas.len() < 4)
+        .collect();
     let deltas: Vec<i64> = random
         .iter()
         .flat_map(|group| group.deltas.to_vec())
@@ -26,7 +25,7 @@ pub fn is_findable(step: f64, trace: &Trace) -> bool {
     if deltas.iter().all(|&delta| delta == 0) {
         return false;
     }
-    let unit = common_divisor(random) as f64;
+    let unit = common_divisor(&random) as f64;
     let likelihood = |step: f64| {
         let steps = step / unit;
         if steps <= 1.0 {

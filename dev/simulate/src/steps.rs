@@ -2,7 +2,7 @@
 
 use estimators::figures::resolution;
 use estimators::resolution::Step;
-use timermeter::campaign::plan::Plan;
+use timermeter::plan::Plan;
 use timers::Answer;
 
 use crate::figure::Unit;

@@ -41,16 +41,13 @@ pub struct Verdict {
 
 /// Analyses the trace of a timer, timed while the core ran at `hertz`. Returns the row of the report.
 pub(super) fn row_of(timer: &Model, trace: Trace, hertz: Estimate) -> TimerRow {
-    let mut stored = trace.with_runs(Vec::new(), Vec::new());
-    trace.runs.into_iter().for_each(|run| stored.add(run));
     let timer = TimerInfo {
         id: timer.name.clone(),
         runtime: "simulated".into(),
         ns_per_tick: timer.declared.then_some(timer.unit),
         ..TimerInfo::default()
     };
-    Observation::new(timer, Ok(stored))
-        .row_with_verdicts(Some(hertz), &ReadPathBaselines::default())
+    Observation::new(timer, Ok(trace)).row_with_verdicts(Some(hertz), &ReadPathBaselines::default())
 }
 
 impl Verdict {

@@ -4,7 +4,7 @@ use estimators::figures::{Figures, figures};
 use estimators::resolution::Step;
 use simulate::population;
 use simulated::{Model, Updates};
-use timermeter::campaign::plan::Plan;
+use timermeter::plan::Plan;
 
 use super::case;
 

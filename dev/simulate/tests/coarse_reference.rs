@@ -4,7 +4,7 @@
 use simulate::Case;
 use simulate::population::timed_by_small_steps;
 use simulated::Model;
-use timermeter::campaign::plan::Plan;
+use timermeter::plan::Plan;
 
 use super::calibrated;
 

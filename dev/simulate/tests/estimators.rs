@@ -6,7 +6,7 @@ use estimators::model::{Following, value_of};
 use estimators::scoring::profile_quality;
 use simulate::population;
 use simulated::Model;
-use timermeter::campaign::plan::Plan;
+use timermeter::plan::Plan;
 
 use super::{case, probe};
 
@@ -34,7 +34,7 @@ fn unmoving_batches_measure_nothing() {
                 &mut run.small_batches,
                 &mut run.medium_batches,
             ] {
-                batches.deltas.fill(0);
+                batches.deltas = vec![0; batches.deltas.len()].into();
             }
         }
         let figures = figures(&trace);

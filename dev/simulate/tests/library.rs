@@ -1,13 +1,13 @@
 //! Tests what the crate `probe` finds in one process: against the truth of simulated timers, and
 //! against what the program finds in many processes.
 
-use probe::prober::{Bench, calibrate};
+use probe::prober::calibrate;
 use probe::{Characteristics, Estimate, observe};
 use rand::SeedableRng;
 use rand::rngs::StdRng;
 use simulate::{Case, FREQUENCY, Truth, population};
 use simulated::{REFERENCE_ID, Role, World};
-use timermeter::campaign::plan::Plan;
+use timermeter::plan::Plan;
 use timers::Answer;
 
 /// The figures of a simulated timer in one process, and the frequency of the core meanwhile.
@@ -22,15 +22,20 @@ fn in_one_process(case: &Case) -> Answer<(Characteristics, Estimate)> {
     let world = World::new(timer, reference, surroundings, *seed).share();
     let (mut random, mut clock) = (StdRng::seed_from_u64(*seed), world.subject(Role::Reference));
     let found = calibrate(REFERENCE_ID, clock.as_mut(), reference.unit, &mut random)?;
-    let bench = Bench {
-        timer: world.subject(Role::Timer),
-        ns_per_tick: timer.declared.then_some(timer.unit),
-        reference_id: REFERENCE_ID.into(),
-        floor: Some(world.subject(Role::Floor)),
-        prober: None,
-    };
+    let clocks = [world.subject(Role::Timer), clock];
+    let (floor, tick) = (
+        world.subject(Role::Floor),
+        timer.declared.then_some(timer.unit),
+    );
     let mut frequency = || Some(FREQUENCY * world.speed());
-    let (trace, hertz) = observe(bench, clock, found, &mut frequency, &mut random)?;
+    let (trace, hertz) = observe(
+        clocks,
+        Some(floor),
+        tick,
+        found,
+        &mut frequency,
+        &mut random,
+    )?;
     let figures = Characteristics::from_trace(&trace, hertz);
     Ok((figures, hertz.expect("the frequency is known")))
 }

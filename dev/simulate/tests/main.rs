@@ -17,7 +17,7 @@ use rand::SeedableRng;
 use rand::rngs::StdRng;
 use simulate::Case;
 use simulated::{Model, REFERENCE_ID, Role, Surroundings, World};
-use timermeter::campaign::plan::Plan;
+use timermeter::plan::Plan;
 
 /// A timer next to a reference of short steps, on a usual machine.
 fn case(timer: Model, seed: u64) -> Case {

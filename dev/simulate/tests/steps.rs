@@ -7,9 +7,9 @@ use simulated::{Jitter, Model, Updates};
 
 use estimators::figures::figures;
 use estimators::resolution::Step;
-use estimators::trace::Trace;
+use estimators::trace::{Observations, Trace};
 use simulate::Case;
-use timermeter::campaign::plan::Plan;
+use timermeter::plan::Plan;
 
 use super::{case, probe};
 
@@ -83,9 +83,10 @@ fn mix_traces(steps: [f64; 2], cost: f64, part: SecondStep, seed: u64) -> Trace 
         SecondStep::Processes(count) => trace.runs[..count].clone_from_slice(&other.runs[..count]),
         SecondStep::SecondHalf => {
             for (run, other) in trace.runs.iter_mut().zip(&mut other.runs) {
-                run.intervals.truncate(run.intervals.len() / 2);
-                let half = other.intervals.len() / 2;
-                run.intervals.extend(other.intervals.split_off(half));
+                let groups = |run: &Observations| run.intervals.iter().collect::<Vec<_>>();
+                let (first, second) = (groups(run), groups(other));
+                let halves = [&first[..first.len() / 2], &second[second.len() / 2..]];
+                run.intervals = halves.concat().into_iter().collect();
             }
         }
     }

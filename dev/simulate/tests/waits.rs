@@ -6,7 +6,7 @@ use estimators::model::{Finding, WaitFigures};
 use estimators::waits::figures;
 use simulate::waits::{WaitCase, population};
 use simulated::{Delays, WaitModel};
-use timermeter::campaign::plan::Plan;
+use timermeter::plan::Plan;
 
 /// A primitive that sleeps 60 µs too long, more or less.
 fn sleep() -> WaitModel {

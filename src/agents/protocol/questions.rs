@@ -138,8 +138,8 @@ pub fn objection(question: &TimerQuestion, reply: &Reply) -> Option<String> {
                 && run.batches.calls > 0
         }),
         TimerQuestion::Steps { .. } => packed.is_some_and(|run| {
-            let mut rows = run.intervals.iter();
-            rows.len() > 0 && rows.all(|row| !row.deltas.is_empty())
+            let mut rows = run.intervals.iter().peekable();
+            rows.peek().is_some() && rows.all(|row| !row.deltas.is_empty())
         }),
         _ => true,
     };
@@ -214,12 +214,13 @@ pub struct ThreadState {
 }
 
 /// Measurements of a native agent, serialised as bytes in Base64.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct EncodedObservations(pub Observations);
 
 impl Serialize for EncodedObservations {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_str(&BASE64_STANDARD.encode(self.0.clone().into_bytes()))
+        let bytes = postcard::to_stdvec(&self.0).map_err(serde::ser::Error::custom)?;
+        serializer.serialize_str(&BASE64_STANDARD.encode(bytes))
     }
 }
 
@@ -227,8 +228,8 @@ impl<'de> Deserialize<'de> for EncodedObservations {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let text = String::deserialize(deserializer)?;
         let bytes = BASE64_STANDARD.decode(text).map_err(D::Error::custom)?;
-        Observations::from_bytes(&bytes)
-            .map(Self)
-            .ok_or_else(|| D::Error::custom("it is not a packed run of this program"))
+        let run = postcard::from_bytes(&bytes);
+        run.map(Self)
+            .map_err(|_| D::Error::custom("it is not a packed run of this program"))
     }
 }

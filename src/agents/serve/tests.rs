@@ -100,7 +100,13 @@ fn one_answer_holds_all_steps() {
         let reply: Reply = serde_json::from_value(answer(&step_question(timer))).expect("steps");
         (
             reply.values == [1],
-            reply.packed.expect("packed measurements").0.intervals,
+            reply
+                .packed
+                .expect("packed measurements")
+                .0
+                .intervals
+                .iter()
+                .collect(),
         )
     };
     let (slow, intervals) = steps("monotonic");

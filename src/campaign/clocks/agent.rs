@@ -12,11 +12,11 @@ use crate::agents::protocol::AgentTimer;
 use crate::agents::subject::{self, compare_in_rounds};
 use crate::campaign::choose::{Purpose, calibrate_candidate, choose_reference};
 use crate::campaign::examination::{COMPARISONS_PER_SAMPLE, Examined, Session};
-use crate::campaign::plan::Plan;
 use crate::campaign::reference_rate::RateMeasurement;
 use crate::campaign::slow_clocks::SlowWatch;
 use crate::campaign::unit_check::{kernel_clocks, passed_ns};
 use crate::campaign::unless_interrupted;
+use crate::plan::Plan;
 use estimators::figures::resolution;
 use estimators::rate;
 use estimators::resolution::Step;
@@ -165,7 +165,7 @@ impl<'a> AgentClocks<'a> {
             let (ns, uncertainty) = rate::tick(stored)?;
             counter.ns_per_work *= ns / counter.ns_per_tick;
             (counter.ns_per_tick, counter.rate_uncertainty) = (ns, uncertainty);
-            if let Step::Resolved { step, .. } = resolution(&stored.open()) {
+            if let Step::Resolved { step, .. } = resolution(stored) {
                 (counter.step, counter.step_at_most) = (step.value, None);
             }
             Some(counter)

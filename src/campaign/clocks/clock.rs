@@ -4,23 +4,31 @@ use timers::{Answer, Fault};
 
 use super::narrowing::TimerScore;
 use crate::agents::protocol::AgentTimer;
-use crate::campaign::plan::Plan;
 use crate::campaign::slow_clocks::SlowWatch;
 use crate::campaign::unless_interrupted;
+use crate::plan::Plan;
 use estimators::cost;
 use estimators::figures::{MIN_PROCESSES, resolution};
 use estimators::model::{Core, Hertz};
 use estimators::rate::{self, Rate};
 use estimators::resolution::{Step, UNEVEN_STEPS};
-use estimators::trace::{Advance, Differences, Observations, Reference, StoredTrace};
-use probe::prober::Search;
+use estimators::trace::{Advance, Differences, Observations, Reference, Trace};
+
+/// The result of a search for the step of a timer in one process.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Search {
+    /// Nanoseconds per tick of the timer, declared or measured, if known.
+    pub ns_per_tick: Option<f64>,
+    /// Whether the steps are too long to be found by such a process.
+    pub slow: bool,
+}
 
 /// A clock with its observations.
 pub struct Clock {
     /// The timer.
     pub timer: AgentTimer,
     /// The observations, or the reason why there are none.
-    pub outcome: Answer<StoredTrace>,
+    pub outcome: Answer<Trace>,
     /// Number of processes that measured only this clock.
     pub(super) own_processes: u32,
     /// Number of runs that had their core to themselves.
@@ -41,10 +49,10 @@ impl Clock {
     /// Begins the observations of a clock by this reference.
     pub(super) fn new(timer: AgentTimer, reference: Answer<Reference>) -> Self {
         let declared = timer.ns_per_tick.is_some();
-        let outcome = reference.map(|reference| StoredTrace {
+        let outcome = reference.map(|reference| Trace {
             declared,
             reference,
-            ..StoredTrace::default()
+            ..Trace::default()
         });
         Self {
             timer,
@@ -60,12 +68,12 @@ impl Clock {
     }
 
     /// The observations; `None` if the clock failed.
-    pub(super) fn stored(&self) -> Option<&StoredTrace> {
+    pub(super) fn stored(&self) -> Option<&Trace> {
         self.outcome.as_ref().ok()
     }
 
     /// The observations; `None` if the clock failed.
-    pub(super) fn stored_mut(&mut self) -> Option<&mut StoredTrace> {
+    pub(super) fn stored_mut(&mut self) -> Option<&mut Trace> {
         self.outcome.as_mut().ok()
     }
 
@@ -94,16 +102,22 @@ impl Clock {
 
     /// Returns whether its step is known.
     pub(super) fn is_resolved(&self) -> bool {
-        let resolved =
-            |stored: &StoredTrace| matches!(resolution(&stored.open()), Step::Resolved { .. });
+        let resolved = |stored: &Trace| matches!(resolution(stored), Step::Resolved { .. });
         self.stored().is_some_and(resolved)
     }
 
-    /// Adds a run. `full_width` is the width of a core that no other thread uses, if known.
-    pub(super) fn add_run(&mut self, run: Observations, full_width: Option<f64>) {
-        self.alone += usize::from(run.core(full_width) == Core::Alone);
-        if let Some(stored) = self.stored_mut() {
-            stored.add(run);
+    /// Adds a run, and sets it aside if it was disturbed throughout (not `is_usable`). `full_width` is the
+    /// width of a core that no other thread uses, if known.
+    pub(super) fn add_run(&mut self, run: Observations, is_usable: bool, full_width: Option<f64>) {
+        self.alone += usize::from(is_usable && run.core(full_width) == Core::Alone);
+        let Ok(stored) = &mut self.outcome else {
+            return;
+        };
+        if is_usable {
+            stored.runs.push(run);
+        } else {
+            stored.discarded += 1;
+            stored.set_aside.push(run);
         }
     }
 
@@ -151,10 +165,16 @@ impl Clock {
         if 3 * undisturbed < self.own_processes {
             // Results from a core that is always shared are still useful if they are marked. A
             // disturbed run is counted as discarded; it is set aside (kept, but unused) until here.
-            if !stored.use_set_aside_runs() {
+            if stored.set_aside.is_empty() {
                 let disturbed = self.own_processes - undisturbed;
                 self.outcome = Err(interference(stored, disturbed, self.own_processes));
                 return;
+            }
+            stored.disturbed_runs = stored.set_aside.len() as u32;
+            stored.discarded = stored.discarded.saturating_sub(stored.disturbed_runs);
+            for mut run in std::mem::take(&mut stored.set_aside) {
+                run.batches.unstable = true;
+                stored.runs.push(run);
             }
             self.searches.append(&mut self.disturbed_searches);
         }
@@ -203,11 +223,11 @@ impl Clock {
     pub(super) fn estimate_cost_and_step(&self) -> [f64; 2] {
         /// Cost of a read that is assumed if it is unknown, in nanoseconds.
         const ASSUMED_COST_NS: f64 = 1_000.0;
-        let Some(trace) = self.stored().map(StoredTrace::open) else {
+        let Some(trace) = self.stored() else {
             return [ASSUMED_COST_NS, 0.0];
         };
         // The step is only needed to decide how long a slow clock has to be observed.
-        let step_ns = || Some(resolution(&trace).step_or_limit()? * trace.ns_per_tick?);
+        let step_ns = || Some(resolution(trace).step_or_limit()? * trace.ns_per_tick?);
         let step_ns = self.is_slow().then(step_ns).flatten();
         let costs = trace.runs.iter();
         let costs = costs.filter_map(|run| cost::approximate_cost(&run.batches, &run.bracket));
@@ -220,13 +240,13 @@ impl Clock {
 }
 
 /// Whether the intervals show steps of different lengths.
-fn is_uneven(stored: &StoredTrace) -> bool {
-    matches!(resolution(&stored.open()), Step::AtMost { reason, .. } if reason == UNEVEN_STEPS)
+fn is_uneven(stored: &Trace) -> bool {
+    matches!(resolution(stored), Step::AtMost { reason, .. } if reason == UNEVEN_STEPS)
 }
 
 /// Returns the reason why a clock failed: `disturbed` of the `processes` that measured only this
 /// clock were disturbed.
-fn interference(stored: &StoredTrace, disturbed: u32, processes: u32) -> Fault {
+fn interference(stored: &Trace, disturbed: u32, processes: u32) -> Fault {
     Fault::Refused(format!(
         "too much interference: {disturbed} of {processes} processes could not measure undisturbed ({}); stop other programs on \
          this machine or choose a quiet CPU with --cpu, and repeat with --thorough",
@@ -259,7 +279,7 @@ mod tests {
             clock.add_slow(series([4_000_000, 5_700_000, 4_000_000, 9_100_000]), None);
             assert!(is_uneven(clock.stored().unwrap()) && !clock.is_resolved());
             clock.add_slow(series([4_000_000; 4]), None);
-            let step = resolution(&clock.stored().unwrap().open());
+            let step = resolution(&clock.stored().unwrap());
             assert!(
                 matches!(&step, Step::Resolved { step, .. } if step.value == 4e6),
                 "{step:?}"
@@ -278,14 +298,9 @@ mod tests {
             disturbed_searches: vec![found; 3],
             ..clock()
         };
-        (0..3).for_each(|_| {
-            clock
-                .stored_mut()
-                .unwrap()
-                .set_aside(Observations::default())
-        });
+        (0..3).for_each(|_| clock.add_run(Observations::default(), false, None));
         clock.agree(None, None);
-        let trace = clock.stored().expect("results").open();
+        let trace = clock.stored().expect("results");
         assert_eq!(
             (trace.disturbed_runs, trace.runs.len(), trace.discarded),
             (3, 3, 0)

@@ -1,10 +1,10 @@
 //! Selects the clocks that get further processes after the rounds: those whose Quality has the
 //! widest interval, as long as more processes can make it narrow enough.
 
-use crate::campaign::plan::Plan;
+use crate::plan::Plan;
 use estimators::model::Hertz;
 use estimators::scoring::RunningScore;
-use estimators::trace::{StoredTrace, Trace};
+use estimators::trace::Trace;
 
 /// The Quality of a clock so far, and the number of processes that it comes from.
 pub(super) struct TimerScore {
@@ -27,15 +27,11 @@ pub fn is_worth_continuing(scatter: f64, runs: usize, affordable: f64, plan: &Pl
 impl TimerScore {
     /// Begins with these observations, whose processes agree on this tick, at a frequency of the core in
     /// hertz.
-    pub(super) fn begin(
-        stored: &StoredTrace,
-        tick: Option<(f64, f64)>,
-        hertz: f64,
-    ) -> Option<Self> {
+    pub(super) fn begin(stored: &Trace, tick: Option<(f64, f64)>, hertz: f64) -> Option<Self> {
         let trace = Trace {
             ns_per_tick: tick.map(|(ns, _)| ns),
             core_hz: Hertz::new(hertz),
-            ..stored.open()
+            ..stored.clone()
         };
         Some(Self {
             running_score: RunningScore::from_trace(&trace, hertz)?,
@@ -44,25 +40,23 @@ impl TimerScore {
     }
 
     /// Adds the latest run, if it was not added yet.
-    pub(super) fn update(&mut self, stored: &StoredTrace, tick: Option<(f64, f64)>, hertz: f64) {
+    pub(super) fn update(&mut self, stored: &Trace, tick: Option<(f64, f64)>, hertz: f64) {
         if stored.runs.len() > self.runs {
             self.runs = stored.runs.len();
             self.running_score.add(&Trace {
                 ns_per_tick: tick.map(|(ns, _)| ns),
                 core_hz: Hertz::new(hertz),
-                ..stored.unpack_last()
+                reference: stored.reference.clone(),
+                calls_reference: stored.calls_reference.clone(),
+                runs: stored.runs.last().cloned().into_iter().collect(),
+                ..Trace::default()
             });
         }
     }
 
     /// Returns how wide the interval is if the clock should get further processes, of which the remaining
     /// time allows as many as are `affordable`.
-    pub(super) fn excess_width(
-        &self,
-        stored: &StoredTrace,
-        affordable: f64,
-        plan: &Plan,
-    ) -> Option<f64> {
+    pub(super) fn excess_width(&self, stored: &Trace, affordable: f64, plan: &Plan) -> Option<f64> {
         let scatter = self.running_score.scatter();
         let processes = self.runs as u32 + stored.discarded;
         let is_wide = processes < plan.max_processes

@@ -5,23 +5,24 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 
+use rand::RngExt;
 use rand::rngs::SmallRng;
 use timers::{Answer, Fault};
 
-use super::clock::Clock;
+use super::clock::{Clock, Search};
 use super::cost_in_context::measure_contexts;
-use crate::agents::agent::{Agent, bench, connect};
+use crate::agents::agent::{Agent, connect};
 use crate::agents::connection::SharedConnection;
 use crate::agents::subject;
 use crate::campaign::disturbances::{CampaignWatch, ProcessWatch};
 use crate::campaign::examination::COMPARISONS_PER_SAMPLE;
-use crate::campaign::plan::Plan;
 use crate::campaign::{unless_interrupted, unless_refused};
+use crate::plan::Plan;
 use estimators::cost;
 use estimators::model::Counted;
 use estimators::rate::tightest;
-use estimators::trace::{Batches, Observations};
-use probe::prober::{Search, TIMER_WATCH_MS, measure_rate, search_step, time_calls};
+use estimators::trace::{Batches, Observations, Reference};
+use probe::prober::{find_step, step_question, time_calls};
 
 /// What a process does with each of its clocks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -133,33 +134,26 @@ impl<'a> MeasuringProcess<'a> {
         let Some(stored) = clock.stored() else {
             return Ok(());
         };
-        let (compared, reference) = (&stored.reference, stored.calls_reference().clone());
+        let reference = stored.calls_reference().clone();
+        let references = [&stored.reference, &reference];
         let is_own = self.kind == ProcessKind::Own;
-        let mut window = ProcessWatch::new(self.watch, &self.connection, is_own);
+        let connection = Rc::clone(&self.connection);
+        let mut window = ProcessWatch::new(self.watch, &connection, is_own);
         window.is_on_device = clock.timer.device.is_some();
-        let mut bench = bench(&self.connection, &clock.timer, &reference.id);
-        // The rate of the cycle counter of a device by itself shows nothing.
-        if bench.ns_per_tick.is_none() && reference != *compared {
-            let (timer, ns) = (bench.timer.as_mut(), compared.ns_per_tick);
-            bench.ns_per_tick = measure_rate(timer, &compared.id, ns, TIMER_WATCH_MS)?;
-        }
-        let calls = self.plan.calls(self.agent.takes_ids);
-        let (limits, slow) = (self.plan.search_limits(), clock.is_found_slow());
+        let (id, slow) = (&*clock.timer.id, clock.is_found_slow());
         let mut explore = || {
             if is_own {
                 self.floor = None;
             }
-            let mut run = time_calls(&mut bench, &mut window, &reference, calls, &mut self.floor)?;
+            let mut run = self.time_calls(id, &reference, &mut window)?;
             let found = match self.kind {
                 ProcessKind::Brief { searches: false } => None,
-                _ => Some(search_step(
-                    &mut bench, &reference, limits, random, slow, &mut run,
-                )?),
+                _ => Some(self.search_step(clock, references, slow, random, &mut run)?),
             };
             Ok((run, found))
         };
         let (run, found) = if is_own {
-            explore_until_stable(&self.connection, &mut explore)?
+            explore_until_stable(&connection, &mut explore)?
         } else {
             explore()?
         };
@@ -170,37 +164,97 @@ impl<'a> MeasuringProcess<'a> {
         };
         let in_context = if self.plan.adds && is_turn {
             let cost_ns = cost::approximate_cost_ns(&run, &reference);
-            let ids = [&*clock.timer.id, &*reference.id];
+            let ids = [id, &*reference.id];
             let window = (!is_own).then_some(&mut window);
             measure_contexts(&self.connection, window, ids, cost_ns)
         } else {
             Ok(Vec::new())
         };
-        let (mut dropped, is_usable) = window.end();
-        if is_own {
-            for (cause, count) in &self.connection.borrow().windows().dropped {
-                *dropped.entry(cause.clone()).or_default() += count;
-            }
-        }
+        let (dropped, is_usable) = window.end();
+        let of_runtime = (self
+            .connection
+            .borrow()
+            .windows()
+            .dropped
+            .clone()
+            .into_iter())
+        .filter(|_| is_own);
         match found {
             Some(found) if is_usable => clock.searches.push(found),
             Some(found) if is_own => clock.disturbed_searches.push(found),
             _ => {}
         }
-        if is_usable {
-            clock.add_run(run, self.watch.borrow().full_width());
-        } else if let Ok(stored) = &mut clock.outcome {
-            // Too many of its windows were disturbed.
-            stored.set_aside(run);
-        }
+        clock.add_run(run, is_usable, self.watch.borrow().full_width());
         let Ok(stored) = &mut clock.outcome else {
             return Ok(());
         };
-        stored.count_dropped(dropped);
+        for (cause, count) in dropped.into_iter().chain(of_runtime) {
+            *stored.dropped.entry(cause).or_default() += count;
+        }
         let rows = in_context?;
         let is_wanted = (is_own || is_usable) && !rows.is_empty();
         stored.adds.extend(is_wanted.then_some(rows));
         Ok(())
+    }
+
+    /// Times the calls of a clock, and once in a process those of the timer that reads nothing. A process
+    /// that opens only these clocks takes all measurements in one window if it can, because one question
+    /// takes less time than the parts. If it cannot, or each such window was disturbed, this program asks
+    /// for each measurement in windows of its own, which are shorter.
+    fn time_calls(
+        &mut self,
+        id: &str,
+        reference: &Reference,
+        window: &mut ProcessWatch,
+    ) -> Answer<Observations> {
+        let (connection, lacks_floor) = (&self.connection, self.floor.is_none());
+        let mut ask = || subject::time_calls(connection, id, reference, lacks_floor);
+        let whole = match self.agent.takes_ids {
+            true => unless_refused(window.ask_whole(&mut ask))?.flatten(),
+            false => None,
+        };
+        let mut run = match whole {
+            Some((run, core)) => run.with_core_state(core.core_hz, core.unstable),
+            None => {
+                let has_floor = (connection.borrow().hello().timers.iter())
+                    .any(|timer| timer.id == timers::FLOOR_ID);
+                let floor = || subject::subject(connection, timers::FLOOR_ID);
+                let mut floor = (has_floor && lacks_floor).then(floor);
+                let mut timer = subject::subject(connection, id);
+                let calls = self.plan.calls(self.agent.takes_ids);
+                time_calls(timer.as_mut(), floor.as_mut(), window, reference, calls)?
+            }
+        };
+        run.floor = self.floor.get_or_insert(run.floor).clone();
+        run.place = Some(window.place());
+        Ok(run)
+    }
+
+    /// Searches for the step of a clock whose calls were timed, by its reference and that of its calls; in
+    /// its process if that can do it. If earlier processes found the steps too long (`slow`), the search is
+    /// skipped.
+    fn search_step(
+        &self,
+        Clock { timer, .. }: &Clock,
+        references: [&Reference; 2],
+        slow: bool,
+        random: &mut SmallRng,
+        run: &mut Observations,
+    ) -> Answer<Search> {
+        let (limits, seed) = (self.plan.search_limits(), random.random());
+        let mut subject = subject::subject(&self.connection, &timer.id);
+        let (subject, tick) = (subject.as_mut(), timer.ns_per_tick);
+        let question = step_question(subject, tick, references, limits, seed, run)?;
+        let mut search = Search {
+            ns_per_tick: question.ns_per_tick,
+            slow,
+        };
+        if !slow {
+            let asked = subject::find_step(&self.connection, &timer.id, &question);
+            let one_by_one = || find_step::<SmallRng>(subject, &question);
+            (run.intervals, search.slow) = unless_refused(asked)?.map_or_else(one_by_one, Ok)?;
+        }
+        Ok(search)
     }
 }
 

@@ -189,6 +189,37 @@ impl ProcessWatch {
         Ok((answer, core, disturbance))
     }
 
+    /// Asks for all measurements of a process in one window, and again if it was disturbed so that
+    /// they cannot be used. `None` if it always was.
+    ///
+    /// # Errors
+    /// The errors of the question.
+    pub fn ask_whole(
+        &mut self,
+        question: &mut dyn FnMut() -> Answer<Observations>,
+    ) -> Answer<Option<(Observations, CoreState)>> {
+        for attempt in 1.. {
+            let start = now();
+            let (answer, core, disturbance) = self.observe_window(&mut *question)?;
+            let Some(disturbance) = disturbance.filter(|cause| !cause.is_bearable()) else {
+                self.keep_width();
+                return Ok(Some((answer, core)));
+            };
+            self.count_dropped(disturbance);
+            if !self.repeats(disturbance, attempt, now() - start) {
+                break;
+            }
+        }
+        Ok(None)
+    }
+
+    /// Returns where the windows since the last call were measured.
+    pub fn place(&mut self) -> Place {
+        let place = self.watch.borrow().place(self.width.take());
+        let cpu = place.cpu.filter(|_| !self.is_on_device);
+        Place { cpu, ..place }
+    }
+
     /// Ends watching. Returns the number of dropped windows by cause, and whether the results of
     /// the process can be used.
     pub fn end(self) -> (BTreeMap<String, u32>, bool) {
@@ -281,30 +312,5 @@ impl Watcher for ProcessWatch {
         question: &mut dyn FnMut(u32) -> Answer<Vec<i64>>,
     ) -> Answer<(Vec<i64>, CoreState)> {
         Self::gather(self, repeat, question)
-    }
-
-    fn ask_whole(
-        &mut self,
-        question: &mut dyn FnMut() -> Answer<Observations>,
-    ) -> Answer<Option<(Observations, CoreState)>> {
-        for attempt in 1.. {
-            let start = now();
-            let (answer, core, disturbance) = self.observe_window(&mut *question)?;
-            let Some(disturbance) = disturbance.filter(|cause| !cause.is_bearable()) else {
-                self.keep_width();
-                return Ok(Some((answer, core)));
-            };
-            self.count_dropped(disturbance);
-            if !self.repeats(disturbance, attempt, now() - start) {
-                break;
-            }
-        }
-        Ok(None)
-    }
-
-    fn place(&mut self) -> Option<Place> {
-        let place = self.watch.borrow().place(self.width.take());
-        let cpu = place.cpu.filter(|_| !self.is_on_device);
-        Some(Place { cpu, ..place })
     }
 }

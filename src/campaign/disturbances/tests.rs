@@ -1,7 +1,7 @@
 use std::collections::BTreeMap;
 
 use estimators::trace::Observations;
-use probe::prober::{CoreState, Watcher};
+use probe::prober::CoreState;
 use tempfile::TempDir;
 
 use super::*;

@@ -17,10 +17,10 @@ use timers::{Answer, Fault, Subject};
 use crate::agents::connection::SharedConnection;
 use crate::agents::protocol::Op;
 use crate::agents::subject::{compare_in_rounds, subject};
-use crate::campaign::plan::Plan;
 use crate::campaign::unless_refused;
+use crate::plan::Plan;
 use estimators::model::Device;
-use estimators::trace::{Evidence, StoredTrace};
+use estimators::trace::{Evidence, Trace};
 
 /// Comparisons in a sample; the one with the shortest time between its outer reads is kept.
 pub const COMPARISONS_PER_SAMPLE: u32 = 7;
@@ -55,7 +55,7 @@ pub(super) struct Examined<'a> {
     /// The step in nanoseconds if the timer is slow, otherwise 0.
     pub step_ns: f64,
     /// All observations of the timer.
-    pub trace: &'a mut StoredTrace,
+    pub trace: &'a mut Trace,
 }
 
 impl Session<'_> {
@@ -92,7 +92,7 @@ impl Session<'_> {
 
     /// Compares each timer with the reference many times, about a millisecond apart.
     fn compare_in_series(&self, examined: &mut [Examined]) -> Answer<()> {
-        let work = |trace: &StoredTrace| (SPACING_NS / trace.reference.ns_per_work) as u64;
+        let work = |trace: &Trace| (SPACING_NS / trace.reference.ns_per_work) as u64;
         let (reference, count) = (&self.reference, self.plan.comparisons);
         let Some(first) = examined.first() else {
             return Ok(());

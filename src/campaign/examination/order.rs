@@ -175,7 +175,7 @@ fn handoffs_per_pair(handoffs: u32, cpus: u32) -> u32 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::campaign::plan::Plan;
+    use crate::plan::Plan;
 
     /// The clock changes in every `period`th handoff.
     #[test]

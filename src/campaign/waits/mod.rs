@@ -11,10 +11,10 @@ use timers::{Answer, Fault, Subject};
 
 pub use self::rounds::Waiter;
 use self::rounds::{Measure, Rounds};
-use super::plan::{MIN_WAITS_PER_LENGTH, MIN_WAKEUPS, Plan, WaitPlan};
 use crate::agents::agent::Agent;
 use crate::agents::connection::SharedConnection;
 use crate::agents::subject::subject as hosted;
+use crate::plan::{MIN_WAITS_PER_LENGTH, MIN_WAKEUPS, Plan, WaitPlan};
 use estimators::model::WaitActivity;
 use estimators::statistics::{median, quantile, sorted};
 use estimators::trace::{

@@ -13,8 +13,8 @@ use crate::agents::connection::SharedConnection;
 use crate::agents::protocol::AgentTimer;
 use crate::agents::subject::subject;
 use crate::campaign::choose::{Purpose, choose_reference};
-use crate::campaign::plan::Plan;
 use crate::campaign::unless_interrupted;
+use crate::plan::Plan;
 use estimators::model::WaitActivity;
 use estimators::trace::{Reference, Wait};
 

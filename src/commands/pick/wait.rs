@@ -1,9 +1,9 @@
 //! Measures for `pick --every` and `pick --sleep` what `wait` measures, of the primitives that have code.
 
 use super::candidates;
-use crate::campaign::plan::Plan;
 use crate::cli::PickArgs;
 use crate::commands::{CommandResult, failed, usage, wait};
+use crate::plan::Plan;
 use crate::requests::{RunRequest, Task};
 use judgement::choice::wait_snippet::coded;
 use judgement::choice::waits::{WaitChoice, WaitRequirement, choose};

@@ -8,29 +8,31 @@ use super::{SizeLimit, TraceFile};
 use crate::platform::frequency::{Chains, CyclesFrom, KnownFrequencies};
 use crate::recording::{Observation, SCHEMA};
 use estimators::model::{Hertz, Platform, Settings, Status, TimerInfo, TimerRow, Tool};
-use estimators::trace::{Batches, Differences, Observations, Reference, StoredTrace};
+use estimators::trace::{Batches, Differences, Observations, Reference, Trace};
 use judgement::trust::ReadPathBaselines;
 
 fn recording(deltas: Vec<i64>, figure: f64) -> TraceFile {
     let batches = |calls| Batches {
         calls,
-        deltas: deltas.clone(),
+        deltas: deltas.clone().into(),
         ..Batches::default()
     };
     let run = Observations {
-        intervals: vec![Differences {
+        intervals: [Differences {
             work: 3,
             deltas: deltas.clone().into(),
-        }],
+        }]
+        .into_iter()
+        .collect(),
         readings: estimators::trace::Readings {
-            values: deltas.clone(),
+            values: deltas.clone().into(),
             ..Default::default()
         },
         singles: batches(1),
         batches: batches(100),
         ..Observations::default()
     };
-    let mut trace = StoredTrace {
+    let trace = Trace {
         ns_per_tick: Some(figure),
         reference: Reference {
             id: "rdtsc".into(),
@@ -40,9 +42,9 @@ fn recording(deltas: Vec<i64>, figure: f64) -> TraceFile {
             ns_per_work: 1.0 / 3.0,
             ..Reference::default()
         },
-        ..StoredTrace::default()
+        runs: vec![run],
+        ..Trace::default()
     };
-    trace.add(run);
     let observed = |id: &str, outcome| {
         let timer = TimerInfo {
             id: id.into(),

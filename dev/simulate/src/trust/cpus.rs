@@ -6,7 +6,7 @@ use estimators::trace::{Evidence, Pair, Threads};
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 use simulated::{CounterFault, CounterModel, Model};
-use timermeter::campaign::plan::Plan;
+use timermeter::plan::Plan;
 use timers::Answer;
 
 use super::{judged, verdicts};

@@ -7,7 +7,7 @@ mod slews;
 use estimators::model::{Counted, Verdicts};
 use estimators::trace::{Claims, Evidence, Reference, Trace};
 use simulated::{Model, Surroundings};
-use timermeter::campaign::plan::Plan;
+use timermeter::plan::Plan;
 use timers::{Answer, Fault};
 
 use crate::figure::Unit;

@@ -15,8 +15,8 @@ use timers::{Answer, Subject};
 use estimators::model::{PeriodFigures, WaitFigures};
 use estimators::trace::{PeriodTrace, Reference, WaitObservations, WaitTrace};
 use estimators::waits::periods;
-use timermeter::campaign::plan::Plan;
 use timermeter::campaign::waits::{explore, run_periodic_timer};
+use timermeter::plan::Plan;
 
 /// The requested lengths, in nanoseconds. The long ones show the proportional error.
 const LENGTHS_NS: [u64; 7] = [

@@ -11,7 +11,7 @@ use crate::tally::{Among, Bound, Judged, Question, Requirement, judge_all};
 use estimators::model::{
     Estimate, Granularity, Lateness, PeriodFigures, Steps, WaitFigures, value_of,
 };
-use timermeter::campaign::plan::Plan;
+use timermeter::plan::Plan;
 
 /// The largest relative error of a right granularity.
 const MAX_RIGHT_ERROR: f64 = 0.01;

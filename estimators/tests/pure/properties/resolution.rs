@@ -166,7 +166,7 @@ proptest! {
                 Differences { work: random.random_range(0..40), deltas: vec![delta].into() }
             })
             .collect();
-        let _ = resolve(&groups, &[successive(&[0, 3, 5, 9])], &context);
+        let _ = resolve(&groups, &[successive(&vec![0, 3, 5, 9].into())], &context);
     }
 
 }

@@ -1,7 +1,7 @@
 use super::*;
 
 fn located(samples: &[i64], step: f64) -> Located {
-    let levels = Levels::new(samples, step).expect("there are samples");
+    let levels = Levels::new(samples.iter().copied(), step).expect("there are samples");
     Located::new(levels, 0.0, None)
 }
 
@@ -80,7 +80,7 @@ proptest! {
     /// the shortest reach.
     #[test]
     fn constant_durations_are_exact(steps in 0.0..90.0_f64) {
-        let levels = Levels::new(&at_all_phases(&[steps], 1_000), 1.0).expect("there are samples");
+        let levels = Levels::new(at_all_phases(&[steps], 1_000), 1.0).expect("there are samples");
         let found = Located::new(levels, 0.0, Some([0.0; 2]));
         prop_assert!((found.median - steps).abs() < 1e-3, "{steps}: {}", found.median);
         prop_assert!(found.error < 0.05 && found.share_within(0.5).value > 0.999);
@@ -89,7 +89,7 @@ proptest! {
 
 #[test]
 fn nothing_has_no_levels() {
-    assert!(Levels::new(&[], 1.0).is_none());
+    assert!(Levels::new([], 1.0).is_none());
 }
 
 /// Half of the durations of one step less, most of them in a mode two steps above the median.
@@ -109,7 +109,7 @@ fn far_modes_do_not_move_the_median() {
 #[test]
 fn durations_within_a_step_widen_the_error() {
     let levels =
-        Levels::new(&at_all_phases(&[4.2, 4.2, 4.8], 1_000), 1.0).expect("there are samples");
+        Levels::new(at_all_phases(&[4.2, 4.2, 4.8], 1_000), 1.0).expect("there are samples");
     let of_batches = variance_in_batches(&levels, 8.0).expect("there are batches");
     assert!(of_batches[1] > 0.0);
     let found = Located::new(levels, 0.0, Some([0.0, 0.08]));

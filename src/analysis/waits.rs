@@ -1,23 +1,10 @@
 //! Rows of sleep primitives and periodic timers in the report.
 
-use serde::{Deserialize, Serialize};
-
-use super::Observation;
+use crate::recording::{NotUsable, Observation};
 use estimators::findings::{Facts, WAITS, apply};
 use estimators::model::{PeriodRow, RowHead, Status, WaitFigures, WaitRow};
 use estimators::trace::{PeriodTrace, WaitObservations, WaitTrace};
 use estimators::waits::{self, periods};
-
-/// The reason why a sleep primitive or periodic timer has no results.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct NotUsable {
-    /// Whether the machine lacks the timer or the timer failed.
-    pub status: Status,
-    /// The cause.
-    pub reason: String,
-    /// What the user can do about it, if anything.
-    pub remedy: Option<String>,
-}
 
 impl Observation<WaitTrace, NotUsable> {
     /// Returns the row of the report.

@@ -106,16 +106,14 @@ fn cost(trace: &Trace, figures: &Figures) -> Cost {
 
 fn observations(trace: &Trace, figures: &Figures) -> ObservationCounts {
     let runs = &trace.runs;
-    let intervals = runs
-        .iter()
-        .flat_map(|run| &run.intervals)
-        .chain(&trace.slow);
     ObservationCounts {
         processes: runs.len() as u32,
         disturbed_processes: figures.disturbed,
         discarded_processes: trace.discarded,
         dropped_windows: trace.dropped.clone(),
-        intervals: intervals.map(|group| group.deltas.len() as u64).sum(),
+        intervals: (trace.groups())
+            .map(|group| group.deltas.len() as u64)
+            .sum(),
         batched_calls: runs
             .iter()
             .map(|run| run.batches.calls * run.batches.deltas.len() as u64)
