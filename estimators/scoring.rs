@@ -3,7 +3,7 @@
 //! uncertainties of resolution and core frequency.
 
 use crate::cost::Following;
-use crate::figures::{Figures, estimate_process, figures};
+use crate::figures::{Figures, estimate_process, rough_figures};
 use crate::model::{Estimate, Hertz, Nanos};
 use crate::quality::quality;
 use crate::statistics::mean_over_processes;
@@ -57,10 +57,9 @@ pub struct RunningScore {
 }
 
 impl RunningScore {
-    /// Starts with the processes of a trace. `None` if neither the step of the timer nor its upper
-    /// limit is known.
+    /// Starts with the processes of a trace. `None` if the length of its ticks is unknown.
     pub fn from_trace(trace: &Trace, hertz: f64) -> Option<Self> {
-        let figures = figures(trace);
+        let figures = rough_figures(trace);
         Some(Self {
             step: figures.step(),
             resolution_ns: figures.step_at_most_ns()?,

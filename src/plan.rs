@@ -162,7 +162,7 @@ impl Plan {
         },
         timeout: None,
         processes: 2,
-        brief: 11,
+        brief: 8,
         searching: 1,
         block: 4,
         without_brief: 5,
@@ -178,7 +178,7 @@ impl Plan {
         },
         growth_ns: 5e5,
         order_readings: 100_000,
-        order_ns: 1.5e7,
+        order_ns: 6e6,
         handoffs: 4_000,
         comparisons: 9,
         nature_ms: 4,
@@ -197,8 +197,9 @@ impl Plan {
     /// The plan for a quick first impression.
     pub const QUICK: Self = Self {
         name: "quick",
-        brief: 10,
-        max_processes: 12,
+        processes: 1,
+        searching: 2,
+        max_processes: 9,
         budget_s: 10.0,
         calls: CallsPlan {
             singles: 2_000,

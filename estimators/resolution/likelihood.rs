@@ -13,7 +13,7 @@
 use super::constant;
 use super::readings::{MAX_STEP, MIN_INTERVAL_STEP, ReadingSpectrum};
 use super::sample::{
-    MIN_EVIDENCE_SHARE, PARTS, VaryingIntervals, evidence, is_repeated, points_of,
+    EvidenceTable, MIN_EVIDENCE_SHARE, PARTS, VaryingIntervals, is_repeated, points_of,
 };
 use super::{
     INTERRUPTED_SHARE, KnownDurations, Step, StepRule, WORK_UNIT_TOLERANCE,
@@ -189,7 +189,7 @@ fn matches_work_unit(step: f64, work_unit: f64) -> bool {
 }
 
 /// The change of the longest interval, in steps, from one step of a [`Scan`] to the next. *Numerical*.
-const STRIDE: f64 = 0.1;
+const STRIDE: f64 = 0.2;
 
 /// The evidence for all steps from [`MAX_STEP`] down to [`MIN_INTERVAL_STEP`].
 struct Scan<'a> {
@@ -205,7 +205,9 @@ impl<'a> Scan<'a> {
     fn of(sample: &'a VaryingIntervals, readings: Option<&'a ReadingSpectrum>) -> Self {
         /// The largest number of computed probabilities; beyond it, intervals are left out.
         /// *Numerical*.
-        const MAX_PROBABILITIES: f64 = 1e7;
+        const MAX_PROBABILITIES: f64 = 4e6;
+        /// The least ratio of a step to the step of the table that holds its evidence. *Numerical*.
+        const MIN_TABLE_RATIO: f64 = 0.999;
         let stride = STRIDE / sample.longest();
         let count = ((1.0 / MIN_INTERVAL_STEP - 1.0 / MAX_STEP) / stride).ceil() as usize;
         let excess = (count * sample.counted.len()) as f64 / MAX_PROBABILITIES;
@@ -215,7 +217,14 @@ impl<'a> Scan<'a> {
             .step_by(excess.ceil().max(1.0) as usize);
         let part: Vec<(f64, f64)> = kept.copied().collect();
         let steps = (0..=count).map(|at| 1.0 / (1.0 / MAX_STEP + at as f64 * stride));
-        let found = steps.map(|step| (step, evidence(&part, step))).collect();
+        let mut table = EvidenceTable::of(MAX_STEP);
+        let found = steps.map(|step| {
+            if step < MIN_TABLE_RATIO * table.step {
+                table = EvidenceTable::of(step);
+            }
+            (step, table.evidence_of(&part, step))
+        });
+        let found = found.collect();
         Self {
             sample,
             readings,

@@ -7,7 +7,7 @@
 use std::f64::consts::PI;
 use std::ops::RangeInclusive;
 
-use crate::statistics::phasors::{Complex, Sweep};
+use crate::statistics::phasors::{Complex, spectrum};
 use crate::statistics::{DEVIATION_PER_MEDIAN, median};
 
 /// The longest step that is searched for, in units. *Computed*: steps of four units or more also
@@ -26,14 +26,22 @@ const MIN_STEP: f64 = 1.05;
 /// a billion frequencies.
 const MIN_HEIGHT: f64 = 6.0;
 
+/// The mean unit vectors at one frequency.
+struct Line {
+    /// In turns per unit.
+    frequency: f64,
+    /// Of the differences with several reads between the readings.
+    line: Complex,
+    /// Of the differences of successive readings.
+    successive: Complex,
+}
+
 /// The spectrum of differences between readings.
 pub struct ReadingSpectrum {
-    /// Frequencies in turns per unit, with their lines.
-    lines: Vec<(f64, f64)>,
+    /// The lines at equidistant frequencies.
+    lines: Vec<Line>,
     /// The standard deviation of lines if there is no step.
     noise: f64,
-    /// The differences of successive readings, with their shares.
-    successive: Vec<(f64, f64)>,
     /// The numbers of reads from one reading to the other.
     reads: RangeInclusive<i32>,
 }
@@ -75,22 +83,22 @@ impl ReadingSpectrum {
         if counts.iter().sum::<f64>() < MIN_DIFFERENCES {
             return None;
         }
-        let (counted, successive) = (shares(&counts), shares(&successive));
-        let stride = 0.25 / longest as f64;
-        let first = 1.0 - 1.0 / MIN_STEP;
-        let count = ((0.5 - first) / stride) as usize;
-        let swept: Vec<Complex> = Sweep::new(&counted, first, stride)
-            .take(count + 1)
+        let lines: Vec<Line> = spectrum(&counts)
+            .into_iter()
+            .zip(spectrum(&successive))
+            .map(|((frequency, line), (_, successive))| Line {
+                frequency,
+                line,
+                successive,
+            })
+            .filter(|line| (1.0 - 1.0 / MIN_STEP..=0.5).contains(&line.frequency))
             .collect();
         // The lines of steps are real.
-        let median_noise = median(swept.iter().map(|line| line.imaginary.abs()))?;
+        let median_noise = median(lines.iter().map(|it| it.line.imaginary.abs()))?;
         let noise = DEVIATION_PER_MEDIAN * median_noise;
-        let frequency = |at: usize| first + at as f64 * stride;
-        let lines = swept.iter().enumerate();
         Some(Self {
-            lines: lines.map(|(at, line)| (frequency(at), line.real)).collect(),
+            lines,
             noise,
-            successive,
             reads: reads as i32 / 2 + 1..=reads as i32,
         })
     }
@@ -98,22 +106,22 @@ impl ReadingSpectrum {
     /// Returns whether the lines of a step, and of those whose frequencies differ by at most `reach`,
     /// are too low.
     pub fn excludes(&self, step: f64, reach: f64) -> bool {
-        let (frequency, highest) = self.highest_near(step, reach);
+        let (nearest, highest) = self.highest_near(step, reach);
         highest < 0.9 * squared_sinc(1.0 / step) - 3.0 * self.noise
-            && !is_periodic(self.line_of_successive(frequency))
+            && !is_periodic(nearest.successive)
     }
 
     /// Returns whether a line of a step, or of one whose frequency differs by at most `reach`, is
     /// high, and not because of the durations of reads.
     pub fn supports(&self, step: f64, reach: f64) -> bool {
-        let (frequency, highest) = self.highest_near(step, reach);
-        highest > self.least_height(step) && !self.is_due_to_reads(frequency)
+        let (nearest, highest) = self.highest_near(step, reach);
+        highest > self.least_height(step) && !self.is_due_to_reads(nearest)
     }
 
     /// Returns the longest step up to this one that is not excluded.
     pub fn longest_possible(&self, most: f64) -> f64 {
-        let long = self.lines.iter().map(|line| 1.0 / line.0);
-        let short = self.lines.iter().rev().map(|line| 1.0 / (1.0 - line.0));
+        let long = self.lines.iter().map(|line| 1.0 / line.frequency);
+        let short = (self.lines.iter().rev()).map(|line| 1.0 / (1.0 - line.frequency));
         long.chain(short)
             .find(|step| *step <= most && !self.excludes(*step, 0.0))
             .unwrap_or(MIN_STEP)
@@ -125,38 +133,28 @@ impl ReadingSpectrum {
         expected.max(MIN_HEIGHT * self.noise)
     }
 
-    /// The frequency of a step, and the highest line that is at most `reach` from it.
-    fn highest_near(&self, step: f64, reach: f64) -> (f64, f64) {
+    /// The line nearest to a step, and the height of the highest one that is at most `reach` from it.
+    fn highest_near(&self, step: f64, reach: f64) -> (&Line, f64) {
         let frequency = (1.0 / step).min(1.0 - 1.0 / step);
-        let at = |frequency: f64| (frequency - self.lines[0].0) / self.stride();
-        let first = at(frequency - reach).floor().max(0.0) as usize;
-        let last = (at(frequency + reach).ceil() as usize).min(self.lines.len() - 1);
-        let near = self.lines.get(first..=last).unwrap_or_default();
-        (
-            frequency,
-            near.iter().map(|line| line.1).fold(f64::MIN, f64::max),
-        )
-    }
-
-    /// The distance between two frequencies.
-    fn stride(&self) -> f64 {
-        self.lines[1].0 - self.lines[0].0
-    }
-
-    fn line_of_successive(&self, frequency: f64) -> Complex {
-        let turns = self
-            .successive
-            .iter()
-            .map(|(value, share)| (frequency * value, *share));
-        Complex::sum(turns)
+        let (first, end) = (self.lines[0].frequency, self.lines.len() - 1);
+        let stride = self.lines[1].frequency - first;
+        let at = |frequency: f64| (frequency - first) / stride;
+        let [low, nearest, high] = [
+            at(frequency - reach).floor(),
+            at(frequency).round(),
+            at(frequency + reach).ceil(),
+        ]
+        .map(|at| (at.max(0.0) as usize).min(end));
+        let near = self.lines[low..=high].iter().map(|it| it.line.real);
+        (&self.lines[nearest], near.fold(f64::MIN, f64::max))
     }
 
     /// Returns whether independent durations of reads cause a good part of a line, or few reads take
     /// whole numbers of turns.
-    fn is_due_to_reads(&self, frequency: f64) -> bool {
+    fn is_due_to_reads(&self, line: &Line) -> bool {
         /// The largest part. *Judgement*.
         const MAX_PART: f64 = 0.3;
-        let one = self.line_of_successive(frequency);
+        let one = line.successive;
         let (mut power, mut sum) = (Complex::unit(0.0), 0.0);
         for reads in 1..=*self.reads.end() {
             power = power.times(one);
@@ -167,7 +165,7 @@ impl ReadingSpectrum {
             };
         }
         let explained = sum / self.reads.clone().count() as f64;
-        is_periodic(one) || explained.abs() > MAX_PART * squared_sinc(1.0 - frequency)
+        is_periodic(one) || explained.abs() > MAX_PART * squared_sinc(1.0 - line.frequency)
     }
 }
 
@@ -185,17 +183,6 @@ fn is_periodic(one: Complex) -> bool {
         (turns - turns.round()).abs() < MAX_TURNS
     };
     one.length() > MIN_LENGTH && (1..=MAX_READS).any(is_whole)
-}
-
-/// Returns the values that were counted, with their shares.
-fn shares(counts: &[f64]) -> Vec<(f64, f64)> {
-    let all: f64 = counts.iter().sum();
-    counts
-        .iter()
-        .enumerate()
-        .filter(|(_, count)| **count > 0.0)
-        .map(|(value, count)| (value as f64, count / all))
-        .collect()
 }
 
 fn squared_sinc(frequency: f64) -> f64 {

@@ -70,7 +70,7 @@ impl VaryingIntervals {
 
     /// Returns the evidence for a step, in nats.
     pub fn evidence(&self, step: f64) -> f64 {
-        evidence(&self.counted, step)
+        EvidenceTable::of(step).evidence_of(&self.counted, step)
     }
 
     /// Returns the evidence that the intervals of a counter with this step hold on average.
@@ -144,13 +144,6 @@ impl VaryingIntervals {
     }
 }
 
-/// Returns the evidence of weighted intervals for a step, in nats.
-pub fn evidence(counted: &[(f64, f64)], step: f64) -> f64 {
-    let table = EvidenceTable::of(step);
-    let evidence = |&(value, weight): &(f64, f64)| weight * table.evidence(value / step);
-    counted.iter().map(evidence).sum()
-}
-
 /// The least effective number of distinct intervals. *Judgement*: two of the longest steps.
 const MIN_DISTINCT: f64 = 10.0;
 
@@ -203,30 +196,43 @@ pub fn points_of(group: &Differences) -> impl Iterator<Item = (f64, f64)> {
 }
 
 /// The evidence of an interval by its distance from a multiple of the step.
-struct EvidenceTable([f64; Self::LEN]);
+pub struct EvidenceTable {
+    /// The step, in units.
+    pub step: f64,
+    /// The evidence in nats, from distance 0 to half a step.
+    by_distance: [f64; Self::LEN],
+}
 
 impl EvidenceTable {
     /// *Numerical*.
     const LEN: usize = 65;
 
-    fn of(step: f64) -> Self {
-        Self(std::array::from_fn(|at| {
+    pub fn of(step: f64) -> Self {
+        let by_distance = std::array::from_fn(|at| {
             let off = at as f64 * 0.5 / (Self::LEN - 1) as f64;
             let near = (1.0 - step * off).max(0.0) + (1.0 - step * (1.0 - off)).max(0.0);
             (step * near * (1.0 - INTERRUPTED_SHARE) + INTERRUPTED_SHARE).ln()
-        }))
+        });
+        Self { step, by_distance }
+    }
+
+    /// Returns the evidence of weighted intervals for a step near that of the table, in nats.
+    pub fn evidence_of(&self, counted: &[(f64, f64)], step: f64) -> f64 {
+        let frequency = 1.0 / step;
+        let evidence = |&(value, weight): &(f64, f64)| weight * self.evidence(value * frequency);
+        counted.iter().map(evidence).sum()
     }
 
     /// The evidence of an interval of so many steps.
     fn evidence(&self, steps: f64) -> f64 {
         let part = steps - (steps as i64) as f64;
         let off = part.min(1.0 - part);
-        self.0[(off * 2.0 * (Self::LEN - 1) as f64 + 0.5) as usize]
+        self.by_distance[(off * 2.0 * (Self::LEN - 1) as f64 + 0.5) as usize]
     }
 
     /// The mean evidence of intervals with random phases.
     fn mean(&self) -> f64 {
-        self.0
+        self.by_distance
             .iter()
             .map(|evidence| {
                 let probability = (evidence.exp() - INTERRUPTED_SHARE) / (1.0 - INTERRUPTED_SHARE);

@@ -107,3 +107,38 @@ impl Iterator for Sweep<'_> {
         Some(sum)
     }
 }
+
+/// Returns the mean unit vectors of the values 0, 1, 2, … with these counts at frequencies from 0 to 1 turn
+/// per value, at least four in the width of a peak, by a fast Fourier transform.
+pub fn spectrum(counts: &[f64]) -> Vec<(f64, Complex)> {
+    /// The least number of frequencies per value. *Numerical*.
+    const OVERSAMPLING: usize = 4;
+    let all: f64 = counts.iter().sum();
+    let size = (OVERSAMPLING * counts.len()).next_power_of_two();
+    let frequency = |at: usize| at as f64 / size as f64;
+    let units: Vec<Complex> = (0..size / 2)
+        .map(|at| Complex::unit(frequency(at)))
+        .collect();
+    let share = |at: usize| Complex {
+        real: counts.get(at).unwrap_or(&0.0) / all,
+        imaginary: 0.0,
+    };
+    let unused_bits = size.leading_zeros() + 1;
+    let mut sums: Vec<Complex> = (0..size)
+        .map(|at| share(at.reverse_bits() >> unused_bits))
+        .collect();
+    let mut half = 1;
+    while half < size {
+        for block in sums.chunks_mut(2 * half) {
+            let (even, odd) = block.split_at_mut(half);
+            let units = units.iter().step_by(size / 2 / half);
+            for ((even, odd), unit) in even.iter_mut().zip(odd).zip(units) {
+                let turned = odd.times(*unit);
+                (*even, *odd) = (even.plus(turned, 1.0), even.plus(turned, -1.0));
+            }
+        }
+        half *= 2;
+    }
+    let sums = sums.into_iter().enumerate();
+    sums.map(|(at, sum)| (frequency(at), sum)).collect()
+}

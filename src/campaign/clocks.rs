@@ -37,7 +37,7 @@ const VERDICTS_SHARE: f64 = 0.3;
 /// The round in which all clocks, not only the clock of the process, are compared with their
 /// references after each process. *Judgement*: this gives times between comparisons from 14 ms to a
 /// round.
-const CLOSE_COMPARISON_ROUND: u32 = 1;
+const CLOSE_COMPARISON_ROUND: u32 = 0;
 /// Declared tick or resolution, in nanoseconds, from which a clock is watched as a slow one from
 /// the beginning, because no process works long enough to find its step. *Computed*: twice the
 /// longest work of the default plan.

@@ -13,7 +13,7 @@ use estimators::trace::Advance;
 
 /// Longest time that a timer is observed, in milliseconds. Timers whose steps need more time are
 /// left out: they are observed with the slow timers (`slow_clocks`).
-const LONGEST_OBSERVATION_MS: u32 = 64;
+const LONGEST_OBSERVATION_MS: u32 = 32;
 /// Attempts with a busy thread, each twice as long as the one before, because the thread may not
 /// run for a while if other programs occupy all CPUs.
 const MAX_BUSY_ATTEMPTS: u32 = 3;

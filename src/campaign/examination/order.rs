@@ -83,7 +83,7 @@ impl Session<'_> {
             possible_pairs: cpus * cpus.saturating_sub(1) / 2,
             ..Threads::default()
         };
-        let mut coarse_time = MAX_COARSE_TIME;
+        let mut coarse_time = coarse_time(examined.step_ns);
         for round in schedule_rounds(&places, MAX_ROUNDS)
             .into_iter()
             .filter(|round| !round.is_empty())
@@ -111,7 +111,7 @@ impl Session<'_> {
                 plan.handoffs
             };
             let handoffs =
-                collect_handoffs(count, MAX_COARSE_TIME, |count| timer.handoffs(&[], count))?;
+                collect_handoffs(count, coarse_time, |count| timer.handoffs(&[], count))?;
             threads.rounds = 1;
             threads.pairs = handoffs
                 .iter()
@@ -119,6 +119,15 @@ impl Session<'_> {
                 .collect();
         }
         Ok(threads)
+    }
+}
+
+/// Returns the time for handoffs of a clock with this step: none if too few changes would fit into it.
+fn coarse_time(step_ns: f64) -> Duration {
+    let changes = f64::from(MIN_CHANGES) * step_ns;
+    match changes < MAX_COARSE_TIME.as_nanos() as f64 {
+        true => MAX_COARSE_TIME,
+        false => Duration::ZERO,
     }
 }
 
