@@ -4,7 +4,7 @@ use statrs::distribution::{ContinuousCDF, Normal, StudentsT};
 
 /// The least number of degrees of freedom for which the normal distribution is used instead of
 /// Student's t distribution. *Numerical*: five digits agree.
-pub(super) const MIN_NORMAL_DEGREES: f64 = 1e5;
+const MIN_NORMAL_DEGREES: f64 = 1e5;
 
 /// The deviation whose two-sided p-value is `probability`, with `degrees` degrees of freedom.
 /// Infinite for zero degrees of freedom.

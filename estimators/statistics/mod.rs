@@ -7,10 +7,10 @@ pub mod quantiles;
 
 use std::borrow::Borrow;
 
-use statrs::distribution::{ContinuousCDF, Normal, StudentsT};
+use statrs::distribution::{ContinuousCDF, Normal};
 
 use crate::model::Estimate;
-use hypotheses::MIN_NORMAL_DEGREES;
+use hypotheses::critical_value;
 
 /// Numbers, or references to them.
 pub trait Numbers: IntoIterator<Item: Borrow<f64>> {}
@@ -118,23 +118,13 @@ pub fn mean_without_highest(values: impl Numbers, highest_share: f64) -> Option<
 /// `confidence` of a normal distribution: 1.960 for 0.95. The confidence is limited to the range
 /// from 0 to 1 - 1e-9.
 pub fn normal_quantile(confidence: f64) -> f64 {
-    Normal::standard().inverse_cdf(upper_probability(confidence))
+    Normal::standard().inverse_cdf(0.5 + confidence.clamp(0.0, 1.0 - 1e-9) / 2.0)
 }
 
 /// Like [`normal_quantile`] for a standard deviation estimated with `degrees` degrees of freedom
 /// (Student's t). Infinite for zero degrees of freedom.
 pub fn student_quantile(confidence: f64, degrees: usize) -> f64 {
-    if degrees as f64 >= MIN_NORMAL_DEGREES {
-        return normal_quantile(confidence);
-    }
-    StudentsT::new(0.0, 1.0, degrees as f64).map_or(f64::INFINITY, |distribution| {
-        distribution.inverse_cdf(upper_probability(confidence))
-    })
-}
-
-/// The probability of values below the upper end of the central interval with this confidence.
-fn upper_probability(confidence: f64) -> f64 {
-    0.5 + confidence.clamp(0.0, 1.0 - 1e-9) / 2.0
+    critical_value(1.0 - confidence, degrees as f64)
 }
 
 /// The mean square of the distances from the mean; `None` without values.
