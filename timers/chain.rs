@@ -38,11 +38,11 @@ pub struct CoreSpeed {
     pub width: f64,
 }
 
-/// Measures the speed of the core that runs the calling thread. A measurement takes about 60 µs, or
+/// Measures the speed of the core that runs the calling thread. A measurement takes about 40 µs, or
 /// longer if a tick of the clock is longer than 10 ns (Windows, macOS).
 #[derive(Clone, Copy, Debug)]
 pub struct CoreFrequencyMeter {
-    /// The nanoseconds of a chain of minimum length, mostly the cost of reading the clock.
+    /// The nanoseconds of a chain of [`Self::MIN_ADDITIONS`], mostly the cost of reading the clock.
     overhead_ns: f64,
     /// The length of a tick of the clock in units of 10 ns, between 1 and 100; chains are longer by
     /// this factor.
@@ -54,6 +54,8 @@ impl CoreFrequencyMeter {
     const DEPENDENT_ADDITIONS: u64 = 16_000;
     /// The independent additions; they take about 2 µs.
     const INDEPENDENT_ADDITIONS: u64 = 24_000;
+    /// The additions of the shortest chain.
+    const MIN_ADDITIONS: u64 = 16;
     /// The repetitions of each chain, of which the median is used.
     const REPETITIONS: u32 = 5;
 
@@ -62,7 +64,8 @@ impl CoreFrequencyMeter {
     /// # Errors
     /// As for [`time_additions`].
     pub fn new() -> Available<Self> {
-        let overhead_ns = median(time(|| work::dependent_additions(16), 99)?).unwrap_or(0.0);
+        let overhead_ns =
+            median(time(|| work::dependent_additions(Self::MIN_ADDITIONS), 99)?).unwrap_or(0.0);
         Ok(Self {
             overhead_ns,
             length_factor: (UndistortedClock::ns_per_tick().unwrap_or(0.0) / 10.0).clamp(1.0, 100.0)
@@ -75,7 +78,7 @@ impl CoreFrequencyMeter {
         let per_ns = |chain: fn(u64), count| {
             let count = count * self.length_factor;
             let ns = median(time(|| chain(count), Self::REPETITIONS).ok()?)? - self.overhead_ns;
-            (ns > 0.0).then_some(count as f64 / ns)
+            (ns > 0.0).then_some((count - Self::MIN_ADDITIONS) as f64 / ns)
         };
         let dependent = per_ns(work::dependent_additions, Self::DEPENDENT_ADDITIONS)?;
         let independent = per_ns(work::independent_additions, Self::INDEPENDENT_ADDITIONS)?;
@@ -86,6 +89,7 @@ impl CoreFrequencyMeter {
     }
 }
 
+/// The median; of an even number, the upper of the two in the middle.
 pub(crate) fn median(mut ns: Vec<i64>) -> Option<f64> {
     ns.sort_unstable();
     ns.get(ns.len() / 2).map(|&ns| ns as f64)

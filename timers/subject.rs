@@ -4,7 +4,7 @@
 use crate::waits::{Start, Wait, WaitList, Wakeups};
 use crate::{Activity, Answer, BackwardSteps, Context, Fault, Movement, TimerQuestion};
 
-/// The answer to a question: integers, which the question defines.
+/// The answer to a question: integers, which the question defines, and what only periodic timers add.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Values {
     /// The integers.

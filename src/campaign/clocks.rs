@@ -350,7 +350,7 @@ impl Campaign<'_> {
                 let clock = &mut agent.clocks[index];
                 let watch = clock.watch.take().filter(|_| clock.is_slow());
                 if let Some(watch) = watch {
-                    let watched = watch.end().map(|(intervals, moved)| {
+                    let watched = watch.join().map(|(intervals, moved)| {
                         clock.add_slow(intervals, Some(moved));
                     });
                     clock.fail_unless(watched)?;
@@ -366,7 +366,9 @@ impl Campaign<'_> {
         for (at, index, sleeper, computer) in watched {
             let clock = &mut self.agents[at].clocks[index];
             let no_thread = || Fault::Lost("no thread can be started for it".into());
-            let computed = computer.ok_or_else(no_thread).and_then(|watch| watch.end());
+            let computed = computer
+                .ok_or_else(no_thread)
+                .and_then(|watch| watch.join());
             // Of the sleeping process, only the movement is used: it may have been stopped before
             // it observed enough steps.
             let slept = sleeper.and_then(|watch| watch.stop());

@@ -21,7 +21,7 @@ use probe::prober::watch_steps;
 /// The intervals of a slow clock, and how far it moved in all of them.
 type Watched = (Vec<Differences>, Advance);
 
-/// A thread that watches a slow clock until it has stepped often enough.
+/// A thread that watches a slow clock until it has stepped often enough, or for the longest time of the plan.
 pub(super) struct SlowWatch {
     /// Whether it has to end earlier.
     stop: Arc<AtomicBool>,
@@ -46,7 +46,8 @@ impl SlowWatch {
         let stop = Arc::new(AtomicBool::new(false));
         let stopped = Arc::clone(&stop);
         let watch = move || {
-            // It inherits that it may not run on the CPU on which the campaign measures now.
+            // A new thread inherits the CPUs of the one that starts it, which may not run on the CPU that
+            // measures; what this thread starts may run on any.
             timers::unpin();
             let connection = connect(&agent, &[&id], cpu, timeout)?;
             let mut clocks = [&id, &reference.id].map(|id| subject(&connection, id));
@@ -60,11 +61,11 @@ impl SlowWatch {
         })
     }
 
-    /// Waits until it has stepped often enough.
+    /// Waits until it ends by itself.
     ///
     /// # Errors
     /// When the clock could not be watched.
-    pub(super) fn end(mut self) -> Answer<Watched> {
+    pub(super) fn join(mut self) -> Answer<Watched> {
         let joined = self.thread.take().and_then(|thread| thread.join().ok());
         let lost = || Fault::Lost("the thread that watched it ended unexpectedly".into());
         joined.ok_or_else(lost)?
@@ -73,7 +74,7 @@ impl SlowWatch {
     /// Ends it now. Returns how far the clock moved so far, if it could be watched.
     pub(super) fn stop(self) -> Option<Advance> {
         self.stop.store(true, Ordering::Relaxed);
-        self.end().ok().map(|(_, moved)| moved)
+        self.join().ok().map(|(_, moved)| moved)
     }
 }
 

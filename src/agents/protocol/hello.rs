@@ -26,7 +26,7 @@ pub struct Hello {
     /// The device whose processor reads the timers; most agents have none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub device: Option<Device>,
-    /// The timers that can be read.
+    /// The clocks.
     pub timers: Vec<AgentTimer>,
     /// The questions that the agent answers.
     pub ops: Vec<String>,
@@ -34,8 +34,8 @@ pub struct Hello {
     pub many: bool,
     /// The sleep primitives and periodic timers; most agents have none.
     pub waiters: Vec<AgentTimer>,
-    /// Timers that the agent knows but cannot read on this machine. Not part of the protocol: most
-    /// agents omit this key.
+    /// Timers that the agent knows but cannot read on this machine. Optional: most agents omit
+    /// this key.
     pub unavailable: Vec<Missing>,
 }
 
