@@ -155,7 +155,8 @@ pub fn fit(lists: &[&Weighted], step: f64, reach: Option<f64>) -> Option<Lattice
     }
     let offs = sorted(points.iter().map(|(_, off, _)| *off));
     let width = quantile(&offs, 0.5)? - quantile(&offs, 0.05)?;
-    let most = reach.unwrap_or(MAX_DISTANCE * width + 1e-5 * step);
+    // Truncated values may lie at two distances, a unit apart.
+    let most = reach.unwrap_or(MAX_DISTANCE * width.max(1.0) + 1e-5 * step);
     points.retain(|(_, off, _)| off.abs() <= most);
     let sum = |term: fn(f64, f64) -> f64| {
         let terms = points.iter().map(|(x, y, weight)| weight * term(*x, *y));
