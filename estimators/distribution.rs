@@ -12,7 +12,7 @@ use crate::statistics::{Z, mean, quantile, sorted, variance};
 
 /// The largest distance of a near level from the level of the median, in steps. *Computed*: a
 /// constant duration shows at two neighbouring levels.
-const NEAR_STEPS: f64 = 1.5;
+pub const NEAR_STEPS: f64 = 1.5;
 /// The share of durations that are certainly no interruptions. *Judgement*: 2 % may be interrupted.
 const UNINTERRUPTED_SHARE: f64 = 0.98;
 /// The distance from that quantile beyond which durations are interruptions: this multiple of the

@@ -18,10 +18,10 @@ pub mod edges;
 pub mod singles;
 
 use crate::cost::singles::MeasuringClock;
-use crate::distribution::{Levels, Located, variance_in_batches, variance_of_constant};
+use crate::distribution::{Levels, Located, NEAR_STEPS, variance_in_batches, variance_of_constant};
 pub use crate::model::Following;
 use crate::model::{Hertz, MIN_PROCESSES};
-use crate::statistics::{median, midmean, midmean_without_highest, quantile, sorted};
+use crate::statistics::{mean, median, midmean, midmean_without_highest, quantile, sorted};
 use crate::trace::{Batches, Observations, Reference, Trace};
 
 /// The calls of one process, prepared once for all estimators.
@@ -133,7 +133,7 @@ pub fn cost(
     // Interruptions make the longest batches longer.
     let interrupted =
         1.0 - (1.0 - singles.levels.interruption_share()).powf(run.batches.calls as f64);
-    let batch = midmean_without_highest(floats(&run.batches), interrupted)? * scaled(&run.batches);
+    let batch = usual_batch(&run.batches, reference.step, interrupted)? * scaled(&run.batches);
     let amortised =
         (batch - bracket * calls.bracket.mean()) / run.batches.calls.max(1) as f64 - turn;
     let above_mean = (finest.median - finest.levels.mean()) * finest_step;
@@ -159,6 +159,19 @@ pub fn cost(
         p99: at_least(singles.levels.quantile(0.99)),
         longest: at_least(singles.levels.longest()),
     })
+}
+
+/// Returns the usual length of a batch, in ticks: the midmean; if most batches lie at two neighbouring levels of
+/// the reference, their mean, because a midmean would mostly be the more frequent one of these.
+fn usual_batch(batches: &Batches, step: f64, interrupted: f64) -> Option<f64> {
+    let lengths = floats(batches);
+    let middle = median(&lengths)?;
+    let is_near = |length: &f64| (length - middle).abs() <= NEAR_STEPS * step;
+    let near: Vec<f64> = lengths.iter().copied().filter(is_near).collect();
+    match 2 * near.len() > lengths.len() {
+        true => mean(near),
+        false => midmean_without_highest(lengths, interrupted),
+    }
 }
 
 /// How far a turn of the loop of calls may differ from one of the empty loop, as a share of it: the core overlaps

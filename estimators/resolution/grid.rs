@@ -3,7 +3,7 @@
 //! subtracted. The [lattice](super::lattice) counts if chance would hardly place so many *levels*
 //! (distinct multiples) on it: with few levels, the step is only known to be no longer.
 
-use super::lattice::{Lattice, MIN_STEP_TICKS, find_among, find_in_windows};
+use super::lattice::{self, Lattice, MIN_STEP_TICKS, find_in_windows};
 use super::{INTERRUPTED_SHARE, Step, StepRule, common_divisor};
 use crate::model::Estimate;
 use crate::statistics::{quantile, sorted};
@@ -86,7 +86,7 @@ fn find_grid(values: &[f64]) -> Option<Step> {
     }
     let range = [MIN_STEP_TICKS, 2.0 * (values.last()? - values.first()?)];
     let most = MAX_ANGLES / counted.len() as f64;
-    find_among(most, &[&counted], range, SPARSE_CONCENTRATION, accept)
+    lattice::find(most, &[&counted], range, SPARSE_CONCENTRATION, accept)
 }
 
 /// Returns the step of a lattice that chance does not explain.

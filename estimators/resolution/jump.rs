@@ -46,7 +46,7 @@ impl Jump {
         /// The least share of zero intervals in a pool, as a fraction, at which the other intervals
         /// of the pool are single steps. *Judgement*.
         const MIN_ZERO_SHARE: (usize, usize) = (2, 5);
-        let (mut steps, mut pool) = (Vec::new(), Vec::new());
+        let (mut steps, mut shares, mut pool) = (Vec::new(), Vec::new(), Vec::new());
         for deltas in group_by_work(groups).into_values() {
             pool.extend(deltas);
             if pool.len() < MIN_POOL_INTERVALS {
@@ -56,16 +56,18 @@ impl Jump {
             if MIN_ZERO_SHARE.1 * zeros < MIN_ZERO_SHARE.0 * pool.len() {
                 break;
             }
-            steps.extend(
-                pool.drain(..)
-                    .filter(|&delta| delta > zero)
-                    .map(|delta| delta as f64),
-            );
+            let share = 1.0 - zeros as f64 / pool.len() as f64;
+            let jumps = pool.drain(..).filter(|&delta| delta > zero);
+            steps.extend(jumps.map(|delta| delta as f64));
+            shares.resize(steps.len(), share);
         }
         match quantile(&sorted(&steps), 0.5) {
             // Unique readings alone cause intervals of one or two ticks.
             Some(typical) if zero == 0 || typical >= lattice::MIN_STEP_TICKS => {
-                match (Self::classify(&steps, typical, reading_differences), found) {
+                match (
+                    Self::classify(&steps, &shares, typical, reading_differences),
+                    found,
+                ) {
                     // If some reads take longer than others by several steps, the median jump is
                     // several steps long. A lattice that explains the jumps gives the length of one
                     // step.
@@ -83,7 +85,9 @@ impl Jump {
                 let zeros = all().count() - moved.len();
                 let has_zeros = MIN_ZERO_SHARE.1 * zeros >= MIN_ZERO_SHARE.0 * all().count();
                 let typical = quantile(&sorted(&moved), 0.5).filter(|_| has_zeros && zero == 0);
-                match typical.map(|typical| Self::classify(&moved, typical, reading_differences)) {
+                match typical
+                    .map(|typical| Self::classify(&moved, &[], typical, reading_differences))
+                {
                     Some(unit @ Self::Unit { .. }) => unit,
                     _ => Self::None,
                 }
@@ -92,63 +96,57 @@ impl Jump {
         }
     }
 
-    /// Decides between one tick, equal steps and different steps; `typical` is the median jump.
-    fn classify(steps: &[f64], typical: f64, reading_differences: &[Vec<i64>]) -> Self {
+    /// Decides between one tick, equal steps and different steps; `typical` is the median jump, `shares` are
+    /// those of jumps among the intervals with as much work as each.
+    fn classify(
+        steps: &[f64],
+        shares: &[f64],
+        typical: f64,
+        reading_differences: &[Vec<i64>],
+    ) -> Self {
         let count = steps.len() as f64;
         let consistent = (1.0 - INTERRUPTED_SHARE) * count;
-        let ones = steps.iter().filter(|&&step| step == 1.0).count() as f64;
-        let twos = steps.iter().filter(|&&step| step == 2.0).count() as f64;
+        let [ones, twos] =
+            [1.0, 2.0].map(|length| steps.iter().filter(|step| **step == length).count() as f64);
+        let usual = ones + twos;
         // A counter with steps of one to two ticks jumps by one or two ticks; longer jumps are due
-        // to interruptions.
-        if 2.0 * ones >= count && twos <= INTERRUPTED_SHARE * (ones + twos) {
-            let share = Estimate::exact(twos / (ones + twos)).with_counting_error(ones + twos);
+        // to interruptions. So does one with steps of one tick whose edges are moved, as in browsers.
+        let single = MeanJump::of_neighbours(steps);
+        let agrees = single.agrees_with(reading_differences);
+        let moved = evidence_of_moved_edges(steps, shares);
+        let are_edges_moved = usual >= consistent
+            && match agrees {
+                Some(agrees) => !agrees || moved > DECISIVE,
+                None => moved > -DECISIVE,
+            };
+        if 2.0 * ones >= count && (are_edges_moved || twos <= INTERRUPTED_SHARE * usual) {
+            let share = Estimate::exact(twos / usual).with_counting_error(usual);
             return Self::Unit {
                 longest: 1.0 + share.high,
             };
         }
-        // If the edges of steps of one tick are moved at random, as in browsers, two steps may be near
-        // each other: the more often, the more work there is.
-        if 2.0 * ones >= count && ones + twos >= consistent && depend_on_work(steps) {
-            let near = &steps[..steps.len() / 2];
-            let twos = near.iter().filter(|&&step| step == 2.0).count() as f64;
-            let share = Estimate::exact(twos / near.len() as f64);
-            return Self::Unit {
-                longest: 1.0 + share.with_counting_error(near.len() as f64).high,
-            };
+        let is_short = typical < lattice::MIN_STEP_TICKS;
+        if is_short && single.count >= consistent && agrees != Some(false) {
+            return Self::Step(single.interval(), single.count as usize);
         }
-        if typical < lattice::MIN_STEP_TICKS {
-            let single = MeanJump::of_neighbours(steps);
-            if single.count >= consistent && single.agrees_with(reading_differences) {
-                return Self::Step(single.interval(), single.count as usize);
-            }
+        let mean = steps.iter().sum::<f64>() / count;
+        let fits = |step: &&f64| match is_short {
             // A part of the jumps is longer, because of interruptions or slow calls.
-            let (low, high) = (typical.floor() - 1.0, typical.ceil() + 1.0);
-            let mean = steps.iter().sum::<f64>() / count;
-            let near = steps
-                .iter()
-                .filter(|step| (low..=high).contains(*step) && (**step - mean).abs() < 1.0);
-            return if near.count() as f64 >= consistent {
-                Self::from_multiples(steps, typical)
-            } else {
-                Self::uneven(steps)
-            };
-        }
-        let reach = lattice::tolerance(typical);
-        let fits = steps.iter().filter(|step| {
-            let multiple = (**step / typical).round().max(1.0);
-            (**step - multiple * typical).abs() <= reach * multiple.sqrt() + 0.5
-        });
-        if fits.count() as f64 >= consistent {
-            Self::from_multiples(steps, typical)
-        } else {
-            Self::uneven(steps)
-        }
-    }
-
-    /// Returns the result for steps of different lengths.
-    fn uneven(steps: &[f64]) -> Self {
-        Self::Uneven {
-            longest: longest_typical_step(steps),
+            true => {
+                (typical.floor() - 1.0..=typical.ceil() + 1.0).contains(*step)
+                    && (**step - mean).abs() < 1.0
+            }
+            false => {
+                let multiple = (**step / typical).round().max(1.0);
+                (**step - multiple * typical).abs()
+                    <= lattice::tolerance(typical) * multiple.sqrt() + 0.5
+            }
+        };
+        match steps.iter().filter(fits).count() as f64 >= consistent {
+            true => Self::from_multiples(steps, typical),
+            false => Self::Uneven {
+                longest: longest_typical_step(steps),
+            },
         }
     }
 
@@ -171,8 +169,8 @@ impl Jump {
     }
 }
 
-/// The least difference of mean ranks, in standard errors. *Chance*: one clock in 200.
-const MIN_RANK_ERRORS: f64 = 2.6;
+/// The evidence that decides, in nats. *Chance*: odds of 20.
+const DECISIVE: f64 = 3.0;
 
 /// The mean of jumps of a counter whose step is a few ticks. Truncation gives each jump one of two
 /// neighbouring lengths, in proportions by which the mean is the step.
@@ -190,11 +188,9 @@ impl MeanJump {
     /// Takes the two neighbouring lengths that most jumps have.
     fn of_neighbours(steps: &[f64]) -> Self {
         let count = |length: f64| steps.iter().filter(|&&step| step == length).count() as f64;
-        let pair = (1..=lattice::MIN_STEP_TICKS as u32)
-            .map(|short| {
-                let short = f64::from(short);
-                (short, count(short), count(short + 1.0))
-            })
+        let pair = [1.0, 2.0, 3.0, 4.0]
+            .map(|short| (short, count(short), count(short + 1.0)))
+            .into_iter()
             .max_by(|a, b| (a.1 + a.2).total_cmp(&(b.1 + b.2)));
         let (short, shorter, longer) = pair.unwrap_or((1.0, 0.0, 0.0));
         let count = shorter + longer;
@@ -219,9 +215,9 @@ impl MeanJump {
 
     /// Returns whether successive readings move as by steps of the mean length: any number *m* of
     /// consecutive jumps is the mean times *m*, truncated. If calls that take longer than a step
-    /// caused the longer jumps, these would come at random. `true` if the readings do not hold
+    /// caused the longer jumps, these would come at random. `None` if the readings do not hold
     /// enough jumps to tell: a step is then so long that hardly any call lasts longer.
-    fn agrees_with(&self, reading_differences: &[Vec<i64>]) -> bool {
+    fn agrees_with(&self, reading_differences: &[Vec<i64>]) -> Option<bool> {
         /// Number of consecutive jumps. *Judgement*: interruptions of a step are rarer.
         const CONSECUTIVE_JUMPS: usize = 24;
         /// The largest variance of the sums, relative to that of sums of random jumps, and the
@@ -237,36 +233,31 @@ impl MeanJump {
                 sums.extend(sums_of_jumps.map(|jumps| jumps.iter().sum::<i64>() as f64));
             }
         }
-        let Some(centre) = mean(&sums).filter(|_| sums.len() >= MIN_STEPS) else {
-            return true;
-        };
+        let centre = mean(&sums).filter(|_| sums.len() >= MIN_STEPS)?;
         let of_readings = centre / CONSECUTIVE_JUMPS as f64;
         let interval = self.interval();
         let half = interval.half_width() + EQUAL_STEP_TOLERANCE.0 * self.mean;
         let fraction = of_readings.fract();
         let random = CONSECUTIVE_JUMPS as f64 * fraction * (1.0 - fraction);
-        (of_readings - self.mean).abs() <= half
-            && variance(&sums).unwrap_or(0.0) <= (MAX_VARIANCE.0 * random).max(MAX_VARIANCE.1)
+        let most = (MAX_VARIANCE.0 * random).max(MAX_VARIANCE.1);
+        Some((of_readings - self.mean).abs() <= half && variance(&sums)? <= most)
     }
 }
 
-/// Returns whether jumps of two ticks have more work than those of one tick, by their mean ranks
-/// (Wilcoxon's rank-sum test); the jumps are sorted by work.
-fn depend_on_work(steps: &[f64]) -> bool {
-    let ranks = |length: f64| {
-        steps
-            .iter()
-            .enumerate()
-            .filter(move |(_, step)| **step == length)
-            .map(|(rank, _)| rank as f64)
-            .collect::<Vec<_>>()
+/// Returns how much more probable, in nats, jumps of one and of two ticks are if the edges of steps of one
+/// tick are moved at random, as in browsers, than if steps are longer. Two moved edges may be near each
+/// other: an interval contains the second as much more often as it contains any. `shares` are those of
+/// intervals that contain any.
+fn evidence_of_moved_edges(steps: &[f64], shares: &[f64]) -> f64 {
+    let jumps = || steps.iter().zip(shares).filter(|(step, _)| **step <= 2.0);
+    let twos = jumps().filter(|(step, _)| **step == 2.0).count() as f64;
+    let usual = jumps().count() as f64;
+    let per_share = twos / jumps().map(|(_, share)| share).sum::<f64>();
+    let evidence = |(step, share): (&f64, &f64)| match *step == 2.0 {
+        true => (per_share * share * usual / twos).ln(),
+        false => ((1.0 - per_share * share).max(f64::EPSILON) / (1.0 - twos / usual)).ln(),
     };
-    let (ones, twos) = (ranks(1.0), ranks(2.0));
-    let error = (ones.len() + twos.len()) as f64
-        * ((1.0 / ones.len() as f64 + 1.0 / twos.len() as f64) / 12.0).sqrt();
-    mean(&twos)
-        .zip(mean(&ones))
-        .is_some_and(|(twos, ones)| twos - ones > MIN_RANK_ERRORS * error)
+    jumps().map(evidence).sum()
 }
 
 /// Returns whether the jumps lie on the lattice of this step, and not by chance: most are multiples

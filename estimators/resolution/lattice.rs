@@ -73,19 +73,9 @@ fn phase(values: &Weighted, step: f64) -> Complex {
     Complex::sum(values.iter().map(|(value, weight)| (value / step, *weight)))
 }
 
-/// Returns what `accept` makes of the longest lattice from `shortest` to `longest` that it accepts,
-/// and at which the concentration of the phases is at least `least`.
-pub fn find<T>(
-    lists: &[&Weighted],
-    range: [f64; 2],
-    least: f64,
-    accept: impl FnMut(Lattice) -> Option<T>,
-) -> Option<T> {
-    find_among(MAX_FREQUENCIES, lists, range, least, accept)
-}
-
-/// As [`find`], among at most so many frequencies.
-pub fn find_among<'a, T>(
+/// Returns what `accept` makes of the longest lattice from `shortest` to `longest` that it accepts, and
+/// at which the concentration of the phases is at least `least`, among at most `most` frequencies.
+pub fn find<'a, T>(
     most: f64,
     lists: &[&'a Weighted],
     [shortest, longest]: [f64; 2],
@@ -120,8 +110,8 @@ pub fn find_among<'a, T>(
 /// *Numerical*.
 const OVERSAMPLING: f64 = 8.0;
 
-/// The largest number of tested frequencies. *Numerical*.
-const MAX_FREQUENCIES: f64 = 2e4;
+/// The usual largest number of tested frequencies. *Numerical*.
+pub const MAX_FREQUENCIES: f64 = 2e4;
 
 /// The longest values in which all steps of at least `shortest` are tested.
 pub fn longest_span(shortest: f64) -> f64 {
@@ -205,9 +195,13 @@ pub fn find_in_windows<T>(
         let tested: Vec<(f64, f64)> = tested
             .map(|(value, count)| (*value, (1.0 + count).log2()))
             .collect();
-        let found = find(&[&tested], [shortest, longest], CONCENTRATED, |near| {
-            accept(fit_all_levels(counted, near, WINDOW.0 * longest / 2.0)?)
-        });
+        let found = find(
+            MAX_FREQUENCIES,
+            &[&tested],
+            [shortest, longest],
+            CONCENTRATED,
+            |near| accept(fit_all_levels(counted, near, WINDOW.0 * longest / 2.0)?),
+        );
         if found.is_some() {
             return found;
         }

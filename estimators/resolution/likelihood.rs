@@ -11,6 +11,7 @@
 //! `readings`).
 
 use super::constant;
+use super::lattice::MIN_STEP_TICKS;
 use super::readings::{MAX_STEP, MIN_INTERVAL_STEP, ReadingSpectrum};
 use super::sample::{
     EvidenceTable, MIN_EVIDENCE_SHARE, PARTS, VaryingIntervals, is_repeated, points_of,
@@ -154,7 +155,8 @@ fn longest_by_variance(groups: &[Differences]) -> Option<f64> {
         );
     }
     let values = sorted(&values);
-    if values.last()? - values.first()? < MAX_STEP + 1.0 {
+    // A lattice shows longer steps.
+    if values.last()? - values.first()? < MIN_STEP_TICKS + 1.0 {
         return None;
     }
     let sizes = sorted(squares.iter().map(|(square, _)| *square));

@@ -172,17 +172,12 @@ pub fn resolve(
     reading_differences: &[Vec<i64>],
     context: &KnownDurations,
 ) -> Step {
-    match common_divisor(groups) {
-        1 => resolve_in_units(groups, reading_differences, context),
-        unit => {
-            let groups: Vec<Differences> =
-                groups.iter().map(|group| group.in_units(unit)).collect();
-            let in_units = |deltas: &Vec<i64>| deltas.iter().map(|delta| delta / unit).collect();
-            let differences: Vec<Vec<i64>> = reading_differences.iter().map(in_units).collect();
-            let context = context.in_units(unit as f64);
-            resolve_in_units(&groups, &differences, &context).scaled(unit as f64)
-        }
-    }
+    let unit = common_divisor(groups);
+    let groups: Vec<Differences> = groups.iter().map(|group| group.in_units(unit)).collect();
+    let in_units = |deltas: &Vec<i64>| deltas.iter().map(|delta| delta / unit).collect();
+    let differences: Vec<Vec<i64>> = reading_differences.iter().map(in_units).collect();
+    let context = context.in_units(unit as f64);
+    resolve_in_units(&groups, &differences, &context).scaled(unit as f64)
 }
 
 /// The greatest common divisor of all intervals, in ticks; 1 if none moved.
@@ -206,18 +201,10 @@ fn resolve_in_units(
     reading_differences: &[Vec<i64>],
     context: &KnownDurations,
 ) -> Step {
-    let non_negative: Vec<Differences> = groups
-        .iter()
-        .map(|group| Differences {
-            work: group.work,
-            deltas: group
-                .deltas
-                .iter()
-                .copied()
-                .filter(|&delta| delta >= 0)
-                .collect(),
-        })
-        .collect();
+    let mut non_negative = groups.to_vec();
+    for group in &mut non_negative {
+        group.deltas.retain(|delta| *delta >= 0);
+    }
     let mut all: Vec<i64> = non_negative
         .iter()
         .flat_map(|group| &group.deltas)

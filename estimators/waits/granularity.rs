@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 
 use super::{late_ns, observed_ns};
 use crate::model::{Estimate, Granularity, Steps};
-use crate::resolution::lattice::{self, Lattice, Weighted, longest_span};
+use crate::resolution::lattice::{self, Lattice, MAX_FREQUENCIES, Weighted, longest_span};
 use crate::statistics::{SIGNIFICANT_DEVIATIONS, Z, median, quantile, sorted};
 use crate::trace::{Reference, Wait, WaitObservations};
 
@@ -170,6 +170,7 @@ impl<'a> Scale<'a> {
         let degrees: usize = values.iter().map(|values| values.len() - 1).sum();
         let by_chance = (CHANCE / degrees.max(1) as f64).sqrt();
         let found = lattice::find(
+            MAX_FREQUENCIES,
             &values,
             [least, most.min(longest)],
             by_chance.max(MIN_CONCENTRATION),
