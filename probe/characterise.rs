@@ -11,7 +11,7 @@ use rand::rngs::SmallRng;
 use rand::{Rng, RngExt, SeedableRng};
 use timers::{
     Answer, CoreFrequencyMeter, Described, Entry, Fault, Info, Native, Properties, REFERENCES,
-    Subject, Ticks, Timer, Unavailable, find, floor,
+    Subject, Ticks, Timer, Unavailable, find,
 };
 
 use crate::characteristics::Characteristics;
@@ -45,10 +45,10 @@ pub fn characterise<C: TickClock>(clock: &C) -> Answer<Characteristics> {
         .find_map(calibrated)
         .ok_or_else(|| Fault::Refused("no clock of the system can time the reads".into()))?;
     let timer: Box<dyn Subject> = Box::new(Native::from_timer(Borrowed(clock)));
-    let (clocks, floor, tick) = ([timer, subject], (floor().open)().ok(), clock.ns_per_tick());
+    let (clocks, tick) = ([timer, subject], clock.ns_per_tick());
     let meter = CoreFrequencyMeter::new().ok();
     let mut frequency = || Some(meter?.measure()?.hertz);
-    let (trace, hertz) = observe(clocks, floor, tick, reference, &mut frequency, random)?;
+    let (trace, hertz) = observe(clocks, tick, reference, &mut frequency, random)?;
     Ok(Characteristics::from_trace(&trace, hertz))
 }
 
@@ -65,15 +65,13 @@ const SLOW_NS: f64 = 3.2e9;
 /// Comparisons of two clocks, of which the tightest counts. *Judgement*: as [`ROUNDS`].
 const COMPARISONS: u32 = 9;
 
-/// Observes a timer in this process; `clock` is the reference, `floor` the timer that reads nothing,
-/// `ns_per_tick` the declared tick, and `frequency` returns that of the core in hertz. Returns the
+/// Observes a timer in this process; `clock` is the reference, `ns_per_tick` the declared tick, and `frequency` returns that of the core in hertz. Returns the
 /// observations, and the frequency in the meantime.
 ///
 /// # Errors
 /// When a timer refuses.
 pub fn observe<R: Rng + SeedableRng>(
     [mut timer, clock]: [Box<dyn Subject + '_>; 2],
-    mut floor: Option<Box<dyn Subject>>,
     ns_per_tick: Option<f64>,
     reference: Reference,
     frequency: &mut dyn FnMut() -> Option<f64>,
@@ -85,7 +83,7 @@ pub fn observe<R: Rng + SeedableRng>(
     };
     let (mut rates, mut frequencies, mut slow) = (Vec::new(), Vec::new(), 0);
     for round in 0..ROUNDS {
-        let run = time_calls_briefly(timer.as_mut(), floor.as_mut(), &reference)?;
+        let run = time_calls_briefly(timer.as_mut(), None, &reference)?;
         let hertz = frequency();
         frequencies.extend(hertz);
         let mut run = run.with_core_state(hertz.and_then(Hertz::new), false);

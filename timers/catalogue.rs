@@ -4,17 +4,16 @@
 use std::sync::LazyLock;
 
 use crate::arch::{arm_counters as arm, riscv_counters as riscv, x86_counters as x86};
-use crate::null::Null;
 #[cfg(feature = "perf-event")]
 use crate::os::perf_clocks;
 use crate::os::posix::{accounts, clocks as posix_clocks, seconds};
 use crate::os::{apple_timers, windows_timers};
 #[cfg(feature = "quanta")]
 use crate::quanta_clock;
-use crate::{Available, Described, Entry, Ticks, Timer, Visitor, failure, std_time};
+use crate::{Available, Entry, Ticks, Timer, Visitor, failure, std_time};
 
-/// The id of the timer that reads nothing.
-pub const FLOOR_ID: &str = Null::INFO.id;
+/// The id of a timer that reads nothing, whose cost is that of the loop of an agent.
+pub const FLOOR_ID: &str = "null";
 
 /// Defines the functions that search the given tables, in the order in which timers are listed.
 macro_rules! tables {
@@ -59,17 +58,11 @@ tables![
     apple_timers
 ];
 
-/// The timer that reads nothing. It is not in the [`catalogue`], so that it is never selected.
-pub fn floor() -> Entry {
-    Entry::of_type::<Null>()
-}
-
-/// The timer with the given id, [`floor`] included; `None` if there is none.
+/// The timer with the given id; `None` if there is none.
 pub fn find(id: &str) -> Option<Entry> {
     catalogue()
         .iter()
         .copied()
-        .chain([floor()])
         .find(|entry| entry.info.id == id)
 }
 

@@ -73,14 +73,16 @@ mod failures;
 pub use affinity::{Pinned, allowed_cpus, move_process, move_thread, pin_to, unpin};
 pub use answer::{Answer, BackwardSteps, Fault, Movement};
 pub use arch::fence;
-pub use catalogue::{ClockReader, FLOOR_ID, catalogue, find, floor, reader, visit};
+pub use catalogue::{ClockReader, FLOOR_ID, catalogue, find, reader, visit};
 pub use chain::{CoreFrequencyMeter, CoreSpeed, time_additions, time_multiplications};
 pub use counters::{COUNTER_CLOCKS, COUNTERS, declared_counter_rate};
 pub use deadline::{Deadline, kernel_raw_time, kernel_time, pause};
 pub use entry::{Entry, Visitor};
 pub use failures::{failure, record_failure};
 pub use kernel_entry::{KernelEntry, measure_kernel_entry};
-pub use native::{Native, RATE_SOURCES, REFERENCES, find_ns_per_tick, pass, unfenced_handoffs};
+pub use native::{
+    CALLS_IN_TURN, Native, RATE_SOURCES, REFERENCES, find_ns_per_tick, pass, unfenced_handoffs,
+};
 pub use os::AffinityError;
 pub use properties::{Counted, Family, Properties, ReadsBy};
 pub use question::{Activity, Context, Op, StepQuestion, TimerQuestion};

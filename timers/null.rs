@@ -1,7 +1,4 @@
-//! A timer that reads nothing, which shows the cost of the measuring loops themselves.
-//!
-//! What ticks: nothing. Who may read it: any process. How it lies: not at all. Its cost is that of
-//! the loop around it, which is subtracted from the cost of the other timers.
+//! A timer that reads nothing: code without a read in it.
 
 use crate::{Available, Described, Info, Properties, Ticks, Timer};
 
@@ -11,7 +8,7 @@ pub(crate) struct Null;
 impl Described for Null {
     const INFO: Info = Info {
         id: "null",
-        label: "reads nothing (floor of the loops)",
+        label: "reads nothing",
         ns_per_tick: None,
         properties: Properties::UNKNOWN,
     };

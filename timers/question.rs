@@ -197,8 +197,6 @@ questions! { timer, reference, amount;
         ns_per_tick: f64 = 1.0,
         /// The step of the reference, in ticks of the reference.
         step: f64 = 1.0,
-        /// Whether the timer that reads nothing is measured too.
-        floor: bool = false,
     } => [0], (ns_per_tick * step) as u64;
 
     /// All intervals with which one process searches for the step of a timer, packed; and 1 if the

@@ -2,7 +2,8 @@
 //! consecutive calls.
 //!
 //! A *bracket* is two reads of the reference with nothing between them, a *turn* the time of the
-//! loop around a call; both are subtracted.
+//! loop around a call; both are subtracted. Native hosts time single calls without a loop, and
+//! batches with so many calls in a turn that it is not subtracted.
 //!
 //! Single calls between two reads of the reference give the cost of an isolated call, in steps of
 //! the reference. A batch of calls gives the amortised cost, with a precision that grows with the
@@ -146,11 +147,15 @@ pub fn cost(
         false => singles.median * step - overhead,
     };
     let by_batches = amortised + above_mean;
+    let loop_error = match run.floor.deltas.is_empty() {
+        true => (run.batches.core_hz).map_or(0.0, |hertz| UNROLLED_TURN_ERROR * 1e9 / hertz.0),
+        false => TURN_ERROR * turn,
+    };
     let median_cost = by_batches.clamp(isolated - step, isolated + step);
     let at_least = |level: f64| (level * step - overhead).max(median_cost);
     Some(ProcessCost {
         isolated: (finest.ends).map(|end| isolated + (end - finest.median) * finest_step),
-        hidden: finest.error * finest_step + TURN_ERROR * turn,
+        hidden: finest.error * finest_step + loop_error,
         by_batches,
         median: median_cost,
         amortised,
@@ -177,11 +182,14 @@ fn usual_batch(batches: &Batches, step: f64, interrupted: f64) -> Option<f64> {
 /// How far a turn of the loop of calls may differ from one of the empty loop, as a share of it: the core overlaps
 /// the loop with the call. *Judgement*: a turn takes one cycle or two.
 const TURN_ERROR: f64 = 0.5;
+/// What a loop with many calls in a turn, for which nothing is subtracted, adds to a call, in core cycles. *Judgement*:
+/// eight calls in a turn of native hosts, which takes two cycles at most and overlaps with the calls.
+const UNROLLED_TURN_ERROR: f64 = 0.25;
 
 /// The time of a turn of the loop around a call, in ticks of the reference at `core_frequency`: the
 /// least, over all processes, of a loop around an empty timer. The least is used because the loop
 /// around a real timer only waits for the reads, so what delays the empty loop in one process does
-/// not affect it. Zero if the host has no empty timer.
+/// not affect it. Zero if the host has no empty timer, as a native one.
 pub fn turn(runs: &[Observations], reference: &Reference, core_frequency: CommonFrequency) -> f64 {
     let scaled =
         |batches: &Batches| Some(midmean(floats(batches))? * core_frequency.scale(batches.core_hz));

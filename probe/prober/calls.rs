@@ -1,6 +1,6 @@
 //! Times the calls of one timer: single calls, batches of calls, and successive readings.
 
-use timers::{Answer, Subject};
+use timers::{Answer, CALLS_IN_TURN, Subject};
 
 use super::watcher::{CoreState, Unwatched, Watcher};
 use estimators::cost;
@@ -71,7 +71,7 @@ pub fn time_calls_briefly(
 }
 
 /// Times calls of a timer: single calls, batches of calls, successive readings, and batches of calls of
-/// the timer that reads nothing, if there is a `floor`.
+/// the timer that reads nothing, if there is a `floor`: calls of native timers need none.
 ///
 /// # Errors
 /// When one of the timers refuses or their host is lost.
@@ -124,7 +124,7 @@ impl Questions<'_> {
             .clamp(f64::from(plan.singles) / 10.0, plan.singles.into());
         self.run.singles = self.batches(1, singles as u32)?;
         let interrupted_share = cost::interruption_share(&self.run, reference);
-        // At most about one batch in eight should contain an interruption.
+        // At most about one batch in eight should contain an interruption; whole turns of the native loop.
         let max_calls = if interrupted_share > 0.0 {
             0.13 / interrupted_share
         } else {
@@ -133,7 +133,9 @@ impl Questions<'_> {
         let calls = (TARGET_BATCH_NS / cost_ns.max(0.1))
             .clamp(16.0, MAX_BATCH_CALLS)
             .min(max_calls)
-            .max(8.0) as u64;
+            .max(8.0) as u64
+            / CALLS_IN_TURN
+            * CALLS_IN_TURN;
         // Short batches have larger quantisation errors, so there are more of them.
         let repeat = plan.batches * (64 / calls as u32).clamp(1, 4);
         self.run.batches = self.batches(calls, repeat)?;

@@ -26,8 +26,7 @@ use probe::prober::{find_step, time_calls_briefly};
 /// Maximum length of a request, in bytes; every valid request is shorter.
 const MAX_REQUEST_BYTES: u64 = 16 << 20;
 
-/// Answers requests for the clocks `entries`, the timer that reads nothing, the references and
-/// `waiters` until the input ends.
+/// Answers requests for the clocks `entries`, the references and `waiters` until the input ends.
 ///
 /// The calling thread opens a timer at the first request for that timer, because opening some
 /// timers takes long.
@@ -83,9 +82,7 @@ struct NativeAgent {
 
 impl NativeAgent {
     fn new(entries: &[Entry], waiters: &[WaitEntry]) -> Self {
-        let additional = [timers::floor()]
-            .into_iter()
-            .chain(timers::REFERENCES.into_iter().filter_map(timers::find));
+        let additional = timers::REFERENCES.into_iter().filter_map(timers::find);
         let mut all: Vec<Entry> = Vec::new();
         for entry in entries.iter().copied().chain(additional) {
             if all.iter().all(|other| other.info.id != entry.info.id) {
@@ -148,7 +145,6 @@ impl NativeAgent {
                 reference,
                 ns_per_tick,
                 step,
-                floor,
             } => {
                 let reference = Reference {
                     id: reference.clone(),
@@ -156,7 +152,7 @@ impl NativeAgent {
                     step: *step,
                     ..Reference::default()
                 };
-                self.calls(timer, &reference, *floor)
+                self.calls(timer, &reference)
             }
             TimerQuestion::Steps { timer, question } => self.steps(timer, question),
             _ => self.pass_on(question),
@@ -251,16 +247,10 @@ impl NativeAgent {
     }
 
     /// Takes all measurements of one process of the calls of a timer.
-    fn calls(&mut self, id: &str, reference: &Reference, floor: bool) -> Answer<Reply> {
-        // Another instance of the timer that reads nothing takes little time.
-        let mut floor = match timers::floor().open {
-            open if floor => Some(open().map_err(|why| unusable(timers::FLOOR_ID, &why))?),
-            _ => None,
-        };
+    fn calls(&mut self, id: &str, reference: &Reference) -> Answer<Reply> {
         let meter = self.meter();
         let timer = self.subject(id)?;
-        let time = || time_calls_briefly(timer, floor.as_mut(), reference);
-        let (run, around) = observer::around(meter, time)?;
+        let (run, around) = observer::around(meter, || time_calls_briefly(timer, None, reference))?;
         Ok(Reply {
             packed: Some(EncodedObservations(run)),
             around,
@@ -293,7 +283,7 @@ impl NativeAgent {
         let mut values = Vec::new();
         for round in 0..count {
             if round > 0 && work > 0 {
-                self.subject(timers::FLOOR_ID)?.intervals(&[work], 1)?;
+                self.subject(reference)?.intervals(&[work], 1)?;
             }
             for id in ids {
                 let comparisons = match self.subject(id)?.comparisons(reference, 0, repeat) {

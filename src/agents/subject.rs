@@ -46,8 +46,7 @@ impl Subject for AgentSubject {
     }
 }
 
-/// Lets the process of a timer take all measurements of its calls, and of those of the timer that reads
-/// nothing if `floor`.
+/// Lets the process of a timer take all measurements of its calls.
 ///
 /// # Errors
 /// When the agent refuses or is lost.
@@ -55,14 +54,12 @@ pub fn time_calls(
     connection: &SharedConnection,
     timer: &str,
     reference: &Reference,
-    floor: bool,
 ) -> Answer<Observations> {
     let reply = connection.borrow_mut().ask(&TimerQuestion::Calls {
         timer: timer.into(),
         reference: reference.id.clone(),
         ns_per_tick: reference.ns_per_tick,
         step: reference.step,
-        floor,
     })?;
     Ok(reply.packed.unwrap_or_default().0)
 }

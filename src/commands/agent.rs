@@ -13,11 +13,7 @@ use reporting::report::StandardOutput;
 /// # Errors
 /// When a timer is unknown, the CPU cannot be used, or standard input or output fails.
 pub fn run(args: &AgentArgs) -> CommandResult<bool> {
-    let all: Vec<_> = timers::catalogue()
-        .iter()
-        .copied()
-        .chain([timers::floor()])
-        .collect();
+    let all = timers::catalogue();
     let waiters = timers::waits::catalogue();
     let ids: Vec<&str> = all
         .iter()
@@ -26,7 +22,8 @@ pub fn run(args: &AgentArgs) -> CommandResult<bool> {
         .collect();
     let chosen = select(&args.timers, &ids).map_err(usage)?;
     let entries: Vec<_> = all
-        .into_iter()
+        .iter()
+        .copied()
         .filter(|entry| chosen.contains(&entry.info.id))
         .collect();
     let waiters: Vec<_> = waiters

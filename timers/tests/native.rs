@@ -4,7 +4,7 @@ use std::thread;
 
 use timers::{
     Activity, AffinityError, Entry, Fault, Movement, RATE_SOURCES, REFERENCES, Subject,
-    allowed_cpus, catalogue, find, floor, pin_to,
+    allowed_cpus, catalogue, find, pin_to,
 };
 
 /// All documented ids, in the order of the catalogue.
@@ -18,10 +18,9 @@ const DOCUMENTED_IDS: &str = "
     tick-count-64 thread-times process-times
     mach-absolute uptime-raw";
 
-/// The timers that can step backwards because somebody sets the clock, and the timer that reads
-/// nothing.
+/// The timers that can step backwards because somebody sets the clock.
 const MAY_STEP_BACK: &str = "
-    realtime realtime-coarse realtime-syscall realtime-coarse-syscall tai gettimeofday time system-time null
+    realtime realtime-coarse realtime-syscall realtime-coarse-syscall tai gettimeofday time system-time
     file-time file-time-precise";
 
 /// The timers of elapsed time, and the counters that all cores share, whose steps are much shorter
@@ -43,7 +42,6 @@ fn is_in(list: &str, entry: &Entry) -> bool {
 fn readable_timers() -> Vec<(Entry, Box<dyn Subject>)> {
     catalogue()
         .iter()
-        .chain([&floor()])
         .filter_map(|entry| Some((*entry, (entry.open)().ok()?)))
         .collect()
 }
@@ -68,7 +66,7 @@ fn catalogue_holds_promised_ids() {
 
 #[test]
 fn timers_are_found_by_their_ids() {
-    for entry in catalogue().iter().chain([&floor()]) {
+    for entry in catalogue() {
         let (id, info) = (entry.info.id, entry.info);
         assert!(!info.label.is_empty(), "{id}");
         assert!(info.ns_per_tick.is_none_or(|length| length > 0.0), "{id}");
@@ -79,7 +77,7 @@ fn timers_are_found_by_their_ids() {
 
 #[test]
 fn timers_open_or_explain() {
-    for entry in catalogue().iter().chain([&floor()]) {
+    for entry in catalogue() {
         let (id, availability) = (entry.info.id, (entry.availability)());
         match (entry.open)() {
             Ok(_) => assert_eq!(availability, Ok(()), "{id}"),

@@ -16,7 +16,7 @@ const READINGS_PER_ANSWER: u32 = 10_000;
 const TIMEOUT: Duration = Duration::from_secs(3600);
 
 fn measure_readings(criterion: &mut Criterion) {
-    let args = vec!["agent".into(), timers::FLOOR_ID.into(), "monotonic".into()];
+    let args = vec!["agent".into(), "monotonic".into()];
     let program = concat!(
         env!("CARGO_MANIFEST_DIR"),
         "/../../target/release/timermeter"
@@ -26,14 +26,10 @@ fn measure_readings(criterion: &mut Criterion) {
     let connection = Rc::new(RefCell::new(connection));
     let mut group = criterion.benchmark_group("readings");
     group.throughput(Throughput::Elements(u64::from(READINGS_PER_ANSWER)));
-    // The floor takes almost no time to read, so its benchmark shows the time of the protocol
-    // alone.
-    for id in [timers::FLOOR_ID, "monotonic"] {
-        let mut timer = subject(&connection, id);
-        group.bench_function(id, |bencher| {
-            bencher.iter(|| black_box(timer.readings(READINGS_PER_ANSWER).expect("it answers")));
-        });
-    }
+    let mut timer = subject(&connection, "monotonic");
+    group.bench_function("monotonic", |bencher| {
+        bencher.iter(|| black_box(timer.readings(READINGS_PER_ANSWER).expect("it answers")));
+    });
     group.finish();
 }
 

@@ -116,10 +116,11 @@ impl Case {
             }
             let process_seed = self.seed.wrapping_mul(1_000).wrapping_add(process.into());
             let world = self.world(process, process_seed);
-            let (mut timer, mut floor) = (world.subject(Role::Timer), world.subject(Role::Floor));
+            let mut timer = world.subject(Role::Timer);
+            let mut floor = (!self.surroundings.unrolled).then(|| world.subject(Role::Floor));
             let (core, width) = (world.clone(), world.width());
             let mut watch = SimulatedCore::new(world, &frequencies);
-            let (timer, floor, reference) = (timer.as_mut(), Some(&mut floor), &trace.reference);
+            let (timer, floor, reference) = (timer.as_mut(), floor.as_mut(), &trace.reference);
             // The first processes are asked one question after the other, as those are whose only
             // question was disturbed.
             let mut run;

@@ -181,6 +181,7 @@ fn surroundings(timer: &Model, random: &mut StdRng) -> Surroundings {
         processes,
         interruptions,
         turn,
+        unrolled: true,
         ..Surroundings::default()
     };
     match random.random_range(0..10) {

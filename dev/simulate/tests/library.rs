@@ -23,19 +23,9 @@ fn in_one_process(case: &Case) -> Answer<(Characteristics, Estimate)> {
     let (mut random, mut clock) = (StdRng::seed_from_u64(*seed), world.subject(Role::Reference));
     let found = calibrate(REFERENCE_ID, clock.as_mut(), reference.unit, &mut random)?;
     let clocks = [world.subject(Role::Timer), clock];
-    let (floor, tick) = (
-        world.subject(Role::Floor),
-        timer.declared.then_some(timer.unit),
-    );
+    let tick = timer.declared.then_some(timer.unit);
     let mut frequency = || Some(FREQUENCY * world.speed());
-    let (trace, hertz) = observe(
-        clocks,
-        Some(floor),
-        tick,
-        found,
-        &mut frequency,
-        &mut random,
-    )?;
+    let (trace, hertz) = observe(clocks, tick, found, &mut frequency, &mut random)?;
     let figures = Characteristics::from_trace(&trace, hertz);
     Ok((figures, hertz.expect("the frequency is known")))
 }
@@ -44,7 +34,10 @@ fn in_one_process(case: &Case) -> Answer<(Characteristics, Estimate)> {
 /// and touch the interval that the program finds in many.
 #[test]
 fn one_process_finds_the_truth() {
-    let cases = population::regular(30, 4);
+    let mut cases = population::regular(30, 4);
+    cases
+        .iter_mut()
+        .for_each(|case| case.surroundings.unrolled = true);
     let (mut steps, mut costs) = (Vec::new(), Vec::new());
     for case in &cases {
         let (found, hertz) = in_one_process(case).unwrap();

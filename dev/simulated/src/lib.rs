@@ -18,7 +18,7 @@ use std::rc::Rc;
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 
-use timers::{Activity, Answer, Context, Fault, Movement, Subject};
+use timers::{Activity, Answer, CALLS_IN_TURN, Context, Fault, Movement, Subject};
 
 pub use counter::{CounterFault, CounterModel};
 use draw::{exponential, gamma, normal};
@@ -51,18 +51,13 @@ pub struct World {
     reference: VirtualClock,
     /// The duration of a unit of work in nanoseconds.
     unit_of_work: f64,
-    /// The duration of one turn of a loop without its call, in nanoseconds.
-    turn: f64,
+    surroundings: Surroundings,
     /// The duration of one turn of an empty loop, in nanoseconds.
     empty_turn: f64,
-    /// See [`Surroundings`].
-    overlap: f64,
-    locked_cycle: f64,
     /// The cost of a call in this process, relative to the cost that the model declares.
     factor: f64,
     core: Core,
     sharing: Sharing,
-    interruptions: Option<Interruptions>,
     next_interruption: f64,
 }
 
@@ -170,9 +165,7 @@ impl World {
             VirtualClock::new(timer, &mut random),
             VirtualClock::new(reference, &mut random),
         );
-        let locked_cycle = surroundings.locked_cycle;
-        let unit_of_work = whole_cycles(random.random_range(0.7..2.9), locked_cycle);
-        let turn = surroundings.turn;
+        let unit_of_work = whole_cycles(random.random_range(0.7..2.9), surroundings.locked_cycle);
         let slow = if random.random() {
             random.random_range(0.0..0.3)
         } else {
@@ -183,7 +176,10 @@ impl World {
             0.0 => low,
             _ => random.random_range(low..high),
         };
-        let empty_turn = whole_cycles((turn + slow + other).max(0.0), locked_cycle);
+        let empty_turn = whole_cycles(
+            (surroundings.turn + slow + other).max(0.0),
+            surroundings.locked_cycle,
+        );
         let factor = match surroundings.processes {
             Processes::Identical => 1.0,
             Processes::Factor(deviation) => (deviation * normal(&mut random)).exp(),
@@ -197,8 +193,7 @@ impl World {
         };
         let core = Core::new(surroundings, now, &mut random);
         let sharing = Sharing::new(surroundings.neighbours, now, &mut random);
-        let interruptions = surroundings.interruptions;
-        let next_interruption = interruptions.map_or(f64::INFINITY, |which| {
+        let next_interruption = surroundings.interruptions.map_or(f64::INFINITY, |which| {
             now + exponential(which.every, &mut random)
         });
         Self {
@@ -206,14 +201,11 @@ impl World {
             timer,
             reference,
             unit_of_work,
-            turn,
+            surroundings: *surroundings,
             empty_turn,
-            overlap: surroundings.overlap,
-            locked_cycle,
             factor,
             core,
             sharing,
-            interruptions,
             next_interruption,
             random,
         }
@@ -236,7 +228,7 @@ impl World {
     fn pass(&mut self, ns: f64) {
         self.now += ns;
         while self.now >= self.next_interruption {
-            let Some(Interruptions { every, longest }) = self.interruptions else {
+            let Some(Interruptions { every, longest }) = self.surroundings.interruptions else {
                 return;
             };
             self.now += 500.0 * (longest / 500.0).powf(self.random.random_range(0.0..1.0));
@@ -298,13 +290,13 @@ impl World {
         } else {
             0.0
         };
-        let leave = whole_cycles(leave, self.locked_cycle);
+        let leave = whole_cycles(leave, self.surroundings.locked_cycle);
         self.compute(amount as f64 * self.unit_of_work + leave);
     }
 
     fn store(&mut self) {
         // Code that takes the same number of cycles each time keeps the phases where they are.
-        let ns = match self.locked_cycle {
+        let ns = match self.surroundings.locked_cycle {
             0.0 => self.random.random_range(0.5..2.5),
             cycle => 5.0 * cycle,
         };
@@ -474,16 +466,28 @@ impl Subject for Simulated {
     fn batches(&mut self, reference: &str, calls: u64, repeat: u32) -> Answer<Vec<i64>> {
         check_reference(reference)?;
         let world = &mut *self.world.borrow_mut();
+        let turn = match self.role {
+            Role::Floor => world.empty_turn,
+            _ => world.surroundings.turn,
+        };
+        let turns = match calls {
+            _ if !world.surroundings.unrolled => calls,
+            1 => 0,
+            _ => calls / CALLS_IN_TURN + calls % CALLS_IN_TURN,
+        };
         let mut once = || {
             let first = world.call(Role::Reference);
             for number in 0..calls {
-                world.call_within(self.role, if number == 0 { world.overlap } else { 0.0 });
-                world.compute(if self.role == Role::Floor {
-                    world.empty_turn
-                } else {
-                    world.turn
-                });
+                world.call_within(
+                    self.role,
+                    if number == 0 {
+                        world.surroundings.overlap
+                    } else {
+                        0.0
+                    },
+                );
             }
+            world.compute(turns as f64 * turn);
             let second = world.call(Role::Reference);
             world.store();
             second - first

@@ -202,6 +202,9 @@ pub struct Surroundings {
     /// The duration of one turn of a loop without its call, in nanoseconds. An empty loop is slower
     /// in some processes, because of the address of its code; a loop that waits for a read is not.
     pub turn: f64,
+    /// Whether the loop is that of native hosts, with many calls in a turn: no loop is around a single
+    /// call, and no empty loop is timed.
+    pub unrolled: bool,
     /// The range of how much longer, or shorter, a turn of the empty loop takes, from which each
     /// process draws: it is other code, and the core begins the next turn before a call completes.
     pub empty_turn: [f64; 2],

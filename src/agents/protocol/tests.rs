@@ -53,7 +53,7 @@ fn excessive_counts_are_refused() {
         r#"{"op":"batches","timer":"t","reference":"r","calls":18446744073709551615,"repeat":1}"#,
         r#"{"op":"comparisons","timers":[],"reference":"r","work":1,"count":4294967295,"repeat":0}"#,
         r#"{"op":"waits","timer":"t","reference":"r","pause_ns":0,"repeat":4294967295,"request_ns":[]}"#,
-        r#"{"op":"calls","timer":"t","reference":"r","ns_per_tick":1e308,"step":1e308,"floor":true}"#,
+        r#"{"op":"calls","timer":"t","reference":"r","ns_per_tick":1e308,"step":1e308}"#,
         &steps(r#""ns_per_work":1,"cost_ns":20,"growth_ns":1e308"#),
         &steps(r#""ns_per_work":0,"cost_ns":20,"growth_ns":1e5"#),
         &steps(r#""ns_per_work":-1,"cost_ns":20,"growth_ns":1e5"#),

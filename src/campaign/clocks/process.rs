@@ -208,7 +208,7 @@ impl<'a> MeasuringProcess<'a> {
         window: &mut ProcessWatch,
     ) -> Answer<Observations> {
         let (connection, lacks_floor) = (&self.connection, self.floor.is_none());
-        let mut ask = || subject::time_calls(connection, id, reference, lacks_floor);
+        let mut ask = || subject::time_calls(connection, id, reference);
         let whole = match self.agent.takes_ids {
             true => unless_refused(window.ask_whole(&mut ask))?.flatten(),
             false => None,

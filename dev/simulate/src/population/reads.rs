@@ -35,10 +35,11 @@ pub(super) fn overlap(case: &mut Case, random: &mut StdRng) {
     case.surroundings.overlap = log_uniform(0.3, 6.0, random).min(MAX_OVERLAP * case.timer.base);
 }
 
-/// A turn of the empty loop takes up to a cycle more or less than one of the loop of calls, or ten
+/// The host is a runtime, which subtracts an empty loop from each call. A turn of it takes up to a cycle more or less than one of the loop of calls, or ten
 /// cycles more in most processes, as on Zen 4.
 pub(super) fn vary_empty_loop(case: &mut Case, random: &mut StdRng) {
     let cycle = 0.33;
+    case.surroundings.unrolled = false;
     case.surroundings.empty_turn = if random.random_bool(0.25) {
         [2.0 * cycle, 10.0 * cycle]
     } else {
