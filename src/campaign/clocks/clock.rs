@@ -279,7 +279,7 @@ mod tests {
             clock.add_slow(series([4_000_000, 5_700_000, 4_000_000, 9_100_000]), None);
             assert!(is_uneven(clock.stored().unwrap()) && !clock.is_resolved());
             clock.add_slow(series([4_000_000; 4]), None);
-            let step = resolution(&clock.stored().unwrap());
+            let step = resolution(clock.stored().unwrap());
             assert!(
                 matches!(&step, Step::Resolved { step, .. } if step.value == 4e6),
                 "{step:?}"
