@@ -4,9 +4,6 @@ use std::process::ExitCode;
 
 use timermeter::program;
 
-#[global_allocator]
-static ALLOCATOR: timers::allocations::CountingAllocator = timers::allocations::CountingAllocator;
-
 fn main() -> ExitCode {
     program::main()
 }

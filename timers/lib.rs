@@ -42,7 +42,6 @@ macro_rules! texts {
 
 mod affinity;
 pub mod agents;
-pub mod allocations;
 mod answer;
 pub mod arch;
 mod chain;

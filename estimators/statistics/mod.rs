@@ -121,12 +121,6 @@ pub fn normal_quantile(confidence: f64) -> f64 {
     Normal::standard().inverse_cdf(0.5 + confidence.clamp(0.0, 1.0 - 1e-9) / 2.0)
 }
 
-/// Like [`normal_quantile`] for a standard deviation estimated with `degrees` degrees of freedom
-/// (Student's t). Infinite for zero degrees of freedom.
-pub fn student_quantile(confidence: f64, degrees: usize) -> f64 {
-    critical_value(1.0 - confidence, degrees as f64)
-}
-
 /// The mean square of the distances from the mean; `None` without values.
 pub fn variance(values: &[f64]) -> Option<f64> {
     let centre = mean(values)?;
@@ -162,7 +156,8 @@ pub fn mean_over_processes(values: impl Numbers) -> Option<Estimate> {
     let values: Vec<f64> = floats(values).collect();
     let (value, centre, count) = (midmean(&values)?, mean(&values)?, values.len());
     let ends = standard_deviation(&values).map(|deviation| {
-        let half = student_quantile(CONFIDENCE, count - 1) * deviation / (count as f64).sqrt();
+        let half = critical_value(1.0 - CONFIDENCE, (count - 1) as f64) * deviation
+            / (count as f64).sqrt();
         (centre.min(value) - half, centre.max(value) + half)
     });
     Some(Estimate::with_ends(value, ends))
@@ -301,22 +296,6 @@ mod tests {
                 "{confidence}: {found}, not {quantile}"
             );
         }
-        for (degrees, quantile) in [
-            (1, 12.706),
-            (2, 4.303),
-            (5, 2.571),
-            (9, 2.262),
-            (30, 2.042),
-            (1_000, 1.962),
-            (usize::MAX, 1.960),
-        ] {
-            let found = student_quantile(0.95, degrees);
-            assert!(
-                (found - quantile).abs() < 0.001,
-                "{degrees}: {found}, not {quantile}"
-            );
-        }
-        assert!(student_quantile(0.95, 0).is_infinite());
         assert!(normal_quantile(2.0).is_finite() && normal_quantile(-1.0) < 1e-6);
     }
 

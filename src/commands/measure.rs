@@ -220,7 +220,7 @@ struct Measurement {
 
 /// The columns of the table: the key in files, the heading, the notation. Those without a heading are only in
 /// files.
-const COLUMNS: [(&str, &str, Notation); 16] = [
+const COLUMNS: [(&str, &str, Notation); 14] = [
     ("operation", "operation", Significant),
     ("size", "size", Significant),
     ("calls", "calls", Significant),
@@ -234,23 +234,16 @@ const COLUMNS: [(&str, &str, Notation); 16] = [
     ("max_ns", "max", Time),
     ("per_second", "per second", Count),
     ("samples", "", Significant),
-    ("allocations", "allocations", Significant),
-    ("bytes", "bytes", Significant),
     ("failed", "", Significant),
 ];
 
 impl Measurement {
     /// The cells of all columns.
     fn cells(&self) -> [CellValue; COLUMNS.len()] {
-        let (mut measured, mut allocated, mut failed) = (None, [None; 2], None);
-        match &self.outcome {
-            WorkerOutcome::Measured(found) => measured = Some(found),
-            WorkerOutcome::Allocated { instances, bytes } => {
-                allocated = [*instances, *bytes].map(Some);
-            }
-            WorkerOutcome::Failed { reason } => failed = Some(reason.as_str()),
-        }
-        let [instances, bytes] = allocated;
+        let (measured, failed) = match &self.outcome {
+            WorkerOutcome::Measured(found) => (Some(found), None),
+            WorkerOutcome::Failed { reason } => (None, Some(reason.as_str())),
+        };
         let figure = |value: fn(&MeasuredOperation) -> f64| measured.map(|it| value(it)).into();
         [
             self.operation.as_str().into(),
@@ -266,8 +259,6 @@ impl Measurement {
             figure(|it| it.max_ns),
             figure(|it| 1e9 / it.mean_ns.value),
             measured.map(|it| it.valid as u64).into(),
-            instances.into(),
-            bytes.into(),
             failed.into(),
         ]
     }

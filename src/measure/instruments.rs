@@ -26,8 +26,6 @@ pub enum Instrument {
     Throughput,
     /// Mean of single calls that are shorter than a step of the clock (edge-crossing)
     Discrete,
-    /// Memory that a call allocates (Caliper)
-    Allocations,
     /// Batches of varied length, weighted by their number of calls (Caliper)
     Micro,
     /// Single calls, each a sample (Caliper)
@@ -54,7 +52,6 @@ pub fn measure(
         _ if trial.timed.needs_set_up() => measure_edge_crossing(&mut trial),
         Instrument::Micro => measure_varied_batches(&mut trial),
         Instrument::Adaptive => measure_adaptive_batches(&mut trial),
-        Instrument::Allocations => Err(TrialError("allocations are counted, not timed".into())),
     };
     match timers::failure(&clock.id) {
         Some(why) => Err(TrialError(why.to_string())),

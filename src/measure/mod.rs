@@ -8,7 +8,6 @@
 //! includes the error of the clock ([`Budget`](judgement::choice::Budget)) and the variation of the
 //! samples.
 
-pub mod allocations;
 pub use timers::timed::{clock, operations, window};
 pub mod instruments;
 pub mod interference;

@@ -3,8 +3,9 @@
 use serde::{Deserialize, Serialize};
 
 use estimators::model::Estimate;
+use estimators::statistics::hypotheses::critical_value;
 use estimators::statistics::{
-    CONFIDENCE, mean, median_interval, quantile, sorted, standard_deviation, student_quantile,
+    CONFIDENCE, mean, median_interval, quantile, sorted, standard_deviation,
 };
 use judgement::choice::Budget;
 
@@ -66,7 +67,7 @@ impl MeasuredOperation {
         let valid_ns = valid_ns(&samples);
         let ranked = sorted(&valid_ns);
         let deviation_ns = standard_deviation(&valid_ns);
-        let t = student_quantile(CONFIDENCE, valid_ns.len() - 1);
+        let t = critical_value(1.0 - CONFIDENCE, (valid_ns.len() - 1) as f64);
         // The variation cannot be estimated from a single sample.
         let variation = deviation_ns.map_or(0.0, |deviation| {
             t * deviation / (valid_ns.len() as f64).sqrt() / mean_ns

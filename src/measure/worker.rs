@@ -35,13 +35,6 @@ pub struct WorkerRequest {
 pub enum WorkerOutcome {
     /// The duration of the operation.
     Measured(Box<MeasuredOperation>),
-    /// The memory that one call allocates.
-    Allocated {
-        /// Number of allocations.
-        instances: f64,
-        /// Number of allocated bytes.
-        bytes: f64,
-    },
     /// The operation could not be measured.
     Failed {
         /// The reason.
@@ -78,10 +71,6 @@ fn measure_request(request: &WorkerRequest) -> Result<WorkerOutcome, Box<dyn Err
     let id = &request.clock.id;
     let mut timed = open_timed(id, &mut *operation)
         .ok_or_else(|| format!("this program has no timer `{id}`"))??;
-    if request.instrument == Instrument::Allocations {
-        let [instances, bytes] = super::allocations::measure_per_call(&mut *timed);
-        return Ok(WorkerOutcome::Allocated { instances, bytes });
-    }
     Ok(WorkerOutcome::from_result(measure(
         request.instrument,
         &mut *timed,

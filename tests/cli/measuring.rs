@@ -117,16 +117,3 @@ fn operations_are_measured_in_all_formats() {
     let csv = starts_with("operation,size,calls,mean_ns,");
     run("csv").stdout(csv.and(contains("\nclone,10,")));
 }
-
-#[test]
-fn counts_allocations() {
-    let flags = format!("--sizes 1000 --clock instant --from {XEON} -f json");
-    let line = format!("measure clone --instrument allocations {flags}");
-    let found = json(&run(&line).success());
-    let row = &found["measurements"][0];
-    assert_eq!(
-        (row["instances"].as_f64(), row["bytes"].as_f64()),
-        (Some(1.0), Some(1000.0)),
-        "{row}"
-    );
-}

@@ -5,7 +5,7 @@ use super::{MAX_UNCERTAINTY, to_readings};
 use crate::trust::Case;
 use estimators::model::MAX_SLEW;
 use estimators::rate::line::{Reading, Slope};
-use estimators::statistics::student_quantile;
+use estimators::statistics::hypotheses::critical_value;
 
 /// The number of parts of the longest run whose rates are compared. More parts would be shorter
 /// and would show less of slow changes of the rate. *Judgement*.
@@ -112,5 +112,5 @@ fn scatter(run: &[Reading], whole_run: Slope, steps_ns: f64) -> f64 {
         Some(((last.time - first.time) / length * unexplained.max(0.0)).powi(2))
     });
     let (squares, count) = (squares.sum::<f64>(), count as f64);
-    student_quantile(0.95, count as usize - 1) * (squares * count / (count - 1.0)).sqrt()
+    critical_value(0.05, count - 1.0) * (squares * count / (count - 1.0)).sqrt()
 }

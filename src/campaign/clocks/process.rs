@@ -21,7 +21,7 @@ use crate::plan::Plan;
 use estimators::cost;
 use estimators::model::Counted;
 use estimators::rate::tightest;
-use estimators::trace::{Batches, Observations, Reference};
+use estimators::trace::{Observations, Reference};
 use probe::prober::{find_step, step_question, time_calls};
 
 /// What a process does with each of its clocks.
@@ -44,8 +44,6 @@ pub(super) struct MeasuringProcess<'a> {
     pub watch: &'a Rc<RefCell<CampaignWatch>>,
     pub kind: ProcessKind,
     connection: SharedConnection,
-    /// The calls of the clock that reads nothing, once they were timed.
-    floor: Option<Batches>,
 }
 
 impl<'a> MeasuringProcess<'a> {
@@ -67,7 +65,6 @@ impl<'a> MeasuringProcess<'a> {
             plan,
             watch,
             kind,
-            floor: None,
         })
     }
 
@@ -142,9 +139,6 @@ impl<'a> MeasuringProcess<'a> {
         window.is_on_device = clock.timer.device.is_some();
         let (id, slow) = (&*clock.timer.id, clock.is_found_slow());
         let mut explore = || {
-            if is_own {
-                self.floor = None;
-            }
             let mut run = self.time_calls(id, &reference, &mut window)?;
             let found = match self.kind {
                 ProcessKind::Brief { searches: false } => None,
@@ -197,17 +191,17 @@ impl<'a> MeasuringProcess<'a> {
         Ok(())
     }
 
-    /// Times the calls of a clock, and once in a process those of the timer that reads nothing. A process
+    /// Times the calls of a clock, and those of the timer that reads nothing if the agent has one. A process
     /// that opens only these clocks takes all measurements in one window if it can, because one question
     /// takes less time than the parts. If it cannot, or each such window was disturbed, this program asks
     /// for each measurement in windows of its own, which are shorter.
     fn time_calls(
-        &mut self,
+        &self,
         id: &str,
         reference: &Reference,
         window: &mut ProcessWatch,
     ) -> Answer<Observations> {
-        let (connection, lacks_floor) = (&self.connection, self.floor.is_none());
+        let connection = &self.connection;
         let mut ask = || subject::time_calls(connection, id, reference);
         let whole = match self.agent.takes_ids {
             true => unless_refused(window.ask_whole(&mut ask))?.flatten(),
@@ -218,14 +212,12 @@ impl<'a> MeasuringProcess<'a> {
             None => {
                 let has_floor = (connection.borrow().hello().timers.iter())
                     .any(|timer| timer.id == timers::FLOOR_ID);
-                let floor = || subject::subject(connection, timers::FLOOR_ID);
-                let mut floor = (has_floor && lacks_floor).then(floor);
+                let mut floor = has_floor.then(|| subject::subject(connection, timers::FLOOR_ID));
                 let mut timer = subject::subject(connection, id);
                 let calls = self.plan.calls(self.agent.takes_ids);
                 time_calls(timer.as_mut(), floor.as_mut(), window, reference, calls)?
             }
         };
-        run.floor = self.floor.get_or_insert(run.floor).clone();
         run.place = Some(window.place());
         Ok(run)
     }
