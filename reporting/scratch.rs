@@ -11,6 +11,7 @@
 use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::{mem, thread};
 
@@ -23,6 +24,10 @@ const SUFFIX: &str = ".tmp";
 /// The paths of the temporary folders of this process. The mutex is locked while one of them is
 /// created, moved or removed.
 static UNFINISHED: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
+
+/// The number in the name of the next temporary folder. This process uses no name twice, so that what removes
+/// one removes no other.
+static NEXT: AtomicU64 = AtomicU64::new(0);
 
 /// A temporary folder. Dropping it removes the folder and its content.
 #[derive(Debug)]
@@ -42,8 +47,9 @@ impl ScratchFolder {
         remove_stale(folder);
         // Another process may have a folder of this name, or remove the new folder as stale before it is
         // locked: then another is created.
-        for number in 0_u64.. {
+        loop {
             let mut unfinished = unfinished();
+            let number = NEXT.fetch_add(1, Ordering::Relaxed);
             let name = format!("{PREFIX}{}-{number}{SUFFIX}", std::process::id());
             let path = folder.join(name);
             match files::create_folder(&path, mode) {
@@ -64,7 +70,6 @@ impl ScratchFolder {
                 return Ok(Self { path, _lock: lock });
             }
         }
-        Err(io::ErrorKind::AlreadyExists.into())
     }
 
     /// The path of the temporary folder.

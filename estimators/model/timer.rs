@@ -1,5 +1,5 @@
 //! A timer in a report: its status, its resolution and other results, and the observations that
-//! they rest on.
+//! they rest on. `apply` adds the derives of its argument; see `lib.rs`.
 
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
@@ -15,7 +15,7 @@ use super::{
 /// The upper bound of the time that a read adds to a program, divided by the larger of its amortised
 /// cost and of the times that it adds to the kinds of work of a report.
 ///
-/// *Seen*: at most 1.15, which leaves a margin: in four queries of PostgreSQL and in SQLite on Zen 4, 1.09 in one
+/// *Seen*: at most 1.15, which leaves a margin: 1.15 in four queries of PostgreSQL and in SQLite on Zen 4, 1.09 in one
 /// query on Zen 5, 1.05 on family 6 model 167 (docs/counter.md).
 const MAX_PROGRAM_RATIO: f64 = 1.25;
 
@@ -75,8 +75,8 @@ pub struct TimerRow {
     pub resolution_at_most_ns: Option<Estimate>,
     /// The step, or its upper limit, in ticks and cycles.
     pub resolution: Option<Resolution>,
-    /// Cost of an isolated call: the median of single invocations, in nanoseconds. Used for
-    /// Quality.
+    /// Cost of an isolated call in nanoseconds: the median of single invocations, as far as these show it, refined
+    /// by batches (METHODOLOGY.md, "Cost"). Used for Quality.
     pub cost_ns: Option<Estimate>,
     /// The same cost in cycles of the processor that reads it, at the frequency `cycles_hz` of its
     /// device, or of the report.

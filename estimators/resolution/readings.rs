@@ -27,7 +27,7 @@ const MIN_STEP: f64 = 1.05;
 const MIN_HEIGHT: f64 = 6.0;
 
 /// The mean unit vectors at one frequency.
-struct Line {
+struct SpectralLine {
     /// In turns per unit.
     frequency: f64,
     /// Of the differences with several reads between the readings.
@@ -39,7 +39,7 @@ struct Line {
 /// The spectrum of differences between readings.
 pub struct ReadingSpectrum {
     /// The lines at equidistant frequencies.
-    lines: Vec<Line>,
+    lines: Vec<SpectralLine>,
     /// The standard deviation of lines if there is no step.
     noise: f64,
     /// The numbers of reads from one reading to the other.
@@ -83,10 +83,10 @@ impl ReadingSpectrum {
         if counts.iter().sum::<f64>() < MIN_DIFFERENCES {
             return None;
         }
-        let lines: Vec<Line> = spectrum(&counts)
+        let lines: Vec<SpectralLine> = spectrum(&counts)
             .into_iter()
             .zip(spectrum(&successive))
-            .map(|((frequency, line), (_, successive))| Line {
+            .map(|((frequency, line), (_, successive))| SpectralLine {
                 frequency,
                 line,
                 successive,
@@ -134,7 +134,7 @@ impl ReadingSpectrum {
     }
 
     /// The line nearest to a step, and the height of the highest one that is at most `reach` from it.
-    fn highest_near(&self, step: f64, reach: f64) -> (&Line, f64) {
+    fn highest_near(&self, step: f64, reach: f64) -> (&SpectralLine, f64) {
         let frequency = (1.0 / step).min(1.0 - 1.0 / step);
         let (first, end) = (self.lines[0].frequency, self.lines.len() - 1);
         let stride = self.lines[1].frequency - first;
@@ -151,7 +151,7 @@ impl ReadingSpectrum {
 
     /// Returns whether independent durations of reads cause a good part of a line, or few reads take
     /// whole numbers of turns.
-    fn is_due_to_reads(&self, line: &Line) -> bool {
+    fn is_due_to_reads(&self, line: &SpectralLine) -> bool {
         /// The largest part. *Judgement*.
         const MAX_PART: f64 = 0.3;
         let one = line.successive;

@@ -68,7 +68,7 @@ impl From<Vec<i64>> for Integers {
     }
 }
 
-/// IntervalGroups of intervals: of each, the units of work, the number of intervals, and the intervals.
+/// Groups of intervals: of each, the units of work, the number of intervals, and the intervals.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct IntervalGroups(Integers);
 

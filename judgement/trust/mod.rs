@@ -21,7 +21,8 @@ use estimators::trace::{Evidence, Trace};
 /// The input of the verdicts on one timer.
 #[derive(Clone, Copy, Debug)]
 pub struct Case<'a> {
-    /// The declared properties of the timer.
+    /// The declared properties of the timer. What it counts is judged by the claims in the observations, which
+    /// a stored trace also has.
     pub properties: &'a Properties,
     /// The device that reads the timer; `None` if a CPU does.
     pub device: Option<&'a Device>,
@@ -86,7 +87,8 @@ impl Case<'_> {
         matches!(self.figures.resolution, Step::Resolved { .. })
     }
 
-    /// Returns all comparisons: close to each other, in some processes, and in all rounds.
+    /// Returns all comparisons: those about a millisecond apart, those after each process of a round, and those
+    /// over the whole campaign.
     fn comparisons(&self) -> [&[[i64; 3]]; 3] {
         let evidence = self.evidence();
         [
@@ -101,7 +103,7 @@ impl Case<'_> {
         self.evidence().claims.counts
     }
 
-    /// Returns whether the timer is to count wall time.
+    /// Returns whether the timer is to count wall time, which is expected of a clock that declares nothing.
     fn is_wall(&self) -> bool {
         self.claimed().is_none_or(|counts| counts == Counted::Wall)
     }

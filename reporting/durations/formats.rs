@@ -19,7 +19,8 @@ pub(super) fn json(text: &str, column: Option<&str>) -> Result<Vec<DurationSerie
     let document: Value = serde_json::from_str(text)
         .map_err(|error| format!("is not valid JSON: {}", json_error(&error)))?;
     let time = format!("/{}", column.unwrap_or("real_time"));
-    // The list of operations; of each the name, durations and calls.
+    // The list of operations; of each the name, durations and calls. `-` is no pointer and finds nothing. The durations are means
+    // per call, but Criterion's are totals (see [`DurationSeries`]).
     let formats = [
         (
             "hyperfine",

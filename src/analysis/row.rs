@@ -69,6 +69,7 @@ fn resolution(
         }
         _ => return None,
     };
+    // Only a resolved step has a time with an interval; an upper limit has no lower end.
     let time = figures
         .resolution_ns()
         .or(figures.ns_per_tick.map(|ns| step.scaled(ns)));
@@ -99,6 +100,7 @@ fn cost(trace: &Trace, figures: &Figures) -> Cost {
         p90_ns: figures.p90.map(at_least_zero),
         p99_ns: figures.p99.map(at_least_zero),
         longest_ns: figures.longest.map(at_least_zero),
+        // What the cost changes with, unknown without the frequency of the core.
         follows: trace.core_hz.map(|_| figures.following),
         reference: trace.calls_reference().id.clone(),
     }

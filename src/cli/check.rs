@@ -14,8 +14,8 @@ pub struct CheckArgs {
     pub cpu: Option<u32>,
     /// Judge instead whether programs may read the CPU counter directly (rdtsc, cntvct, rdtime)
     ///
-    /// The verdict is safe with a fence, so until this machine is moved, or unsafe, with the evidence,
-    /// the gain and the risk.
+    /// The verdict is "safe with a fence", "safe until this machine is moved", "unsafe" or "not proven", with the
+    /// evidence, the gain and the risk.
     #[arg(long)]
     pub counter: bool,
     /// Judge the machine of this report (JSON) instead of this one

@@ -92,7 +92,7 @@ fn parse_lengths(text: &str) -> Result<Vec<u64>, String> {
     /// The longest wait in nanoseconds: one minute.
     const MAX_NS: f64 = 6e10;
     let length = |text: &str| match quantity::parse_time(text)? {
-        // In traces of earlier versions waits of 1 ns were the shortest possible.
+        // The analysis skips waits of 1 ns, by which earlier versions measured the shortest possible wait.
         Nanos(ns) if ns > 1.0 && ns <= MAX_NS => Ok(ns.ceil() as u64),
         _ => Err(expected("waits from 2ns to 60s")),
     };

@@ -19,6 +19,7 @@ use crate::os::CommonClock;
 use crate::os::linux_waits::{check_thread_deadlines, check_thread_sleep};
 use crate::{Available, Ticks, Timer};
 
+// `all()`: on all systems. The checks matter on Linux only: std panics where a sandbox refuses its system call.
 methods! { all();
     "std-sleep", "std::thread::sleep()", check_thread_sleep().map(|()| sleep);
     "std-condvar-wait-timeout", "std::sync::Condvar::wait_timeout()", check_thread_deadlines().map(|()| condition());

@@ -162,7 +162,7 @@ fn latex_compiles_and_fits_papers() {
     let named = TableChoice {
         has_named_columns: true,
         columns: ["cpu", "timer", "resolution", "cost"].map(column).to_vec(),
-        ..by_platform.clone()
+        ..TableChoice::by_default(Kind::Clocks, Some(RowOf::Cpu))
     };
     let [wide, narrow] =
         [by_platform, named].map(|choice| written(&[folder()], choice, Format::Latex));

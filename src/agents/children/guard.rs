@@ -63,7 +63,7 @@ impl Guard {
             .stdin(Stdio::piped())
             .stdout(Stdio::null())
             .stderr(Stdio::null());
-        // Without a placement, so that the guard keeps off the CPU that is measured.
+        // The default placement undoes that this thread is pinned to the CPU that is measured.
         let mut child = Placement::default().spawn(&mut command)?;
         let input = child
             .stdin
@@ -94,7 +94,7 @@ impl Guard {
 }
 
 /// The main function of the guard. Records what each line of its input says until the input ends,
-/// which means that the guarded program has ended; then ends the groups and all processes with the
+/// which means that the guarded program has ended or dismissed the guard; then ends the groups and all processes with the
 /// mark, and removes the folder with the files of this run.
 ///
 /// `+GROUP` adds a process group, and `-GROUP` removes it.
@@ -111,7 +111,8 @@ pub fn serve(input: &mut dyn BufRead) {
     groups.values().for_each(ProcessGroup::kill);
     if let Some(mark) = mark() {
         let limit = Deadline::after(MAX_END_TIME);
-        // A process may start another one during a search.
+        // A process may start another one during a search. The mark is looked for in the environment that a process
+        // began with, which is that of neither this process nor the guarded one.
         while kill_by_environment(&mark, None) > 0 && limit.remaining().is_some() {
             timers::pause(CHECK_INTERVAL);
         }

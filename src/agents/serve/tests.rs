@@ -4,9 +4,9 @@ use serde_json::{Value, json};
 use super::*;
 use crate::agents::protocol::questions::objection;
 
-/// The answers of an agent with two POSIX clocks to the requests in `script`.
+/// The answers of an agent with three POSIX clocks to the requests in `script`.
 fn answers(script: &[u8]) -> Vec<Value> {
-    let entries = ["monotonic", "realtime"].map(|id| timers::find(id).expect(id));
+    let entries = ["monotonic", "realtime", "time"].map(|id| timers::find(id).expect(id));
     let mut output = Vec::new();
     serve(&mut &*script, &mut output, &entries, &[]).unwrap();
     assert!(output.is_empty() || output.ends_with(b"\n"));
@@ -31,21 +31,21 @@ fn error(request: &Value) -> String {
 }
 
 #[test]
-fn hello_lists_floor_and_references() {
+fn hello_lists_clocks_and_references() {
     let hello: Hello =
         serde_json::from_value(answer(&json!({"op": "hello", "protocol": 1}))).unwrap();
     assert_eq!(hello.protocol, 1);
     assert_eq!(hello.runtime.name, "native");
     assert!(hello.many && Op::ALL[1..].iter().all(|op| hello.offers(*op)));
     let ids: Vec<&str> = hello.timers.iter().map(|timer| timer.id.as_str()).collect();
-    assert_eq!(ids[..3], ["monotonic", "realtime", "null"]);
+    assert_eq!(ids[..3], ["monotonic", "realtime", "time"]);
     assert!(ids[3..].iter().all(|id| timers::REFERENCES.contains(id)));
     let references = hello.timers.iter().filter(|timer| timer.reference);
     assert_eq!(references.count(), 1);
     let known = ids.len() + hello.unavailable.len();
     assert_eq!(
         known,
-        2 + 1 + timers::REFERENCES.len() - 1,
+        3 + timers::REFERENCES.len() - 1,
         "each timer is in exactly one of the lists"
     );
 }
@@ -59,18 +59,18 @@ fn values(request: &Value) -> Vec<i64> {
 
 #[test]
 fn several_timers_are_compared_in_rounds() {
-    let request = json!({"op": "comparisons", "timers": ["realtime", "null"], "reference": "monotonic",
+    let request = json!({"op": "comparisons", "timers": ["realtime", "time"], "reference": "monotonic",
         "work": 10, "count": 3, "repeat": 2});
     let values = values(&request);
     let triples: Vec<_> = values.chunks(3).collect();
     assert_eq!(triples.len(), 12);
     assert!(triples.iter().all(|one| one[0] <= one[2]), "{triples:?}");
-    let is_null: Vec<bool> = triples.iter().map(|one| one[1] == 0).collect();
-    assert_eq!(is_null, [false, false, true, true].repeat(3));
-    let moved = json!({"op": "advance", "timers": ["realtime", "null"], "reference": "monotonic", "during": "spin", "ms": 2});
+    let counts_seconds: Vec<bool> = triples.iter().map(|one| one[1] < 1 << 40).collect();
+    assert_eq!(counts_seconds, [false, false, true, true].repeat(3));
+    let moved = json!({"op": "advance", "timers": ["realtime", "time"], "reference": "monotonic", "during": "spin", "ms": 2});
     let moved = self::values(&moved);
     assert!(
-        moved[0] > 0 && moved[1] >= 2_000_000 && moved[2] == 0 && moved[3] >= 2_000_000,
+        moved[0] > 0 && moved[1] >= 2_000_000 && moved[2] <= 1 && moved[3] >= 2_000_000,
         "{moved:?}"
     );
 }
@@ -112,15 +112,15 @@ fn one_answer_holds_all_steps() {
     let (slow, intervals) = steps("monotonic");
     assert!(!slow && intervals.len() > 48, "{}", intervals.len());
     assert!(intervals.iter().all(|row| !row.deltas.is_empty()));
-    let (slow, intervals) = steps("null");
+    let (slow, intervals) = steps("time");
     let mut deltas = intervals.iter().flat_map(|row| row.deltas.iter());
-    assert!(slow && deltas.all(|&delta| delta == 0));
+    assert!(slow && deltas.all(|delta| (0..=1).contains(delta)));
 }
 
 #[test]
 fn survives_malformed_lines() {
     let mut script = b"rubbish\n\n{}\n{\"op\":\"dance\"}\n\xff\xfe\n[]\nnull\n".to_vec();
-    let reading = |count: &str| format!(r#"{{"op":"readings","timer":"null","count":{count}}}"#);
+    let reading = |count: &str| format!(r#"{{"op":"readings","timer":"time","count":{count}}}"#);
     let lines = [
         reading("1.5"),
         reading("-1"),
@@ -131,11 +131,10 @@ fn survives_malformed_lines() {
     ];
     script.extend(lines.join("\n").bytes());
     let mut all = answers(&script);
-    assert_eq!(
-        all.pop(),
-        Some(json!({"values": [0, 0]})),
-        "a last line without a newline is answered"
-    );
+    let last = all
+        .pop()
+        .expect("a last line without a newline is answered");
+    assert_eq!(last["values"].as_array().map(Vec::len), Some(2), "{last}");
     assert_eq!(all.len(), 12);
     for answer in &all {
         assert!(answer["error"].is_string(), "{answer}");
@@ -148,7 +147,7 @@ fn survives_malformed_lines() {
 fn almost_valid_request() -> impl Strategy<Value = String> {
     let one_of = |words: &'static str| prop::sample::select(words.split(' ').collect::<Vec<_>>());
     let op = one_of("hello intervals batches readings handoffs advance ");
-    let id = one_of("monotonic null rdtsc \\u0000 monotonic\\n ");
+    let id = one_of("monotonic time rdtsc \\u0000 monotonic\\n ");
     let number = one_of("0 1 3 -1 1.5 40 18446744073709551616 []");
     let work = one_of("[] [0,1] [18446744073709551616] 7 [null] [[]]");
     let during = one_of("spin sleep other-spin dance");

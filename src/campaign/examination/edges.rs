@@ -33,6 +33,7 @@ impl Session<'_> {
     /// within the time that its order test may take. Skips clocks that do not step often enough in
     /// that time: few edges show nothing.
     pub(super) fn find_edges(&self, examined: &mut Examined) -> Answer<()> {
+        // The steps of such a reference, and of the clocks that it can time, take too many successive readings.
         if is_coarse(&examined.trace.reference) && self.offers(Op::Comparisons) {
             return self.find_edges_of_long_steps(examined);
         }
@@ -42,6 +43,7 @@ impl Session<'_> {
         let affordable_readings = (self.plan.order_ns / (examined.cost_ns + LOOP_NS)) as u32;
         let (mut readings_left, mut count) = (affordable_readings, FIRST_READINGS);
         let evidence = &mut examined.trace.evidence;
+        // A list for each answer, whose readings follow one another.
         let mut reads_between_edges = Vec::new();
         while readings_left > 0
             && reads_between_edges.iter().map(Vec::len).sum::<usize>() < SUFFICIENT_EDGES
@@ -69,7 +71,7 @@ impl Session<'_> {
     /// Finds the edges of steps that are too long for successive readings: reads the clock after
     /// each of many equal pieces of work.
     fn find_edges_of_long_steps(&self, examined: &mut Examined) -> Answer<()> {
-        // If the step is not known to be long, the timer is the reference itself, which is coarse.
+        // `step_ns` is 0 unless the timer is slow. If it is not known to be long, the timer is the reference itself, which is coarse.
         let step_ns = if examined.step_ns > 0.0 {
             examined.step_ns
         } else {
@@ -92,6 +94,7 @@ impl Session<'_> {
             let Some(compared) = record_refusal(Op::Comparisons, compared, evidence)? else {
                 return Ok(());
             };
+            // Each comparison: the reference, the timer, the reference again.
             let (Some(first), Some(last)) = (compared.first(), compared.last()) else {
                 return Ok(());
             };

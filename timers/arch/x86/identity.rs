@@ -22,6 +22,7 @@ pub fn identity() -> Identity {
         family: signature.map(|info| info.family_id().into()),
         model_number: signature.map(|info| info.model_id().into()),
         stepping: signature.map(|info| info.stepping_id().into()),
+        // Tells cores with the same model number apart.
         amx: cpuid
             .get_extended_feature_info()
             .map(|features| features.has_amx_tile()),
@@ -42,6 +43,7 @@ pub(crate) fn declared_rate() -> Option<(f64, &'static str)> {
     let guest = cpuid
         .get_feature_info()
         .is_some_and(|info| info.has_hypervisor());
+    // The highest leaf of the hypervisor is at least this one, and below the next block of 0x100 leaves.
     // VMware introduced this leaf; under KVM it exists if the virtual machine monitor sets it;
     // Hyper-V does not have it.
     let khz = (guest && (TIMING..TIMING + 0x100).contains(&raw_cpuid::cpuid!(0x4000_0000).eax))
