@@ -178,7 +178,7 @@ impl Plan {
         },
         growth_ns: 5e5,
         order_readings: 100_000,
-        order_ns: 6e6,
+        order_ns: 1e7,
         handoffs: 4_000,
         comparisons: 9,
         nature_ms: 4,
