@@ -116,6 +116,7 @@ fn judge(values: &[f64], line: Lattice) -> Option<Step> {
     let chance = trials.ln() + (levels - 2.0) * (2.0 * TOLERANCE / step).min(1.0).ln();
     let is_dense = levels >= MIN_LEVELS || span + 1.0 - levels <= f64::from(u8::from(!is_known));
     let is_certain = chance <= MAX_CHANCE.ln()
+        && is_coarsest(&on)
         && on.len() as f64 >= (1.0 - INTERRUPTED_SHARE) * values.len() as f64;
     if !is_certain || !is_zero && !is_dense {
         return None;
@@ -128,6 +129,32 @@ fn judge(values: &[f64], line: Lattice) -> Option<Step> {
     let square: f64 = numbers().map(|(number, _)| number * number).sum();
     let farthest = (first - origin).abs().max((last - origin).abs());
     Some(resolved(product / square, 1.0 / farthest))
+}
+
+/// Returns whether durations, each after its level and in ascending order, show the steps of one clock: work ends
+/// at any phase of it, so a level with several durations has a neighbour with some. A part of the steps of two
+/// clocks explains their durations, too, but leaves such levels alone.
+fn is_coarsest(on: &[[f64; 2]]) -> bool {
+    /// The least number of durations of a level that should have a neighbour. *Chance*: both are empty in one case
+    /// of 3 000.
+    const MIN_FULL_LEVEL: usize = 4;
+    /// The least number of levels if none is full. *Chance*: all are even in one case of 256.
+    const MIN_SPARSE_LEVELS: usize = 8;
+    let levels: Vec<&[[f64; 2]]> = on.chunk_by(|a, b| a[0] == b[0]).collect();
+    let holds = |level: f64| {
+        levels
+            .binary_search_by(|it| it[0][0].total_cmp(&level))
+            .is_ok()
+    };
+    let full = levels.iter().filter(|it| it.len() >= MIN_FULL_LEVEL);
+    let full: Vec<f64> = full.map(|it| it[0][0]).collect();
+    let alone = full
+        .iter()
+        .filter(|level| !holds(*level - 1.0) && !holds(*level + 1.0));
+    match full.len() {
+        0 => levels.len() >= MIN_SPARSE_LEVELS,
+        all => 2 * alone.count() <= all,
+    }
 }
 
 #[cfg(test)]
