@@ -143,13 +143,6 @@ pub fn rate(hz: Option<f64>) -> String {
     scaled(hz, &RATE_UNITS)
 }
 
-/// Formats a share in [0, 1] with three decimals.
-pub fn share(share: Option<f64>) -> String {
-    share
-        .filter(|share| share.is_finite())
-        .map_or_else(|| NOTHING.to_owned(), |share| format!("{share:.3}"))
-}
-
 /// Formats Quality in percent with two decimals, without the percent sign.
 pub fn percent(quality: Option<f64>) -> String {
     quality

@@ -141,19 +141,19 @@ fn is_coarsest(on: &[[f64; 2]]) -> bool {
     /// The least number of levels if none is full. *Chance*: all are even in one case of 256.
     const MIN_SPARSE_LEVELS: usize = 8;
     let levels: Vec<&[[f64; 2]]> = on.chunk_by(|a, b| a[0] == b[0]).collect();
-    let holds = |level: f64| {
-        levels
-            .binary_search_by(|it| it[0][0].total_cmp(&level))
-            .is_ok()
+    let full: Vec<usize> = (0..levels.len())
+        .filter(|at| levels[*at].len() >= MIN_FULL_LEVEL)
+        .collect();
+    let is_near = |at: usize, other: usize| {
+        let other = levels.get(other);
+        other.is_some_and(|other| (other[0][0] - levels[at][0][0]).abs() == 1.0)
     };
-    let full = levels.iter().filter(|it| it.len() >= MIN_FULL_LEVEL);
-    let full: Vec<f64> = full.map(|it| it[0][0]).collect();
-    let alone = full
+    let near = full
         .iter()
-        .filter(|level| !holds(*level - 1.0) && !holds(*level + 1.0));
+        .filter(|at| is_near(**at, **at + 1) || is_near(**at, at.wrapping_sub(1)));
     match full.len() {
         0 => levels.len() >= MIN_SPARSE_LEVELS,
-        all => 2 * alone.count() <= all,
+        all => 2 * near.count() >= all,
     }
 }
 

@@ -119,8 +119,8 @@ pub fn longest_span(shortest: f64) -> f64 {
 }
 
 /// Fits a line to the distances of the values from the lattice, whose slope corrects the step; each
-/// list has its own phase. Values beyond `reach` are left out. If it is unknown, values are no
-/// integers, and outliers are left out.
+/// list has its own phase. Values beyond `reach` are left out. If it is unknown, outliers
+/// from values that are truncated to integers are left out.
 pub fn fit(lists: &[&Weighted], step: f64, reach: Option<f64>) -> Option<Lattice> {
     /// The largest distance of a value from the lattice, in widths of these distances, from their 5th
     /// percentile to their median. *Chance*: 3.3 deviations of normal noise.

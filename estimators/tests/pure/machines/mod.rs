@@ -111,10 +111,11 @@ fn constant(platform: &mut Platform, kernel: Option<bool>, cpuid: Option<bool>) 
 type Change = fn(&mut Platform);
 
 /// The finding that the change of a machine that is ready causes.
-const CASES: [(&str, Severity, Change); 43] = [
+const CASES: [(&str, Severity, Change); 47] = [
     ("clock-source", Problem, |it| source(it, "hpet")),
     ("clock-source", Problem, |it| source(it, "acpi_pm")),
     ("clock-source", Problem, |it| source(it, "jiffies")),
+    ("clock-source", Problem, |it| source(it, "refined-jiffies")),
     ("clock-source", Problem, |it| {
         source(it, "hyperv_clocksource_msr")
     }),
@@ -156,6 +157,15 @@ const CASES: [(&str, Severity, Change); 43] = [
     ("ntp", Unknown, |it| it.ntp = None),
     ("governor", Problem, |it| {
         it.cpu.governor = Some("powersave".into())
+    }),
+    ("governor", Problem, |it| {
+        it.cpu.governor = Some("ondemand".into())
+    }),
+    ("governor", Problem, |it| {
+        it.cpu.governor = Some("schedutil".into())
+    }),
+    ("governor", Problem, |it| {
+        it.cpu.governor = Some("conservative".into())
     }),
     ("governor", Fine, |it| {
         it.cpu.governor = Some("userspace".into())
