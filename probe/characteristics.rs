@@ -4,7 +4,7 @@ use std::fmt;
 
 use estimators::figures::{Figures, figures};
 use estimators::model::Estimate;
-use estimators::numbers::{NOTHING, share, time};
+use estimators::numbers::{NOTHING, time};
 use estimators::scoring::profile_quality;
 use estimators::trace::Trace;
 
@@ -87,7 +87,7 @@ impl fmt::Display for Characteristics {
         for (name, figure, is_time) in rows {
             let write = |number| match is_time {
                 true => time(number),
-                false => share(Some(number)),
+                false => format!("{number:.3}"),
             };
             let ends = figure
                 .and_then(|figure| figure.ends())
