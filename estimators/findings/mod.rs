@@ -204,11 +204,19 @@ impl Finding {
 macro_rules! values {
     (@value $name:ident) => { $name };
     (@value $name:ident $value:expr) => { $value };
-    ($($name:ident $(: $value:expr)?),* $(,)?) => {{
-        let values = [$((stringify!($name), $crate::findings::ToValue::to_value($crate::values!(@value $name $($value)?)))),*];
-        let known = values.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?)));
-        known.collect::<$crate::model::Values>()
-    }};
+    ($($name:ident $(: $value:expr)?),* $(,)?) => {
+        $crate::findings::known(vec![
+            $((stringify!($name), $crate::findings::ToValue::to_value($crate::values!(@value $name $($value)?)))),*
+        ])
+    };
+}
+
+/// Returns the values that are known, by name.
+pub fn known(values: Vec<(&str, Option<Value>)>) -> Values {
+    let known = values.into_iter();
+    known
+        .filter_map(|(name, value)| Some((name.to_owned(), value?)))
+        .collect()
 }
 
 pub use crate::values;
