@@ -3,7 +3,7 @@
 //! subtracted. The [lattice](super::lattice) counts if chance would hardly place so many *levels*
 //! (distinct multiples) on it: with few levels, the step is only known to be no longer.
 
-use super::lattice::{self, Lattice, MIN_STEP_TICKS, find_in_windows};
+use super::lattice::{Lattice, find_in_windows};
 use super::{INTERRUPTED_SHARE, Step, StepRule, common_divisor};
 use crate::model::Estimate;
 use crate::statistics::{quantile, sorted};
@@ -69,24 +69,10 @@ fn resolved(step: f64, error: f64) -> Step {
 
 /// Finds a grid of sorted values in units of their rounding.
 fn find_grid(values: &[f64]) -> Option<Step> {
-    /// The numbers of durations that may show a grid although no two are neighbours. *Judgement*:
-    /// fewer are all even multiples in one case of 128, more have neighbours.
-    const SPARSE: std::ops::Range<usize> = 8..200;
-    /// The least concentration of their phases. *Computed*: rounding leaves 0.81 of steps of four units.
-    const SPARSE_CONCENTRATION: f64 = 0.8;
-    /// The largest number of angles that are computed. *Numerical*.
-    const MAX_ANGLES: f64 = 1e8;
     // Rare durations show the levels as well as frequent ones.
     let different = values.chunk_by(|a, b| a == b);
     let counted: Vec<(f64, f64)> = different.map(|same| (same[0], 1e3)).collect();
-    let accept = |line| judge(values, line);
-    let found = find_in_windows(&counted, f64::INFINITY, accept);
-    if found.is_some() || !SPARSE.contains(&values.len()) {
-        return found;
-    }
-    let range = [MIN_STEP_TICKS, 2.0 * (values.last()? - values.first()?)];
-    let most = MAX_ANGLES / counted.len() as f64;
-    lattice::find(most, &[&counted], range, SPARSE_CONCENTRATION, accept)
+    find_in_windows(&counted, f64::INFINITY, |line| judge(values, line))
 }
 
 /// Returns the step of a lattice that chance does not explain.
