@@ -77,7 +77,7 @@ fn find_grid(values: &[f64]) -> Option<Step> {
 }
 
 /// Finds a grid of few durations that are far from each other: in the pairs that are closest to each other, then
-/// in parts that double in size, so that no step is miscounted.
+/// in all.
 fn find_sparse(counted: &Weighted, values: &[f64]) -> Option<Step> {
     /// The largest number of durations; more have neighbours. *Judgement*.
     const MAX_SPARSE: usize = 200;
@@ -85,33 +85,40 @@ fn find_sparse(counted: &Weighted, values: &[f64]) -> Option<Step> {
     const CLOSE_PAIRS: usize = 12;
     /// The least concentration of their phases. *Computed*: rounding leaves 0.81 of steps of four units.
     const CONCENTRATED: f64 = 0.8;
-    let all = Some(counted.len()).filter(|it| *it <= MAX_SPARSE)?;
-    let width = |list: &&Weighted| list[list.len() - 1].0 - list[0].0;
+    if counted.len() > MAX_SPARSE {
+        return None;
+    }
     let mut pairs: Vec<&Weighted> = counted.windows(2).collect();
     pairs.retain(|pair| width(pair) > 2.0 * TOLERANCE);
     pairs.sort_by(|a, b| width(a).total_cmp(&width(b)));
     pairs.truncate(CLOSE_PAIRS);
     let shortest = width(pairs.first()?);
-    lattice::find(
-        MAX_FREQUENCIES,
-        &pairs,
-        [MIN_STEP_TICKS, shortest],
-        CONCENTRATED,
-        |line| {
-            let parts =
-                std::iter::successors(Some(2), |it| Some(2 * it)).take_while(|it| *it < 2 * all);
-            let mut parts = parts.map(|it| counted.chunks(it).collect::<Vec<_>>());
-            let refit = |(line, before): (Lattice, f64), lists: Vec<&Weighted>| {
-                let longest = lists.iter().map(width).fold(0.0, f64::max);
-                // Both ends of a part may be off by their rounding.
-                if 4.0 * longest >= before * line.step {
-                    return None;
-                }
-                Some((lattice::fit(&lists, line.step, Some(TOLERANCE))?, longest))
-            };
-            judge(values, parts.try_fold((line, shortest), refit)?.0)
-        },
-    )
+    let range = [MIN_STEP_TICKS, shortest];
+    lattice::find(MAX_FREQUENCIES, &pairs, range, CONCENTRATED, |line| {
+        judge(values, fit_parts(counted, line, shortest)?)
+    })
+}
+
+/// Fits a lattice that is known from pairs of this width in parts that double in size. `None` if
+/// steps may be miscounted.
+fn fit_parts(counted: &Weighted, mut line: Lattice, mut before: f64) -> Option<Lattice> {
+    let mut size = 1;
+    while size < counted.len() {
+        size *= 2;
+        let parts: Vec<&Weighted> = counted.chunks(size).collect();
+        let longest = parts.iter().map(|part| width(part)).fold(0.0, f64::max);
+        // Both ends of a part may be off by their rounding.
+        if 4.0 * longest >= before * line.step {
+            return None;
+        }
+        line = lattice::fit(&parts, line.step, Some(TOLERANCE))?;
+        before = longest;
+    }
+    Some(line)
+}
+
+fn width(values: &Weighted) -> f64 {
+    values[values.len() - 1].0 - values[0].0
 }
 
 /// Returns the step of a lattice that chance does not explain.

@@ -40,7 +40,7 @@ impl Integers {
 
     /// Returns whether there are no integers.
     pub fn is_empty(&self) -> bool {
-        self.0.is_empty()
+        self.iter().next().is_none()
     }
 }
 
