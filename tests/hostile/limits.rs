@@ -16,7 +16,9 @@ use super::run::{Run, waited_for};
 use super::skipping::{emulated, lacks, skipped};
 use crate::stored::EPYC;
 
-const PROBE: &str = "probe --quick monotonic";
+/// A pattern: a busy machine may not reveal the resolution of a timer given by name, which is another
+/// status.
+const PROBE: &str = "probe --quick monotoni?";
 const MEASURE: &str = concat!(
     "measure --clock monotonic --from ",
     env!("CARGO_MANIFEST_DIR"),
