@@ -95,7 +95,7 @@ impl UnknownTimer {
 /// if there are no patterns.
 ///
 /// # Errors
-/// When a pattern matches no id.
+/// When a pattern is invalid, or matches no id.
 pub fn select<'a>(patterns: &[String], ids: &[&'a str]) -> Result<Vec<&'a str>, UnknownTimer> {
     let parsed = patterns
         .iter()

@@ -193,7 +193,7 @@ print('quick', min(rows) / 1e3, 'true', sum(rows) / 1e5)",
         Language::JavaScript,
         "KEEP
 let x = 1, n = 0;
-function value() { for (let i = Math.floor(n++ / 5000) % 2 ? 300 : 100; i > 0; i--) x = x * 0.9 + 1; return x; }
+function value() { let y = x; for (let i = Math.floor(n++ / 5000) % 2 ? 300 : 100; i > 0; i--) y = y * 0.9 + 1; return x = y; }
 function nothing() { value(); }
 function object() { return { x: value() }; }
 function first() {\n    CODE(object)\n}

@@ -147,9 +147,11 @@ pub fn cost(
         false => singles.median * step - overhead,
     };
     let by_batches = amortised + above_mean;
+    let cycle = run.batches.core_hz.map_or(0.0, |hertz| 1e9 / hertz.0);
     let loop_error = match run.floor.deltas.is_empty() {
-        true => (run.batches.core_hz).map_or(0.0, |hertz| UNROLLED_TURN_ERROR * 1e9 / hertz.0),
-        false => TURN_ERROR * turn,
+        true => UNROLLED_TURN_ERROR * cycle,
+        // The core overlaps a turn with the calls, or takes a cycle more for it than in the empty loop.
+        false => turn.max(cycle),
     };
     let median_cost = by_batches.clamp(isolated - step, isolated + step);
     let at_least = |level: f64| (level * step - overhead).max(median_cost);
@@ -179,9 +181,6 @@ fn usual_batch(batches: &Batches, step: f64, interrupted: f64) -> Option<f64> {
     }
 }
 
-/// How far a turn of the loop of calls may differ from one of the empty loop, as a share of it: the core overlaps
-/// the loop with the call. *Judgement*: a turn takes one cycle or two.
-const TURN_ERROR: f64 = 0.5;
 /// What a loop with many calls in a turn, for which nothing is subtracted, adds to a call, in core cycles. *Judgement*:
 /// eight calls in a turn of native hosts, which takes two cycles at most and overlaps with the calls.
 const UNROLLED_TURN_ERROR: f64 = 0.25;

@@ -123,19 +123,22 @@ fn medians(processes: &[ProcessEstimate]) -> Vec<f64> {
         .collect()
 }
 
-/// The cost over processes: the interval also contains the medians of isolated calls and of batches
-/// alone, and how far steps let the true median lie from the value.
+/// The cost over processes: the interval also contains the medians of isolated calls and that of
+/// batches, with how far steps and loops let the true median lie from each.
 fn cost_over(processes: &[ProcessEstimate]) -> Option<Estimate> {
-    let over = |part: fn(&ProcessCost) -> f64| {
-        midmean(processes.iter().map(|process| part(&process.cost)))
-    };
-    let ends = [
-        over(|cost| cost.isolated[0])?,
-        over(|cost| cost.isolated[1])?,
-    ];
-    let cost = mean_over_processes(medians(processes))?.covering_alternatives(ends);
-    let cost = cost.covering_alternatives(over(|cost| cost.by_batches));
-    Some(cost.widened_by(over(|cost| cost.hidden)?))
+    let costs =
+        |part: fn(&ProcessCost) -> f64| processes.iter().map(move |process| part(&process.cost));
+    let low = midmean(costs(|cost| cost.isolated[0]))?;
+    let high = midmean(costs(|cost| cost.isolated[1]))?;
+    let hidden = midmean(costs(|cost| cost.hidden))?;
+    let by_batches = mean_over_processes(costs(|cost| cost.by_batches))?.widened_by(hidden);
+    let cost = mean_over_processes(costs(|cost| cost.median))?.covering_alternatives([low, high]);
+    let cost = cost.widened_by(hidden);
+    Some(Estimate {
+        low: cost.low.min(by_batches.low),
+        high: cost.high.max(by_batches.high),
+        ..cost
+    })
 }
 
 /// Cost and spread over all processes.

@@ -55,18 +55,26 @@ pub fn tolerance(step: f64) -> f64 {
 /// Returns how equal the phases of the values of each list are: 1 if they are identical, about 0 if
 /// they are evenly distributed. What random phases contribute is subtracted.
 pub fn concentration(lists: &[&Weighted], step: f64) -> f64 {
-    concentration_of(lists, lists.iter().map(|values| phase(values, step)))
+    let sums = lists.iter().map(|values| phase(values, step));
+    concentration_of(by_chance(lists), sums)
 }
 
-fn concentration_of(lists: &[&Weighted], sums: impl Iterator<Item = Complex>) -> f64 {
-    let (mut squares, mut pairs) = (0.0, f64::MIN_POSITIVE);
-    for (values, sum) in lists.iter().zip(sums) {
-        let random: f64 = values.iter().map(|(_, weight)| weight * weight).sum();
-        let all: f64 = values.iter().map(|(_, weight)| weight).sum();
-        squares += sum.length().powi(2) - random;
-        pairs += all * all - random;
+/// Returns the sum of the squared lengths that random phases contribute, and by how much that of equal
+/// phases is larger.
+fn by_chance(lists: &[&Weighted]) -> [f64; 2] {
+    let (mut random, mut pairs) = (0.0, f64::MIN_POSITIVE);
+    for values in lists {
+        let weights = || values.iter().map(|(_, weight)| weight);
+        let squares: f64 = weights().map(|weight| weight * weight).sum();
+        random += squares;
+        pairs += weights().sum::<f64>().powi(2) - squares;
     }
-    (squares / pairs).max(0.0).sqrt()
+    [random, pairs]
+}
+
+fn concentration_of([random, pairs]: [f64; 2], sums: impl Iterator<Item = Complex>) -> f64 {
+    let squares: f64 = sums.map(Complex::square).sum();
+    ((squares - random) / pairs).max(0.0).sqrt()
 }
 
 fn phase(values: &Weighted, step: f64) -> Complex {
@@ -93,8 +101,9 @@ pub fn find<'a, T>(
     let count = ((1.0 / shortest - first) / stride + 1.0).min(most);
     let sweep = |values: &&'a Weighted| Sweep::new(values, first, stride);
     let mut sweeps: Vec<Sweep> = lists.iter().map(sweep).collect();
+    let chance = by_chance(lists);
     (0..count as usize).find_map(|at| {
-        let height = concentration_of(lists, sweeps.iter_mut().flat_map(Sweep::next));
+        let height = concentration_of(chance, sweeps.iter_mut().flat_map(Sweep::next));
         if height < NEAR_TOP * least {
             return None;
         }

@@ -182,7 +182,7 @@ fn is_periodic(one: Complex) -> bool {
         let turns = f64::from(reads) * one.turns();
         (turns - turns.round()).abs() < MAX_TURNS
     };
-    one.length() > MIN_LENGTH && (1..=MAX_READS).any(is_whole)
+    one.square() > MIN_LENGTH * MIN_LENGTH && (1..=MAX_READS).any(is_whole)
 }
 
 fn squared_sinc(frequency: f64) -> f64 {

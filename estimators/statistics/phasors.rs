@@ -26,9 +26,9 @@ impl Complex {
         parts.into_iter().fold(Self::default(), add)
     }
 
-    /// The absolute value.
-    pub fn length(self) -> f64 {
-        self.real.hypot(self.imaginary)
+    /// The square of the absolute value.
+    pub fn square(self) -> f64 {
+        self.real * self.real + self.imaginary * self.imaginary
     }
 
     /// The angle, in turns.

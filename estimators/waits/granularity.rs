@@ -1,8 +1,8 @@
 //! Finds the granularity of waits in *scans*, which are waits of random lengths. Values lie on a
 //! *lattice* if they are multiples of a step from a common phase: the observed lengths do if a timer
 //! rounds requests, the times of wake-ups do if they occur at regular points of absolute time (a
-//! *grid*). Only steps that explain the width of the lateness are searched for, because lateness is
-//! then distributed evenly over a step.
+//! *grid*). Only steps that explain the width of the lateness are searched for, because on a
+//! lattice lateness is distributed evenly over a step.
 
 use std::collections::BTreeMap;
 
@@ -27,9 +27,10 @@ const MIN_REFERENCE_STEPS: f64 = 4.0;
 /// The smallest concentration of phases that counts as a lattice: that of noise with a standard
 /// deviation of a tenth of a step. *Computed*: 0.82.
 const MIN_CONCENTRATION: f64 = 0.8;
-/// The largest concentration of phases that count as evenly distributed, and the largest by twice or
-/// three times a step: values that lie on these lattices, too, have a longer step. *Judgement*: half
-/// the step of noisy values suits them as well, while the step itself fails [`MIN_CONCENTRATION`].
+/// The largest concentration of phases that count as evenly distributed. It also bounds that at twice
+/// and three times a step: values that lie on these lattices, too, have a longer step. *Judgement*: less
+/// than [`MIN_CONCENTRATION`], because values that are a little too noisy for their step must not be
+/// said to have half of it.
 const MAX_EVEN_CONCENTRATION: f64 = 0.65;
 /// The squared concentration, times the number of values, that evenly distributed phases reach at any
 /// of the tested frequencies with a probability of 10⁻⁴. *Chance*: the logarithm of 2·10⁴ frequencies
@@ -118,7 +119,7 @@ impl<'a> Scale<'a> {
             |wait| wait.request,
             self.width,
         );
-        // Rounding hides a grid of shorter steps, except from lateness without rounding.
+        // Rounding hides a grid of shorter steps, so only what rounding leaves of the lateness is searched.
         let rest = rounding.map_or(self.width, |found| found.width);
         let grid = self.find(|wait| wait.end, |wait| wait.start + wait.request, rest);
         let known = |found: Option<Lattice>, width: f64, stretch: f64| {
@@ -146,9 +147,9 @@ impl<'a> Scale<'a> {
         MIN_REFERENCE_STEPS * self.reference.uncertainty_ns()
     }
 
-    /// Returns the lattice on which a property lies although `free` and the starts of waits, which
-    /// could cause it, have evenly distributed phases, and so have the values at two and three times
-    /// its step: these would otherwise have a longer one. Each piece of a scan has its own phase; it
+    /// Returns the lattice on which a property lies, unless `free` or the starts of waits lie on it too
+    /// and so cause it, or the property also lies on one of two or three times the step, which is then
+    /// the step. Each piece of a scan has its own phase; it
     /// is so short that all steps are tested.
     fn find(&self, property: Property, free: Property, width: f64) -> Option<Lattice> {
         let [least, most] = STEP_WIDTHS.map(|ratio| ratio * width);

@@ -13,7 +13,7 @@ struct Ordered<'a> {
     pairs: &'static str,
     count: u64,
     backward: Backward,
-    /// The number of pairs whose readings differ at least; `None` if unknown.
+    /// At least so many pairs have readings that differ; `None` if unknown.
     changes: Option<u64>,
     /// The fewest of them that prove something.
     min_changes: u32,
@@ -135,7 +135,8 @@ pub(super) fn judge_one_thread(case: &Case) -> Monotonic {
     let ordered = Ordered {
         pairs: "readings of one thread",
         count: readings,
-        // A clock that wraps may do so only between two answers.
+        // Those of the order check, of the successive readings of each process, and of comparisons
+        // with the reference.
         backward: of_order
             .and(case.figures.backward)
             .and(reference::timer_backward_steps(case)),

@@ -9,7 +9,7 @@ use estimators::model::Estimate;
 /// *Judgement*: if the offset is known to 2 µs at both ends, the rate is known to 0.4 ppm.
 const LONG_NS: f64 = 10e9;
 
-/// The shortest span and the smallest number of readings of a line that may be an event.
+/// The shortest span, in nanoseconds, and the smallest number of readings of a line that may be an event.
 /// *Judgement*: half of the shortest slew by adjtime, which the kernel applies for whole seconds.
 const LEAST: (f64, u32) = (0.5e9, 3);
 
@@ -17,7 +17,8 @@ const LEAST: (f64, u32) = (0.5e9, 3);
 /// *Judgement*: a synchronised time service changes the rate by less from one minute to the next.
 const MIN_CHANGE_PPM: f64 = 5.0;
 
-/// The largest error of a rate, in ppm, that is reported while it lasts. *Judgement*.
+/// The largest error of a rate, in ppm, at which a change is reported before its line ends or is long.
+/// *Judgement*: less than half of the smallest change.
 const MAX_ERROR_PPM: f64 = 2.0;
 
 /// The largest error of a reading that is used, in nanoseconds. *Judgement*: most samples are not
@@ -97,6 +98,7 @@ impl Slews {
         self.known = Some((now, line.trim_ppm));
         let cause = match line.trim_ppm.zip(trim_before) {
             None => Cause::Unknown,
+            // The kernel's correction explains at least half of the change.
             Some((now, then)) if (now - then - change).abs() <= error + change.abs() / 2.0 => {
                 Cause::Discipline
             }

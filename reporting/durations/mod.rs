@@ -27,7 +27,7 @@ pub struct DurationSeries {
     /// What they were rounded to, in nanoseconds.
     #[serde(skip)]
     pub rounding: f64,
-    /// Whether they are floating-point numbers with all digits, which may have been rounded before.
+    /// Whether they are floating-point numbers with all digits, which may have been rounded before they became such numbers.
     #[serde(skip)]
     pub is_floating: bool,
 }
@@ -96,7 +96,10 @@ pub fn parse(
     };
     let mut durations = series.iter().flat_map(|one| &one.durations);
     if durations.clone().count() == 0 {
-        return Err("has no single durations, as with --benchmark-save-data".into());
+        return Err(
+            "has no single durations; pytest-benchmark writes them with --benchmark-save-data"
+                .into(),
+        );
     }
     match durations.all(|duration| duration.abs() <= LONGEST_NS) {
         true => Ok(series),
@@ -161,7 +164,7 @@ fn rounding(numbers: impl Iterator<Item = WrittenNumber> + Clone) -> (f64, bool)
     /// The least number of digits of numbers that were not rounded in decimals. *Definition*: 15
     /// digits survive in floating-point numbers.
     const ALL_DIGITS: i32 = 15;
-    /// The error of arithmetic with floating-point numbers, as a share. *Computed*: 256 times that of
+    /// The error of arithmetic with floating-point numbers, as a share. *Computed*: 512 times that of
     /// one operation.
     const FLOATING: f64 = 5.7e-14;
     let digits = numbers.clone().map(|it| it.digits).max().unwrap_or(0);

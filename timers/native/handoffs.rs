@@ -43,7 +43,8 @@ pub(super) struct Side<'a> {
 }
 
 /// Runs the handoffs of one pair of threads. `run_side` does the reads of a thread. The threads are
-/// pinned to the given CPUs, because counters of different CPUs may disagree.
+/// pinned to the given CPUs, because counters of different CPUs may disagree. The caller has checked
+/// that they are allowed; if one goes offline meanwhile, the kernel moves the thread.
 pub(super) fn handoffs_on_pair(
     info: &Info,
     run_side: &(dyn Fn(Side) -> Vec<Ticks> + Sync),

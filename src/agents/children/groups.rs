@@ -94,7 +94,7 @@ pub fn own_descendants() {
     OWNS_DESCENDANTS.store(true, Ordering::SeqCst);
 }
 
-/// Ends all process groups, and prevents further starts. For signal handlers.
+/// Ends all process groups, and prevents further starts, for the thread of `signals::listen`.
 pub fn interrupt() {
     // The flag is set before the list is read, so a later start sees the flag.
     INTERRUPTED.store(true, Ordering::SeqCst);
@@ -107,7 +107,8 @@ pub fn interrupt() {
 }
 
 /// Ends the processes that remain when the program has done its work. Returns the process groups
-/// in which a process still runs, because it does not end when it is killed.
+/// in which a process still runs, because it does not end when it is killed; none if another thread
+/// keeps the list.
 pub fn finish() -> Vec<Pid> {
     if !owns_descendants() {
         return Vec::new();

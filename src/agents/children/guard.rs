@@ -58,7 +58,7 @@ impl Guard {
         let (program, words) = this_program()?;
         let mut command = Command::new(program);
         command.args(words).arg(VERB).current_dir("/");
-        prepare_group(&mut command)?;
+        prepare_group(&mut command);
         command
             .stdin(Stdio::piped())
             .stdout(Stdio::null())

@@ -37,7 +37,7 @@ pub fn start(command: &mut Command, placement: Placement) -> Result<RunningProce
     // or finds the process in the list.
     let mut groups = ProcessGroups::lock();
     groups.prepare()?;
-    process::prepare_group(command)?;
+    process::prepare_group(command);
     let child = placement.spawn(command)?;
     Ok(RunningProcess {
         group: groups.add(&child),

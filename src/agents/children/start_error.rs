@@ -14,7 +14,7 @@ pub enum StartError {
     /// The system does not permit the requested timer slack or policy.
     #[error("{}", with_remedy(.0))]
     Forbidden(#[from] timers::Unavailable),
-    /// The program cannot be executed.
+    /// The program, or its guard, cannot be executed.
     #[error("{}", without_errno(.0))]
     Program(#[from] io::Error),
 }

@@ -16,17 +16,18 @@ use reporting::input::{self, MAX_REPORT_BYTES};
 use reporting::report::{Archive, checked, files, parse_bytes};
 use reporting::text::plain;
 
-/// Largest total size of reports in bytes, because all are in memory at the same time; about eighty
-/// typical reports fit.
+/// Largest total size of reports in bytes, also of those made from traces, because all are in memory at
+/// the same time; some hundred typical reports fit.
 const MAX_TOTAL_BYTES: usize = 24 << 20;
 /// The first bytes of a trace: those of gzip (RFC 1952).
 const TRACE: [u8; 2] = [0x1f, 0x8b];
 
-/// Runs the command. Returns `true` if all files could be read and all timers given by name have
+/// Runs the command. Returns `true` if all files could be read and all timers given by id have
 /// figures.
 ///
 /// # Errors
-/// When no file could be read, a name is in none, or an output cannot be written.
+/// When no file could be read, a name is in none, the reports are too large together, or an output
+/// cannot be written.
 pub(super) fn run(args: &ProbeArgs, output: &mut dyn Write) -> CommandResult<bool> {
     let outputs = prepare_outputs(&args.run.output)?;
     let (mut reports, mut refused, mut bytes) = (Vec::new(), Vec::new(), 0);
@@ -97,8 +98,10 @@ fn report_at(path: &Path, bytes: &mut usize) -> Result<Report, String> {
         return parse_bytes(&content, path).map_err(|error| error.to_string());
     }
     let report = TraceFile::unpack(&content, &name)?.report();
-    // What would not be read is not written.
-    checked(&json::render_compact(&report)).map_err(|what| {
+    let content = json::render_compact(&report);
+    *bytes += content.len();
+    // Refused here if reading it back would fail.
+    checked(&content).map_err(|what| {
         format!("'{name}' is a damaged trace, because its report would be impossible: {what}")
     })
 }

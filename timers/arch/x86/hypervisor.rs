@@ -1,6 +1,6 @@
 //! The hypervisor of this system, as reported by CPUID.
 //!
-//! Sources: [KVM CPUID bits], [Hyper-V reference counter], Linux arch/x86/include/asm/hypervisor.h.
+//! Sources: [KVM CPUID bits], [Hyper-V reference counter], Linux arch/x86/kernel/cpu.
 //!
 //! [KVM CPUID bits]: https://docs.kernel.org/virt/kvm/x86/cpuid.html
 //! [Hyper-V reference counter]:
@@ -22,7 +22,7 @@ const HYPERVISORS: &[(&[u8], &str)] = &[
     (b"BHyVE BHyVE", "bhyve"),
 ];
 
-/// The name of the hypervisor that CPUID reports; `None` on bare metal.
+/// The name of the hypervisor that CPUID reports; `Some(None)` on bare metal.
 pub fn hypervisor() -> Option<Option<String>> {
     // The flag is checked first, because without a hypervisor its leaves return the values of the
     // last basic leaf.

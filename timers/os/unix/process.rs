@@ -22,12 +22,8 @@ const UNTIL_EXIT: WaitIdOptions = WaitIdOptions::EXITED.union(WaitIdOptions::NOW
 
 /// Makes the process of `command` the leader of a new process group, which can be killed as a
 /// whole.
-///
-/// # Errors
-/// Never.
-pub fn prepare_group(command: &mut Command) -> io::Result<()> {
+pub fn prepare_group(command: &mut Command) {
     command.process_group(0);
-    Ok(())
 }
 
 /// Whether another process has to kill the process groups if this process is killed.
@@ -63,7 +59,7 @@ pub(in crate::os) fn kill_is_refused() -> bool {
     test_kill_process(getpid()).is_err()
 }
 
-/// Why a process of this group, which was killed, still runs; a predicate of the process.
+/// Why a process of this group, which was killed, still runs; for the end of a sentence about the process.
 pub fn why_left(group: Pid) -> &'static str {
     if kill_is_refused() {
         "runs in a sandbox that refuses kill(2)"
@@ -138,7 +134,7 @@ mod tests {
         for wait_for_exit in waits {
             let mut command = Command::new("cat");
             command.stdin(Stdio::piped()).stdout(Stdio::null());
-            prepare_group(&mut command).expect("no error");
+            prepare_group(&mut command);
             let mut child = command.spawn().expect("cat starts");
             let id = Pid::from_child(&child);
             assert!(!wait_for_exit(id, Duration::ZERO) && !has_exited(id));
@@ -153,7 +149,7 @@ mod tests {
     #[test]
     fn killed_group_ends() {
         let mut command = Command::new("sleep");
-        prepare_group(command.arg("3100")).expect("no error");
+        prepare_group(command.arg("3100"));
         let mut child = command.spawn().expect("sleep starts");
         let id = Pid::from_child(&child);
         assert!(!kill_is_refused() && !process::has_unkillable(id));

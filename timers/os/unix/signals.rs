@@ -77,6 +77,6 @@ fn is_ignored(signal: i32) -> bool {
     // SAFETY: a null pointer as the new action changes nothing; the other pointer is valid for one
     // sigaction.
     let status = unsafe { libc::sigaction(signal, ptr::null(), now.as_mut_ptr()) };
-    // SAFETY: the call succeeded, so that the kernel filled the structure.
+    // SAFETY: the call succeeded, so the kernel has filled the structure.
     status == 0 && unsafe { now.assume_init() }.sa_sigaction == libc::SIG_IGN
 }

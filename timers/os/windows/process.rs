@@ -46,14 +46,10 @@ const KILLED: u32 = 1;
 static JOBS: Mutex<BTreeMap<u32, OwnedHandle>> = Mutex::new(BTreeMap::new());
 
 /// Prepares `command` for [`spawn`], which assigns the process to its own job.
-///
-/// # Errors
-/// Never.
-pub fn prepare_group(command: &mut Command) -> io::Result<()> {
+pub fn prepare_group(command: &mut Command) {
     // In a new console group, so that Ctrl-C reaches only this program, which then kills the
     // others.
     command.creation_flags(CREATE_SUSPENDED | CREATE_NEW_PROCESS_GROUP);
-    Ok(())
 }
 
 /// Starts a command prepared by [`prepare_group`], with the affinity of the calling thread.
