@@ -98,7 +98,8 @@ impl Levels {
         let (first, last) = (self.below(centre - reach), self.up_to(centre + reach));
         let near = &self.sorted[first..last];
         let (variance, share) = (variance(near)?, near.len() as f64 / count);
-        let around = self.share_between(centre - 2.0 * reach, centre + 2.0 * reach) - share;
+        let (low, high) = (centre - 2.0 * reach, centre + 2.0 * reach);
+        let around = (self.up_to(high) - self.below(low)) as f64 / count - share;
         Some(Near {
             centre,
             mean: mean(near)?,
@@ -118,10 +119,6 @@ impl Levels {
     /// The number of durations up to a level.
     fn up_to(&self, level: f64) -> usize {
         self.sorted.partition_point(|&other| other <= level)
-    }
-
-    fn share_between(&self, low: f64, high: f64) -> f64 {
-        (self.up_to(high) - self.below(low)) as f64 / self.sorted.len() as f64
     }
 
     /// The levels with the share of durations of each, in ascending order.
@@ -270,9 +267,8 @@ impl Located {
                 .filter(|(level, _)| !near.contains(*level))
         };
         let share_at = |edge: f64, range: std::ops::Range<f64>| -> f64 {
-            let is_in = |level: f64| range.contains(&(level - edge));
             far()
-                .filter(|(level, _)| is_in(*level))
+                .filter(|(level, _)| range.contains(&(level - edge)))
                 .map(|(_, share)| share)
                 .sum()
         };

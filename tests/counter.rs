@@ -3,8 +3,8 @@
 use estimators::findings::counter::{COUNTER, Counter};
 use estimators::findings::{Facts, apply};
 use estimators::model::{
-    Answer, CpuOffset, Defect, DefectKind, Estimate, Outcome, Platform, Severity, Status, TimerRow,
-    Trust, Verdicts,
+    Answer, CpuOffset, Defect, DefectKind, Estimate, Outcome, Platform, Severity, Status,
+    TimerInfo, TimerRow, Trust, Verdicts,
 };
 use estimators::trace::Pair;
 
@@ -36,7 +36,7 @@ fn row(cost_ns: f64) -> TimerRow {
         cost_ns: Some(Estimate::exact(cost_ns)),
         verdicts: Some(verdicts()),
         trust: Some(trust(None)),
-        ..TimerRow::unmeasured("a", "a()", "native", Status::Ok)
+        ..TimerRow::without_results(&TimerInfo::default(), Status::Ok)
     }
 }
 

@@ -128,11 +128,13 @@ fn medians(processes: &[ProcessEstimate]) -> Vec<f64> {
 fn cost_over(processes: &[ProcessEstimate]) -> Option<Estimate> {
     let costs =
         |part: fn(&ProcessCost) -> f64| processes.iter().map(move |process| part(&process.cost));
-    let low = midmean(costs(|cost| cost.isolated[0]))?;
-    let high = midmean(costs(|cost| cost.isolated[1]))?;
+    let ends = [
+        midmean(costs(|cost| cost.isolated[0]))?,
+        midmean(costs(|cost| cost.isolated[1]))?,
+    ];
     let hidden = midmean(costs(|cost| cost.hidden))?;
     let by_batches = mean_over_processes(costs(|cost| cost.by_batches))?.widened_by(hidden);
-    let cost = mean_over_processes(costs(|cost| cost.median))?.covering_alternatives([low, high]);
+    let cost = mean_over_processes(medians(processes))?.covering_alternatives(ends);
     let cost = cost.widened_by(hidden);
     Some(Estimate {
         low: cost.low.min(by_batches.low),

@@ -124,17 +124,6 @@ pub struct TimerRow {
 deref_to_head!(TimerRow);
 
 impl TimerRow {
-    /// Returns a row with the name of its timer and no results.
-    pub fn unmeasured(id: &str, label: &str, runtime: &str, status: Status) -> Self {
-        let timer = TimerInfo {
-            id: id.into(),
-            label: label.into(),
-            runtime: runtime.into(),
-            ..TimerInfo::default()
-        };
-        Self::without_results(&timer, status)
-    }
-
     /// Returns the row of a timer without results.
     pub fn without_results(timer: &TimerInfo, status: Status) -> Self {
         let declared = Some(&timer.properties).filter(|it| **it != Properties::default());

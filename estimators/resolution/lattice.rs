@@ -62,14 +62,12 @@ pub fn concentration(lists: &[&Weighted], step: f64) -> f64 {
 /// Returns the sum of the squared lengths that random phases contribute, and by how much that of equal
 /// phases is larger.
 fn by_chance(lists: &[&Weighted]) -> [f64; 2] {
-    let (mut random, mut pairs) = (0.0, f64::MIN_POSITIVE);
-    for values in lists {
-        let weights = || values.iter().map(|(_, weight)| weight);
-        let squares: f64 = weights().map(|weight| weight * weight).sum();
-        random += squares;
-        pairs += weights().sum::<f64>().powi(2) - squares;
-    }
-    [random, pairs]
+    let power = |values: &&Weighted, power| -> f64 {
+        values.iter().map(|(_, weight)| weight.powi(power)).sum()
+    };
+    let random: f64 = lists.iter().map(|values| power(values, 2)).sum();
+    let equal: f64 = lists.iter().map(|values| power(values, 1).powi(2)).sum();
+    [random, (equal - random).max(f64::MIN_POSITIVE)]
 }
 
 fn concentration_of([random, pairs]: [f64; 2], sums: impl Iterator<Item = Complex>) -> f64 {

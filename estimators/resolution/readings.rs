@@ -176,13 +176,13 @@ fn is_periodic(one: Complex) -> bool {
     const MAX_READS: i32 = 4;
     /// The largest distance from a whole number of turns. *Judgement*.
     const MAX_TURNS: f64 = 0.04;
-    /// The least height of a line that durations of reads cause. *Judgement*.
-    const MIN_LENGTH: f64 = 0.3;
+    /// The least squared height of a line that durations of reads cause. *Judgement*.
+    const MIN_SQUARE: f64 = 0.09;
     let is_whole = |reads: i32| {
         let turns = f64::from(reads) * one.turns();
         (turns - turns.round()).abs() < MAX_TURNS
     };
-    one.square() > MIN_LENGTH * MIN_LENGTH && (1..=MAX_READS).any(is_whole)
+    one.square() > MIN_SQUARE && (1..=MAX_READS).any(is_whole)
 }
 
 fn squared_sinc(frequency: f64) -> f64 {

@@ -83,14 +83,20 @@ pub(super) fn why_unavailable<'a>(mut rows: impl Iterator<Item = &'a RowHead>) -
 #[cfg(test)]
 mod tests {
     use super::*;
-    use estimators::model::Status;
+    use estimators::model::{Status, TimerInfo};
 
     fn report(rows: &[(&str, &str)]) -> Report {
         let text = include_str!("../../reports/icpe2011-samsb/2011-03-14/report.json");
         let mut report: Report = serde_json::from_str(text).unwrap();
         if !rows.is_empty() {
-            let row =
-                |&(id, runtime): &(&str, &str)| TimerRow::unmeasured(id, id, runtime, Status::Ok);
+            let row = |&(id, runtime): &(&str, &str)| {
+                let timer = TimerInfo {
+                    id: id.into(),
+                    runtime: runtime.into(),
+                    ..TimerInfo::default()
+                };
+                TimerRow::without_results(&timer, Status::Ok)
+            };
             report.timers = rows.iter().map(row).collect();
             report.provenance.kind = ProvenanceKind::Measured;
         }

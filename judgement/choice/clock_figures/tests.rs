@@ -1,7 +1,7 @@
 //! Tests which figures and properties of a row are used for plans.
 
 use super::*;
-use estimators::model::{Cost, Estimate};
+use estimators::model::{Cost, Estimate, TimerInfo};
 
 /// The properties declared for the native timer with this id; none are known of others.
 fn native(id: &str) -> Properties {
@@ -25,9 +25,14 @@ pub(in crate::choice) fn clock(id: &str, step_ns: f64, cost_ns: f64) -> ClockFig
 }
 
 fn row(id: &str, runtime: &str, properties: Option<Properties>) -> TimerRow {
+    let timer = TimerInfo {
+        id: id.into(),
+        runtime: runtime.into(),
+        ..TimerInfo::default()
+    };
     TimerRow {
         properties,
-        ..TimerRow::unmeasured(id, "shadow()", runtime, Status::Ok)
+        ..TimerRow::without_results(&timer, Status::Ok)
     }
 }
 

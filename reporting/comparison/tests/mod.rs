@@ -9,7 +9,7 @@ use super::{ChangeCondition, Comparison, Decision};
 use crate::glob::Glob;
 use estimators::model::{
     Defect, DefectKind, Estimate, Family, ProcessFigures, Properties, ReadsBy, Report, Status,
-    TimerRow, Trust,
+    TimerInfo, TimerRow, Trust,
 };
 
 /// The first letters of the clocks of a family, how they are read, and what they cost in nanoseconds.
@@ -29,7 +29,12 @@ fn run(line: &str) -> Report {
         for number in 0..4 {
             let id = format!("{family}{number}");
             let runtime = if family == "j" { "java" } else { "native" };
-            let mut row = TimerRow::unmeasured(&id, &id, runtime, Status::Ok);
+            let timer = TimerInfo {
+                id,
+                runtime: runtime.into(),
+                ..TimerInfo::default()
+            };
+            let mut row = TimerRow::without_results(&timer, Status::Ok);
             row.resolution_ns = Some(Estimate::unbounded(10.0));
             row.properties = Some(Properties {
                 reads_by: Some(reads_by),

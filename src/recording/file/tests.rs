@@ -91,7 +91,10 @@ fn recording(deltas: Vec<i64>, figure: f64) -> TraceFile {
             observed("a", Ok(trace)),
             observed("b", Err("it crashed".into())),
         ],
-        unmeasured: vec![TimerRow::unmeasured("c", "", "native", Status::Unavailable)],
+        unmeasured: vec![TimerRow::without_results(
+            &TimerInfo::default(),
+            Status::Unavailable,
+        )],
         waits: Vec::new(),
         periods: Vec::new(),
     }
