@@ -112,8 +112,8 @@ pub struct ProcessCost {
 
 /// Returns whether no batch took any time according to the reference; false without batches.
 pub fn never_moved(run: &Observations) -> bool {
-    let took_no_time = |batches: &Batches| batches.deltas.iter().all(|delta| delta <= 0);
-    !run.batches.deltas.is_empty() && took_no_time(&run.batches)
+    let deltas = &run.batches.deltas;
+    !deltas.is_empty() && deltas.iter().all(|delta| delta <= 0)
 }
 
 /// Returns the costs in one process at `core_frequency`. `clock` is the finest clock; `turn` is the
@@ -190,13 +190,12 @@ const UNROLLED_TURN_ERROR: f64 = 0.25;
 /// around a real timer only waits for the reads, so what delays the empty loop in one process does
 /// not affect it. Zero if the host has no empty timer, as a native one.
 pub fn turn(runs: &[Observations], reference: &Reference, core_frequency: CommonFrequency) -> f64 {
-    let scaled =
-        |batches: &Batches| Some(midmean(floats(batches))? * core_frequency.scale(batches.core_hz));
     let in_process = |run: &Observations| {
-        let bracket =
-            Levels::new(run.bracket.deltas.iter(), reference.step)?.mean() * reference.step;
-        let bracket = bracket * core_frequency.scale(run.bracket.core_hz);
-        Some((scaled(&run.floor)? - bracket) / run.floor.calls.max(1) as f64)
+        let Observations { bracket, floor, .. } = run;
+        let step = reference.step * core_frequency.scale(bracket.core_hz);
+        let bracket = step * Levels::new(bracket.deltas.iter(), reference.step)?.mean();
+        let turns = midmean(floats(floor))? * core_frequency.scale(floor.core_hz);
+        Some((turns - bracket) / floor.calls.max(1) as f64)
     };
     let least = runs.iter().filter_map(in_process).reduce(f64::min);
     least.unwrap_or(0.0).max(0.0)

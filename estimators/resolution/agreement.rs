@@ -9,6 +9,7 @@ use super::{
     INTERRUPTED_SHARE, MIN_REPEATED_INTERVALS, SIGNIFICANT_ERRORS, Step, StepRule, is_due_to_work,
     steps_differ, upper_limit,
 };
+use crate::model::Estimate;
 use crate::statistics::{median, sorted};
 use crate::trace::Differences;
 
@@ -62,7 +63,7 @@ impl<'a> Process<'a> {
 /// Returns the step from the pooled intervals, or an upper limit with the reason if a process has
 /// another step; `work_unit` is the length of a unit of work in ticks.
 pub fn confirm_by_processes(pooled: Step, processes: &[Process], work_unit: f64) -> Step {
-    let Step::Resolved { step, rule } = &pooled else {
+    let Step::Resolved { step, rule } = pooled else {
         return pooled;
     };
     let (value, has_lattice) = (
@@ -131,13 +132,13 @@ pub fn confirm_by_processes(pooled: Step, processes: &[Process], work_unit: f64)
         return at_most(upper_limit(&all).max(value), reason);
     }
     match has_lattice {
-        true => with_differences(pooled, &parts),
+        true => with_differences(step, rule, &parts),
         false => pooled,
     }
 }
 
 /// Returns the share of intervals longer than half a step that are multiples of the step: 0 if these
-/// are multiples of a longer step. `None` if the clock moved too seldom.
+/// vary and are multiples of a longer step. `None` if the clock moved too seldom.
 fn fitting_share(part: &[i64], step: f64) -> Option<f64> {
     /// The tested ratios of a longer step to the step. *Computed*: each other ratio is a multiple
     /// of one of these primes, or so large that fewer than two multiples lie within the range of
@@ -154,12 +155,16 @@ fn fitting_share(part: &[i64], step: f64) -> Option<f64> {
     });
     let levels: Vec<u64> = levels.collect();
     let most = (1.0 - INTERRUPTED_SHARE) * levels.len() as f64;
+    // One level alone is a multiple of many.
+    let usual = levels.get(levels.len() / 2);
+    let same = levels.iter().filter(|level| Some(*level) == usual);
+    let varies = (same.count() as f64) < most;
     let is_multiple = |prime: &u64| {
         let multiples = levels.iter().filter(|level| level.is_multiple_of(*prime));
         multiples.count() as f64 >= most
     };
     let count = moved.count();
-    let share = match PRIMES.iter().any(is_multiple) {
+    let share = match varies && PRIMES.iter().any(is_multiple) {
         true => 0.0,
         false => levels.len() as f64 / count as f64,
     };
@@ -188,10 +193,7 @@ fn own_step(part: &[i64], process: &Process, has_lattice: bool, work_unit: f64) 
 
 /// Returns the pooled step with an interval that includes the steps of parts of processes that differ
 /// significantly from the median.
-fn with_differences(pooled: Step, parts: &[Vec<i64>]) -> Step {
-    let Step::Resolved { mut step, rule } = pooled else {
-        return pooled;
-    };
+fn with_differences(mut step: Estimate, rule: StepRule, parts: &[Vec<i64>]) -> Step {
     // Unique readings shorten intervals, more often with little work, so the parts of a process
     // differ without another step.
     let reach = lattice::tolerance(step.value);
@@ -213,4 +215,29 @@ fn with_differences(pooled: Step, parts: &[Vec<i64>]) -> Step {
         }
     }
     Step::Resolved { step, rule }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_level_shows_no_longer_step() {
+        let part = |levels: [i64; 3], rare: i64| -> Vec<i64> {
+            let usual = (0..60).map(|at| 1_000 * levels[at % 3] / 3);
+            sorted_integers(std::iter::once(1_000 * rare / 3).chain(usual))
+        };
+        let share = |part: &[i64]| fitting_share(part, 1_000.0 / 3.0);
+        // Nine steps, nearly always: they may be three steps of three.
+        assert_eq!(share(&part([9; 3], 8)), Some(1.0));
+        assert_eq!(share(&part([7, 8, 9], 8)), Some(1.0));
+        assert_eq!(share(&part([6, 9, 12], 8)), Some(0.0));
+        assert_eq!(share(&part([9; 3], 8)[..19]), None);
+    }
+
+    fn sorted_integers(values: impl Iterator<Item = i64>) -> Vec<i64> {
+        let mut values: Vec<i64> = values.collect();
+        values.sort_unstable();
+        values
+    }
 }

@@ -226,15 +226,15 @@ fn resolve_in_units(
     // Clocks that make readings unique never return equal values, but values one tick apart.
     let makes_readings_unique = !context.is_rounded && !all.contains(&0);
     let lattice = lattice::of_intervals(&all)
-        .filter(|found| !is_due_to_work(&non_negative, found.step, context.work_unit));
-    // With repeated work, the first reading of many intervals was made unique; such an interval is
-    // one tick too short.
-    let lattice = lattice.map(|found| match found.shows_unique_readings(&all) {
-        true => found
-            .refine_by_reading_differences(reading_differences)
-            .unwrap_or_else(|| found.refit(&intervals_with_random_work(&non_negative))),
-        false => found,
-    });
+        .filter(|found| !is_due_to_work(&non_negative, found.step, context.work_unit))
+        // With repeated work, the first reading of many intervals was made unique; such an interval is
+        // one tick too short.
+        .map(|found| match found.shows_unique_readings(&all) {
+            true => found
+                .refine_by_reading_differences(reading_differences)
+                .unwrap_or_else(|| found.refit(&intervals_with_random_work(&non_negative))),
+            false => found,
+        });
     match (
         Jump::from_groups(
             &non_negative,

@@ -94,11 +94,10 @@ impl ReadingSpectrum {
             .filter(|line| (1.0 - 1.0 / MIN_STEP..=0.5).contains(&line.frequency))
             .collect();
         // The lines of steps are real.
-        let median_noise = median(lines.iter().map(|it| it.line.imaginary.abs()))?;
-        let noise = DEVIATION_PER_MEDIAN * median_noise;
+        let noise = median(lines.iter().map(|it| it.line.imaginary.abs()))?;
         Some(Self {
             lines,
-            noise,
+            noise: DEVIATION_PER_MEDIAN * noise,
             reads: reads as i32 / 2 + 1..=reads as i32,
         })
     }
@@ -158,11 +157,9 @@ impl ReadingSpectrum {
         let (mut power, mut sum) = (Complex::unit(0.0), 0.0);
         for reads in 1..=*self.reads.end() {
             power = power.times(one);
-            sum += if self.reads.contains(&reads) {
-                power.real
-            } else {
-                0.0
-            };
+            if self.reads.contains(&reads) {
+                sum += power.real;
+            }
         }
         let explained = sum / self.reads.clone().count() as f64;
         is_periodic(one) || explained.abs() > MAX_PART * squared_sinc(1.0 - line.frequency)
