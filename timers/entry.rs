@@ -8,7 +8,7 @@ use crate::{Available, Info, Native, Subject, Timer};
 pub struct Entry {
     /// Id, label, unit and declared properties.
     pub info: Info,
-    /// The declared nanoseconds per tick; `None` if not declared.
+    /// The declared nanoseconds per tick, also if only the system knows them; `None` if not declared.
     pub ns_per_tick: fn() -> Option<f64>,
     /// The resolution in nanoseconds that the system declares; `None` if not declared.
     pub declared_resolution: fn() -> Option<f64>,

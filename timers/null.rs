@@ -2,7 +2,7 @@
 
 use crate::{Available, Described, Info, Properties, Ticks, Timer};
 
-/// The timer that reads nothing.
+/// The timer that reads nothing, for the loop without a read.
 pub(crate) struct Null;
 
 impl Described for Null {

@@ -87,15 +87,16 @@ impl<'a> Calls<'a> {
 /// The costs found in one process, in nanoseconds.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ProcessCost {
-    /// The ends between which chance leaves the median of single invocations, by single calls alone. They may be
-    /// slightly negative for a call without cost.
+    /// The interval that chance leaves to the median of single invocations, by single calls alone. Its ends
+    /// may be slightly negative for a call without cost.
     pub isolated: [f64; 2],
-    /// How far the true median may lie from these, because steps hide the variation of calls.
+    /// How far the true median may lie from these, because steps hide the variation of calls, and what
+    /// the loop takes is uncertain.
     pub hidden: f64,
     /// The median by batches: the amortised cost, corrected by the distance of the median of single
     /// calls from their mean.
     pub by_batches: f64,
-    /// The median: that by batches, but no more than a step of the reference from `isolated`.
+    /// The median: that by batches, but no more than a step of the reference from that of single calls.
     pub median: f64,
     /// Amortised cost: the mean over batches.
     pub amortised: f64,
@@ -130,18 +131,19 @@ pub fn cost(
     let step = reference.step * scaled(&run.singles);
     let finest_step = clock.step_ns(run, core_frequency);
     let turn = turn * reference.ns_per_tick;
-    let bracket = reference.step * scaled(&run.bracket);
+    let bracket_step = reference.step * scaled(&run.bracket);
     // Interruptions make the longest batches longer.
     let interrupted =
         1.0 - (1.0 - singles.levels.interruption_share()).powf(run.batches.calls as f64);
     let batch = usual_batch(&run.batches, reference.step, interrupted)? * scaled(&run.batches);
     let amortised =
-        (batch - bracket * calls.bracket.mean()) / run.batches.calls.max(1) as f64 - turn;
+        (batch - bracket_step * calls.bracket.mean()) / run.batches.calls.max(1) as f64 - turn;
     let above_mean = (finest.median - finest.levels.mean()) * finest_step;
-    let overhead = bracket * calls.bracket.near.mean + turn;
+    let overhead = bracket_step * calls.bracket.near.mean + turn;
     let isolated = match clock.self_measured {
         true => {
-            let overhead = bracket * calls.bracket.mean() + turn;
+            // The finer clock shows by how much the median is above the mean.
+            let overhead = bracket_step * calls.bracket.mean() + turn;
             singles.levels.mean() * step - overhead + above_mean
         }
         false => singles.median * step - overhead,

@@ -2,8 +2,8 @@
 //! same work in the same number of cycles each time.
 //!
 //! A counter whose step is *s* units returns ⌊*ns*⌋ after *n* steps, so that intervals of *m* steps
-//! vary by one unit unless *ms* is a whole number. If the intervals with most amounts of work never
-//! vary, all are whole multiples of a whole step, except for a unit that a clock of unique readings
+//! vary by one unit unless *ms* is a whole number. If the intervals do not vary for most amounts of
+//! work, all are whole multiples of a whole step, except for a unit that a clock of unique readings
 //! adds to all. Differences that have no such step in common then prove steps of one unit.
 
 use std::collections::BTreeSet;
@@ -19,17 +19,19 @@ const MIN_INTERVALS: usize = 30;
 /// Returns the longest step, in units, that such intervals do not exclude; `None` if they prove
 /// nothing.
 pub fn longest_step(groups: &[Differences]) -> Option<f64> {
-    /// The least number of distinct intervals. *Chance*: of a billion fractional steps, one leaves as
-    /// many whole.
+    /// The least number of distinct intervals. *Chance*: at a step of 1.5 units one interval in two is a
+    /// whole number of units, and all of these in one case of 65 000.
     const MIN_DISTINCT: usize = 16;
     /// The least share of amounts whose intervals do not vary. *Judgement*: a few may take either of
     /// two times.
     const MIN_CONSTANT: f64 = 0.75;
+    /// The longest step that all may have in common. *Numerical*: longer ones show a lattice.
+    const MAX_COMMON: i64 = 4_096;
     /// The largest share of distinct intervals with one remainder. *Judgement*: half of all numbers are
     /// odd.
     const MAX_SAME: f64 = 0.75;
-    let amounts = group_by_work(groups).into_values();
-    let usual: Vec<Option<i64>> = amounts
+    let usual: Vec<Option<i64>> = group_by_work(groups)
+        .into_values()
         .filter(|deltas| deltas.len() >= MIN_INTERVALS)
         .map(constant_interval)
         .collect();
@@ -39,23 +41,21 @@ pub fn longest_step(groups: &[Differences]) -> Option<f64> {
     let have_in_common = |step: i64| {
         let mut remainders: Vec<i64> = distinct.iter().map(|value| value % step).collect();
         remainders.sort_unstable();
-        let most = remainders.chunk_by(|a, b| a == b).map(<[i64]>::len).max();
+        let most = remainders.chunk_by(i64::eq).map(<[i64]>::len).max();
         most.unwrap_or(0) as f64 > MAX_SAME * distinct.len() as f64
     };
     let is_proven = distinct.len() >= MIN_DISTINCT
         && constant.count() as f64 >= MIN_CONSTANT * usual.len() as f64
-        && !(2..=shortest).any(have_in_common);
-    // A longer one would show in intervals of more than the shortest.
+        && !(2..=shortest.min(MAX_COMMON)).any(have_in_common);
+    // A step of 1 + 1/m units adds a unit to an interval of m steps.
     is_proven.then(|| 1.0 + 1.0 / shortest as f64)
 }
 
-/// Returns the interval that most of those with one amount of work have; `None` if others differ by
-/// one unit.
+/// Returns the interval that most of those with one amount of work have; `None` if most differ, or
+/// more than a few by one unit.
 fn constant_interval(mut deltas: Vec<i64>) -> Option<i64> {
     deltas.sort_unstable();
-    let same = deltas
-        .chunk_by(|a, b| a == b)
-        .max_by_key(|same| same.len())?;
+    let same = deltas.chunk_by(i64::eq).max_by_key(|same| same.len())?;
     let near = deltas.iter().filter(|delta| delta.abs_diff(same[0]) == 1);
     let is_constant = near.count() as f64 <= INTERRUPTED_SHARE * same.len() as f64;
     (is_constant && 2 * same.len() >= deltas.len()).then_some(same[0])

@@ -2,16 +2,16 @@
 
 use crate::trace::Integers;
 
-/// Returns the coarser unit, a power of ten in ticks, and the share of readings that are multiples
-/// of it; `None` if they have one precision.
+/// Returns the coarser unit, a power of ten in ticks, and the share of readings, each counted
+/// once until it changes, that are multiples of it; `None` if they have one precision.
 pub fn find_two(readings: &Integers) -> Option<(i64, f64)> {
     /// The least number of readings of either precision. *Judgement*.
     const MIN_READINGS: usize = 20;
     /// The least ratio of the number of rounded readings to that of the most frequent other remainder.
     /// *Judgement*: steps of a fraction of the unit have equally many of several remainders.
     const MIN_RATIO: usize = 3;
-    /// The least ratio of the number of other readings to that of successive ones with one remainder.
-    /// *Judgement*: in a loop as long as the unit, nearly all are equal.
+    /// The least ratio of the number of other readings to that of pairs of successive ones that have the
+    /// same remainder. *Judgement*: if the loop takes a whole number of units, nearly all have.
     const MIN_DISTINCT: usize = 10;
     let mut values = readings.to_vec();
     values.dedup();

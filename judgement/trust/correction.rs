@@ -32,13 +32,13 @@ pub(super) fn apply(case: &Case, stable: &mut Stable) {
 }
 
 /// Whether the kernel corrects the rate of the clock, from its rate relative to the reference; `None`
-/// if that is neither the rate of a corrected nor that of an uncorrected clock, or if the clock is a
-/// counter whose rate was measured.
+/// if that rate or its uncertainty is unknown, fits both or neither of a corrected and an uncorrected
+/// clock, or was measured, as that of a counter.
 fn is_corrected(case: &Case, stable: &Stable, correction: LargeCorrection) -> Option<bool> {
     let offset = 1e-6 * stable.offset_ppm.filter(|_| case.trace.declared)?;
     let tolerance = 1e-6 * stable.offset_uncertainty_ppm? + MAX_SLEW;
     let reference = &case.trace.reference;
-    // The rate of a counter is measured by a corrected clock.
+    // A counter as the reference has the corrected rate: it was measured by a corrected clock.
     let is_uncorrected = reference.family == Some(Family::SystemClock)
         && timers::find(&reference.id)
             .is_some_and(|entry| entry.info.properties.slewed == Some(false));

@@ -69,7 +69,7 @@ fn classify(case: &Case) -> Option<(Outcome, Option<Path>, String)> {
     let costs = format!("a read takes {}", time(cost.max(0.0)));
     let by_vdso = case.properties.reads_by == Some(ReadsBy::Vdso);
     let has_no_vdso = baselines.vdso == Some(false);
-    // Without a vDSO every read of such a clock enters the kernel, whatever it costs.
+    // Without a vDSO a clock of the kernel makes a system call, which may cost as much as a trap.
     if !(has_no_vdso && by_vdso) && traps(case, cost) == Some(true) {
         let trap = time(baselines.trap_ns);
         let evidence = format!(
@@ -110,12 +110,12 @@ fn classify(case: &Case) -> Option<(Outcome, Option<Path>, String)> {
 }
 
 /// Returns whether the counter that the timer reads, or that the kernel reads for it, traps to the
-/// hypervisor; `None` if a cost that decides it is unknown.
+/// hypervisor; `None` if it reads no counter, or a cost that decides it is unknown.
 fn traps(case: &Case, cost: f64) -> Option<bool> {
     let baselines = case.machine.baselines;
     let source = baselines.clock_source.as_deref();
     let reads_counter = source.is_some_and(clock_sources::reads_counter);
-    // What a read costs besides the trap, and the share of a trap that the rest takes.
+    // What a read costs besides the trap, and the share of a trap from which the rest is one.
     let (besides, share) = match (case.trace.declared, case.claimed()?) {
         (false, Counted::ThreadCycles)
             if case.properties.reads_by == Some(ReadsBy::Instruction) =>

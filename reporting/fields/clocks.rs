@@ -87,7 +87,7 @@ fn cost_fields() -> Vec<Field> {
         adds: Text = range_ns(row.adds_range_ns()?), "Time that a read adds to the code around it", more("the least over several kinds of work, and an upper bound for programs. It may be slightly negative if the read overlaps with the work; absent with --quick and for other runtimes"),
             in_tables(Visibility::Wide), derived();
         cost_reference: Text = &row.cost.as_ref()?.reference, "The clock that timed single reads", titled("timed by");
-        cost_p99_undisturbed: Nanoseconds = undisturbed_p99(row)?, "The same in processes that had their core alone", titled("cost, p99 undisturbed");
+        cost_p99_undisturbed: Nanoseconds = undisturbed_p99(row)?, "99th percentile of single reads in processes that had their core alone", titled("cost, p99 undisturbed");
         disturbed: Text = disturbances(row), "What disturbed the processes that measured it", in_short();
         distribution_modes: Text = modes(row, " ", |mode| format!("{}:{}", mode.ns, mode.share)),
             "The modes of the cost of single reads in ns, with their shares", no_fact();

@@ -16,7 +16,7 @@ pub use value::{CellValue, Type};
 pub enum Notation {
     /// Four significant digits.
     Significant,
-    /// Half of the interval follows if it is known, which limits the digits; otherwise four
+    /// The distance to the farther end of the interval follows if it is known, which limits the digits; otherwise four
     /// significant digits.
     HalfWidth,
     /// A fixed number of decimals.

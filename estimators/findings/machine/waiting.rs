@@ -2,10 +2,11 @@
 
 use crate::findings::{ns, values};
 
-/// The largest timer slack that has no visible effect on a wait, in nanoseconds.
+/// The largest timer slack that has no visible effect on a wait, in nanoseconds. *Judgement*: a wake-up
+/// takes longer.
 const MAX_SLACK_NS: u64 = 1_000;
 /// The longest exit latency of an idle state, in microseconds, that is small compared with the
-/// lateness that the kernel itself causes.
+/// lateness that the kernel itself causes. *Judgement*: some 50 µs of timer slack by default.
 const MAX_EXIT_LATENCY_US: u64 = 20;
 
 rules! {

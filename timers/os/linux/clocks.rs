@@ -141,7 +141,7 @@ fn call_permitted() -> Available {
     let is_filtered = || unsafe { libc::prctl(libc::PR_GET_SECCOMP) } > 0;
     let check = || match is_filtered() {
         true => attempt("the system call clock_gettime", &|| {
-            read_in_child::<SystemCall>(CLOCK_MONOTONIC)
+            read_once::<SystemCall>(CLOCK_MONOTONIC)
         }),
         false => Ok(()),
     };
@@ -167,7 +167,7 @@ fn library_permitted(clock: clockid_t) -> Available {
     if call_permitted().is_ok() && preloaded().is_empty() {
         return Ok(());
     }
-    let read = || read_in_child::<Libc>(clock);
+    let read = || read_once::<Libc>(clock);
     let mut tried = TRIED.lock().unwrap_or_else(PoisonError::into_inner);
     let tried = tried.entry(clock);
     tried
@@ -175,7 +175,7 @@ fn library_permitted(clock: clockid_t) -> Available {
         .clone()
 }
 
-fn read_in_child<R: Route>(clock: clockid_t) {
+fn read_once<R: Route>(clock: clockid_t) {
     R::clock_gettime(clock, &mut MaybeUninit::uninit());
 }
 
