@@ -25,8 +25,8 @@ pub fn longest_step(groups: &[Differences]) -> Option<f64> {
     /// The least share of amounts whose intervals do not vary. *Judgement*: a few may take either of
     /// two times.
     const MIN_CONSTANT: f64 = 0.75;
-    /// The longest step that all may have in common. *Numerical*: longer ones show a lattice.
-    const MAX_COMMON: i64 = 4_096;
+    /// The longest interval of a read without work, in units. *Numerical*: all steps up to it are tested.
+    const MAX_SHORTEST: i64 = 1 << 17;
     /// The largest share of distinct intervals with one remainder. *Judgement*: half of all numbers are
     /// odd.
     const MAX_SAME: f64 = 0.75;
@@ -37,16 +37,18 @@ pub fn longest_step(groups: &[Differences]) -> Option<f64> {
         .collect();
     let constant = usual.iter().flatten();
     let distinct: BTreeSet<i64> = constant.clone().copied().collect();
-    let shortest = *distinct.first().filter(|shortest| **shortest > 0)?;
+    let shortest = *distinct
+        .first()
+        .filter(|it| (1..=MAX_SHORTEST).contains(*it))?;
     let have_in_common = |step: i64| {
         let mut remainders: Vec<i64> = distinct.iter().map(|value| value % step).collect();
         remainders.sort_unstable();
-        let most = remainders.chunk_by(i64::eq).map(<[i64]>::len).max();
-        most.unwrap_or(0) as f64 > MAX_SAME * distinct.len() as f64
+        let mut same = remainders.chunk_by(i64::eq);
+        same.any(|same| same.len() as f64 > MAX_SAME * distinct.len() as f64)
     };
     let is_proven = distinct.len() >= MIN_DISTINCT
         && constant.count() as f64 >= MIN_CONSTANT * usual.len() as f64
-        && !(2..=shortest.min(MAX_COMMON)).any(have_in_common);
+        && !(2..=shortest).any(have_in_common);
     // A step of 1 + 1/m units adds a unit to an interval of m steps.
     is_proven.then(|| 1.0 + 1.0 / shortest as f64)
 }
@@ -138,5 +140,14 @@ mod tests {
         assert_eq!(longest_step(&[]), None);
         let extreme = intervals(|_, random| random.random_range(i64::MIN..i64::MAX));
         assert_eq!(longest_step(&extreme), None);
+    }
+
+    /// All intervals are multiples of a step that is long and prime: nothing is proven, and the search ends
+    /// at once.
+    #[test]
+    fn long_intervals_prove_nothing() {
+        for step in [100_003, 1_000_000_000_039] {
+            assert_eq!(longest_step(&intervals(|cycles, _| cycles * step)), None);
+        }
     }
 }
