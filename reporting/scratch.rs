@@ -10,10 +10,10 @@
 
 use std::fs::{self, File};
 use std::io;
+use std::mem;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
-use std::{mem, thread};
 
 use timers::os::files;
 
@@ -135,8 +135,7 @@ pub fn abandon() {
             if fs::remove_dir_all(path).is_ok() || !path.exists() {
                 break;
             }
-            // Unlike `sleep`, this works where a sandbox refuses `clock_nanosleep`.
-            thread::park_timeout(std::time::Duration::from_millis(5));
+            timers::pause(std::time::Duration::from_millis(5));
         }
     }
     // The mutex stays locked, so that other threads cannot move folders any more. A thread that

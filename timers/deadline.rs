@@ -1,39 +1,98 @@
 //! Deadlines, and the kernel's clocks that they use.
 //!
 //! What ticks: the kernel's monotonic clock, read by the system call and not by libc, because a
-//! library preloaded by `LD_PRELOAD` can make the clock of libc step back, and a thread that waited
-//! for that clock would wait forever.
+//! library preloaded by `LD_PRELOAD` can stop, hasten or set back the clock of libc, and a thread
+//! that waited for that clock would wait forever, or not at all.
 
+use std::cell::Cell;
+use std::sync::OnceLock;
 use std::time::Duration;
 
+use crate::arch::{BareInstruction, Instruction};
+use crate::counters::{InstructionCounter, declared_counter_rate};
 use crate::os::{CommonClock, UndistortedClock, UntrimmedClock, rest};
 use crate::{Available, Ticks, Timer, Unavailable, failure, work};
 
-/// A point in time, in nanoseconds of [`kernel_time`]; `None` if there is no clock.
+/// How much later than its time a deadline without a clock passes, so that it never passes early.
+/// *Judgement*: covers the rates of counters, whose true one need not be known.
+const MAX_SLOWDOWN: u64 = 3;
+/// How long a pause is, the only thing that ends without any clock.
+const PAUSE: Duration = Duration::from_millis(1);
+
+/// A point in time, in nanoseconds of what deadlines count.
 #[derive(Clone, Copy, Debug)]
-pub struct Deadline(Option<u64>);
+pub struct Deadline(u64);
 
 impl Deadline {
-    /// The deadline `span` from now. Without a clock it has always passed.
+    /// The deadline `span` from now.
     pub fn after(span: Duration) -> Self {
-        Self::from(kernel_time(), span)
-    }
-
-    fn from(now: Option<u64>, span: Duration) -> Self {
         let span = i64::try_from(span.as_nanos()).unwrap_or(i64::MAX);
-        Self(now.map(|now| now.wrapping_add_signed(span)))
+        Self(Counted::by_system().now().wrapping_add_signed(span))
     }
 
-    /// The time until the deadline; `None` if it has passed or there is no clock.
+    /// The time until the deadline; `None` if it has passed.
     pub fn remaining(&self) -> Option<Duration> {
         // Signed, because a clock may be before its zero.
-        let left = self.0?.wrapping_sub(kernel_time()?) as i64;
+        let left = self.0.wrapping_sub(Counted::by_system().now()) as i64;
         (left > 0).then(|| Duration::from_nanos(left.unsigned_abs()))
     }
 }
 
-/// Pauses the calling thread for `span`, or not at all if there is no clock. Unlike
-/// `std::thread::sleep`, it does not panic if a sandbox refuses `clock_nanosleep`.
+/// What deadlines count.
+#[derive(Clone, Copy, Debug)]
+enum Counted {
+    /// The kernel's clock.
+    Call,
+    /// The counter of the processor, with the nanoseconds per tick.
+    Ticks(f64),
+    /// Pauses, which the reading itself takes.
+    Pauses,
+}
+
+impl Counted {
+    /// The first that moves.
+    fn by_system() -> Self {
+        static FIRST: OnceLock<Counted> = OnceLock::new();
+        *FIRST.get_or_init(|| {
+            // The fastest usual counter, where the rate is not declared, so that none counts too fast.
+            const MAX_HZ: f64 = 6e9;
+            let counter = || {
+                let counts = InstructionCounter::<BareInstruction>::open().is_ok();
+                let hz = || declared_counter_rate().map_or(MAX_HZ, |(hz, _)| hz);
+                counts.then(|| Self::Ticks(1e9 / hz()))
+            };
+            let mut all = [Some(Self::Call), counter()].into_iter().flatten();
+            all.find(Self::moves).unwrap_or(Self::Pauses)
+        })
+    }
+
+    /// Whether it moves, within 100 ms.
+    fn moves(&self) -> bool {
+        let start = self.now();
+        (0..100).any(|_| self.now() != start)
+            || (0..100).any(|_| {
+                rest::wait(PAUSE);
+                self.now() != start
+            })
+    }
+
+    /// The time in nanoseconds; 0 if there is no clock.
+    fn now(self) -> u64 {
+        thread_local! { static PAUSES: Cell<u64> = const { Cell::new(0) }; }
+        match self {
+            Self::Call => read_ns::<UndistortedClock>().unwrap_or(0),
+            Self::Ticks(ns) => (BareInstruction::read() as f64 * ns) as u64 / MAX_SLOWDOWN,
+            Self::Pauses => {
+                rest::wait(PAUSE);
+                PAUSES.set(PAUSES.get() + 1);
+                PAUSES.get() * PAUSE.as_nanos() as u64 / MAX_SLOWDOWN
+            }
+        }
+    }
+}
+
+/// Pauses the calling thread for `span`. Unlike `std::thread::sleep`, it does not panic if a sandbox
+/// refuses `clock_nanosleep`.
 pub fn pause(span: Duration) {
     let deadline = Deadline::after(span);
     while let Some(left) = deadline.remaining() {
@@ -99,12 +158,13 @@ mod tests {
         assert!(Deadline::after(Duration::MAX).remaining().is_some());
     }
 
+    /// What a deadline counts where the system call fails or stands still.
     #[test]
-    fn nothing_waits_without_clock() {
-        assert_eq!(
-            Deadline::from(None, Duration::from_secs(3_600)).remaining(),
-            None
-        );
-        assert_eq!(Deadline::from(None, Duration::MAX).remaining(), None);
+    fn time_passes_without_clock() {
+        let others = [Counted::Pauses, Counted::Ticks(1.0)];
+        let counts = InstructionCounter::<BareInstruction>::open().is_ok();
+        for counted in &others[..1 + usize::from(counts)] {
+            assert!(counted.moves(), "{counted:?}");
+        }
     }
 }

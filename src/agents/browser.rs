@@ -10,12 +10,12 @@ use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{self, Receiver, Sender};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use std::{fs, thread};
 
 use reporting::scratch::ScratchFolder;
+use timers::os::handoff::{self, Receiver, Sender};
 
 use super::lines::{LineSender, Lines};
 use super::surroundings::fill;
@@ -50,8 +50,8 @@ impl Page {
     ) -> io::Result<(Self, Sender<Vec<u8>>, Lines)> {
         let profile = ScratchFolder::within(folder, 0o700)?;
         fs::copy(folder.join(SETTINGS), profile.path().join(SETTINGS))?;
-        let (input, questions) = mpsc::channel();
-        let (answers, output) = Lines::channel(max_bytes);
+        let (input, questions) = handoff::channel()?;
+        let (answers, output) = Lines::channel(max_bytes)?;
         // The name of the profile is random, so no other program knows the path of the page.
         let name = profile.path().file_name().unwrap_or_default();
         let server = Arc::new(Server {
@@ -165,6 +165,6 @@ impl Server {
         if !answer.is_empty() {
             answers.send(answer);
         }
-        Ok(questions.recv_timeout(MAX_POLL_TIME).unwrap_or_default())
+        Ok(questions.receive(MAX_POLL_TIME).unwrap_or_default())
     }
 }

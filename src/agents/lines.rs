@@ -2,12 +2,13 @@
 
 use std::io::{self, BufRead, BufReader, Read};
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::mpsc::{self, Receiver, RecvTimeoutError, SyncSender};
+use std::sync::mpsc::RecvTimeoutError;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
 
 use reporting::text::clipped;
+use timers::os::handoff::{self, Receiver, Sender};
 
 /// Maximum length of the kept part of a line of error output, in characters.
 const MAX_ERROR_LINE_CHARS: usize = 300;
@@ -84,14 +85,14 @@ impl Lines {
     /// Reads lines of at most `max_bytes` to the end of the input, or to the first that is too long.
     /// Bytes after the last terminator are discarded.
     pub(super) fn of(input: impl Read + Send + 'static, max_bytes: u64) -> io::Result<Self> {
-        let (LineSender { lines, max_bytes }, received) = Self::channel(max_bytes);
+        let (LineSender { lines, max_bytes }, received) = Self::channel(max_bytes)?;
         in_thread(move || {
             let mut input = BufReader::with_capacity(1 << 16, input);
             while let Ok(line @ (InputLine::Whole(_) | InputLine::TooLong(_))) =
                 read_within(&mut input, &|| max_bytes.load(Ordering::SeqCst))
             {
                 let is_last = matches!(line, InputLine::TooLong(_));
-                if lines.send(line).is_err() || is_last {
+                if !lines.send(line) || is_last {
                     return;
                 }
             }
@@ -100,20 +101,18 @@ impl Lines {
     }
 
     /// Lines of at most `max_bytes` that another thread sends.
-    pub(super) fn channel(max_bytes: u64) -> (LineSender, Self) {
-        let (lines, received) = mpsc::sync_channel(1);
+    pub(super) fn channel(max_bytes: u64) -> io::Result<(LineSender, Self)> {
+        let (lines, received) = handoff::channel()?;
         let max_bytes = Arc::new(AtomicU64::new(max_bytes));
         let sender = LineSender {
             lines,
             max_bytes: Arc::clone(&max_bytes),
         };
-        (
-            sender,
-            Self {
-                received,
-                max_bytes,
-            },
-        )
+        let lines = Self {
+            received,
+            max_bytes,
+        };
+        Ok((sender, lines))
     }
 
     /// Changes the maximum length of lines, also of the one that is being read.
@@ -126,13 +125,13 @@ impl Lines {
     /// # Errors
     /// `Timeout` when nothing arrived in time, `Disconnected` when the input has ended.
     pub(super) fn next(&self, wait: Duration) -> Result<InputLine, RecvTimeoutError> {
-        self.received.recv_timeout(wait)
+        self.received.receive(wait)
     }
 }
 
 /// Sends lines of a peer.
 pub(super) struct LineSender {
-    lines: SyncSender<InputLine>,
+    lines: Sender<InputLine>,
     max_bytes: Arc<AtomicU64>,
 }
 
@@ -165,7 +164,7 @@ pub(super) struct LastLine {
 impl LastLine {
     /// Reads the output to its end.
     pub(super) fn of(errors: impl Read + Send + 'static) -> io::Result<Self> {
-        let (is_open, end) = mpsc::channel::<()>();
+        let (is_open, end) = handoff::channel::<()>()?;
         let line = Arc::new(Mutex::new(String::new()));
         let last = Arc::downgrade(&line);
         in_thread(move || {
@@ -188,7 +187,7 @@ impl LastLine {
     /// Returns the last line of a process that has ended, if it is not blank.
     pub(super) fn get(&self) -> Option<String> {
         // Returns when the thread ends, because the thread sends nothing.
-        let _ = self.end.recv_timeout(MAX_ERROR_OUTPUT_DELAY);
+        let _ = self.end.receive(MAX_ERROR_OUTPUT_DELAY);
         let line = self.line.lock().unwrap_or_else(PoisonError::into_inner);
         Some(line.clone()).filter(|line| !line.is_empty())
     }

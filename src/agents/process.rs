@@ -8,9 +8,10 @@ use std::io::{self, Write};
 use std::path::PathBuf;
 use std::process::{ChildStdin, ExitStatus, Stdio};
 use std::sync::Arc;
-use std::sync::mpsc::{self, RecvTimeoutError, Sender};
+use std::sync::mpsc::RecvTimeoutError;
 use std::time::Duration;
 
+use timers::os::handoff::{self, Sender};
 use timers::os::limits::{self, max_open_files};
 use timers::{Answer, Fault};
 
@@ -218,9 +219,9 @@ fn with_pipes(command: &AgentCommand) -> std::process::Command {
 
 /// Starts a thread that writes what is sent to the pipe, until one of them is closed.
 fn write_requests(mut pipe: ChildStdin) -> io::Result<Sender<Vec<u8>>> {
-    let (input, requests) = mpsc::channel::<Vec<u8>>();
+    let (input, requests) = handoff::channel::<Vec<u8>>()?;
     in_thread(move || {
-        while let Ok(line) = requests.recv() {
+        while let Ok(line) = requests.receive(Duration::MAX) {
             if pipe.write_all(&line).and_then(|()| pipe.flush()).is_err() {
                 return;
             }

@@ -20,6 +20,7 @@
 //! | `signals` | signals that request the end of the program |
 //! | `waits` | sleep primitives and periodic timers |
 //! | `limits` | limits of open files, processes and memory |
+//! | `handoff` | channels between threads, with limits of time |
 //! | `files` | file operations that differ between systems: locks, kinds, permissions |
 
 #[cfg(target_os = "macos")]
@@ -71,7 +72,9 @@ pub use system::emulator::{emulator, runner};
 /// rate no time service trims, if there is one; and `CalendarClock`, the date and time.
 pub(crate) use system::{CalendarClock, CommonClock, UndistortedClock, UntrimmedClock, attempt};
 pub(crate) use system::{affinity, clocks, rest};
-pub use system::{counters, discipline, files, library, limits, machine, process, scheduling};
+pub use system::{
+    counters, discipline, files, handoff, library, limits, machine, process, scheduling,
+};
 
 /// The reason why a thread could not be bound to a CPU.
 #[derive(Debug)]

@@ -3,11 +3,10 @@
 
 use std::io::Read;
 use std::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command, ExitStatus};
-use std::sync::mpsc::{self, Receiver};
 use std::time::Duration;
 
-use timers::os::Pid;
-use timers::os::process;
+use timers::os::handoff::{self, Receiver};
+use timers::os::{Pid, process};
 
 use super::groups::{ProcessGroups, owns_descendants};
 use super::guard::{MAX_END_TIME, end_marked};
@@ -94,7 +93,7 @@ pub fn run(
     }
     let failed = |why: &str| ChildError::Failed(why.into());
     let receive = |output: Receiver<Vec<u8>>| {
-        let output = output.recv_timeout(OUTPUT_GRACE);
+        let output = output.receive(OUTPUT_GRACE);
         output.map_err(|_| failed("a process that it started keeps its output open"))
     };
     Ok(Ended {
@@ -109,7 +108,7 @@ fn read(
     pipe: Option<impl Read + Send + 'static>,
     max_bytes: u64,
 ) -> Result<Receiver<Vec<u8>>, StartError> {
-    let (sender, output) = mpsc::sync_channel(1);
+    let (sender, output) = handoff::channel()?;
     let Some(pipe) = pipe else {
         let _ = sender.send(Vec::new());
         return Ok(output);

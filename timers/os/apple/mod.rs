@@ -8,7 +8,7 @@ pub use super::other::{counters, discipline, emulator, library, scheduling};
 pub use super::posix::Realtime as CalendarClock;
 pub use super::unix::portable::affinity;
 pub use super::unix::portable::{machine, process};
-pub use super::unix::{files, limits, rest};
+pub use super::unix::{files, handoff, limits, rest};
 
 pub mod clocks {
     //! The POSIX clocks of macOS.

@@ -15,7 +15,7 @@ pub mod perf_event;
 pub mod process;
 pub mod scheduling;
 
-pub use super::unix::{files, limits, rest};
+pub use super::unix::{files, handoff, limits, rest};
 pub use attempt::attempt;
 
 pub use super::posix::{Monotonic as CommonClock, Realtime as CalendarClock};

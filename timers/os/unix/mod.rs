@@ -1,6 +1,7 @@
 //! The parts that Linux and macOS have in common.
 
 pub mod files;
+pub mod handoff;
 pub mod process;
 mod standard;
 
@@ -12,20 +13,37 @@ pub fn time() -> i64 {
 }
 
 pub mod rest {
-    //! Waits for nothing but time.
+    //! Waits.
 
     use std::time::Duration;
 
-    use rustix::event::{Timespec, poll};
+    use rustix::event::{PollFd, Timespec, poll};
     use rustix::io::Errno;
 
-    /// Waits for about `span`; may return early. The call takes a relative time, because a
-    /// preloaded library may distort the C library's clock, from which `std::thread::park_timeout`
-    /// computes an absolute one.
+    /// Waits for about `span`; may return early.
     pub fn wait(span: Duration) {
-        let waited = Timespec::try_from(span).map(|span| poll(&mut [], Some(&span)));
+        wait_for(&mut [], span);
+    }
+
+    /// Waits for a file to be readable or to end, for about `span` at most; may return early. The calls
+    /// take a relative time, because a preloaded library may distort the C library's clock, from
+    /// which the waits of `std` compute an absolute one.
+    pub fn wait_for(files: &mut [PollFd<'_>], span: Duration) {
+        /// The longest wait; a year is more than some kernels take.
+        const MAX: Duration = Duration::from_secs(3_600);
+        /// How long the caller waits before it looks again, where a sandbox refuses poll(2).
+        /// *Judgement*.
+        const LONGEST_SLEEP: Duration = Duration::from_millis(1);
+        let span = span.min(MAX);
+        let waited = Timespec::try_from(span).map(|span| poll(files, Some(&span)));
         if !matches!(waited, Ok(Ok(_) | Err(Errno::INTR))) {
-            std::thread::park_timeout(span);
+            let span = span.min(LONGEST_SLEEP).subsec_nanos();
+            let span = libc::timespec {
+                tv_sec: 0,
+                tv_nsec: span as _,
+            };
+            // SAFETY: the first pointer is valid, and the second may be null.
+            unsafe { libc::nanosleep(&span, std::ptr::null_mut()) };
         }
     }
 }

@@ -5,7 +5,6 @@
 use std::io;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::process::{Child, Command, ExitStatus};
-use std::sync::mpsc;
 use std::thread;
 use std::time::Duration;
 
@@ -15,7 +14,7 @@ use rustix::process::{
     test_kill_process_group, waitid,
 };
 
-use crate::os::Pid;
+use crate::os::{Pid, handoff};
 
 /// Waits for the exit of a child, without reaping it.
 const UNTIL_EXIT: WaitIdOptions = WaitIdOptions::EXITED.union(WaitIdOptions::NOWAIT);
@@ -84,14 +83,16 @@ pub fn has_exited(child: Pid) -> bool {
 /// Waits for at most `limit` until a child has exited, without reaping it. Returns whether it has.
 #[must_use]
 pub fn wait_for_exit(child: Pid, limit: Duration) -> bool {
-    let (ended, end) = mpsc::channel::<()>();
+    let Ok((ended, end)) = handoff::channel::<()>() else {
+        return has_exited(child);
+    };
     // In another thread, because the call has no time limit.
     let wait = move || {
         let _ended = ended;
         let _ = raw(child).map(|child| retry_on_intr(|| waitid(WaitId::Pid(child), UNTIL_EXIT)));
     };
     if thread::Builder::new().spawn(wait).is_ok() {
-        let _ = end.recv_timeout(limit);
+        let _ = end.receive(limit);
     }
     has_exited(child)
 }

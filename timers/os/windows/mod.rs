@@ -3,6 +3,7 @@
 pub mod affinity;
 pub mod files;
 pub(super) mod handle;
+pub mod handoff;
 pub mod process;
 
 pub use super::other::{attempt, counters, discipline, emulator, library, scheduling};
