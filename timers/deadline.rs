@@ -11,7 +11,7 @@ use std::time::Duration;
 use crate::arch::{BareInstruction, Instruction};
 use crate::counters::{InstructionCounter, declared_counter_rate};
 use crate::os::{CommonClock, UndistortedClock, UntrimmedClock, rest};
-use crate::{Available, Ticks, Timer, Unavailable, failure, work};
+use crate::{Available, Described, Ticks, Timer, Unavailable, failure, work};
 
 /// How much later than its time a deadline without a clock passes, so that it never passes early.
 /// *Judgement*: covers the rates of counters, whose true one need not be known.
@@ -125,6 +125,25 @@ fn read_ns<T: Timer>() -> Option<u64> {
     let (clock, unit) = open_with_unit::<T>().ok()?;
     let now = nanoseconds(clock.ticks(clock.read()), unit);
     failure(T::INFO.id).is_none().then_some(now)
+}
+
+/// Checks that the system's clock can be read and moves, for code that loops until it has moved.
+pub(crate) fn check_common_clock() -> Available {
+    /// The longest step that is waited for. *Judgement*: the longest usual one takes 16 ms.
+    const MAX_STEP: Duration = Duration::from_millis(250);
+    CommonClock::availability()?;
+    let clock = CommonClock::open()?;
+    let now = || clock.ticks(clock.read());
+    let (start, deadline) = (now(), Deadline::after(MAX_STEP));
+    while now() == start {
+        if deadline.remaining().is_none() {
+            let name = CommonClock::INFO.label;
+            return Err(Unavailable::because(format!(
+                "it would not end: {name}, by which it waits, stands still"
+            )));
+        }
+    }
+    Ok(())
 }
 
 /// Opens a clock of the system. Returns it with its nanoseconds per tick.

@@ -15,8 +15,8 @@
 //!
 //! [quanta]: https://docs.rs/quanta/0.13
 
+use crate::deadline::check_common_clock;
 use crate::entry::clocks;
-use crate::os::CommonClock;
 use crate::{Available, Properties, Ticks, Timer};
 
 clocks! { "all systems", all();
@@ -35,7 +35,7 @@ impl Timer for Quanta {
     type Reading = quanta::Instant;
 
     fn open() -> Available<Self> {
-        CommonClock::availability()?;
+        check_common_clock()?;
         let clock = quanta::Clock::new();
         // Documented to be the zero of all instants while quanta's upkeep thread does not run; with
         // that thread it would be a time not later than now.
@@ -44,9 +44,9 @@ impl Timer for Quanta {
     }
 
     /// Checks that reading does not crash, without the calibration, which takes 10 to 200 ms. The
-    /// calibration also reads CLOCK_MONOTONIC, and does not end if that fails.
+    /// calibration loops by CLOCK_MONOTONIC, and does not end if that fails or stands still.
     fn availability() -> Available {
-        CommonClock::availability()
+        check_common_clock()
     }
 
     #[inline(always)]
@@ -68,14 +68,14 @@ impl Timer for QuantaRaw {
     type Reading = u64;
 
     fn open() -> Available<Self> {
-        CommonClock::availability()?;
+        check_common_clock()?;
         Ok(Self {
             clock: quanta::Clock::new(),
         })
     }
 
     fn availability() -> Available {
-        CommonClock::availability()
+        check_common_clock()
     }
 
     #[inline(always)]

@@ -3,6 +3,12 @@
 use crate::model::{Answer, Assessment, Defect, DefectKind, Fit, Question, Trust, Wrong};
 use crate::numbers::{significant, time};
 
+/// The rate error of a clock that stands still, up to the error of the rate of what it is compared
+/// with, in ppm.
+/// *Judgement*: no clock that is used runs a thousand times too slow.
+const MIN_STILL_PPM: f64 = -999_000.0;
+const STILL: &str = "stands still";
+
 impl Defect {
     /// Whether another clock is wrong in the same way, and by as much if it has a rate or an offset.
     pub fn is_like(&self, other: &Self) -> bool {
@@ -27,9 +33,11 @@ impl Defect {
             Some(ns) => format!("{word} by up to {}", time(ns.abs())),
             None => word.to_owned(),
         };
+        let short = self.in_short();
         match self.kind {
+            DefectKind::Rate if short == STILL => short,
             DefectKind::Rate if self.size.is_none() => "runs at a wrong rate".to_owned(),
-            DefectKind::Rate | DefectKind::Offset => format!("is {}", self.in_short()),
+            DefectKind::Rate | DefectKind::Offset => format!("is {short}"),
             DefectKind::Jumps => by("jumps or stands still"),
             DefectKind::StepsBack => by("steps backwards"),
             DefectKind::CpusDiffer => by("differs between CPUs"),
@@ -48,6 +56,7 @@ fn side(ns: f64) -> String {
 fn speed(ppm: f64) -> String {
     let side = if ppm < 0.0 { "slow" } else { "fast" };
     match ppm.abs() {
+        _ if ppm <= MIN_STILL_PPM => STILL.to_owned(),
         large if large >= 1e3 => format!("{} % {side}", significant(large / 1e4, 3)),
         small => format!("{} ppm {side}", significant(small, 3)),
     }

@@ -26,7 +26,7 @@ use reporting::text::counted;
 
 /// Time in which the C library's clocks are compared with the system calls.
 /// *Judgement*: a rate is then known to some parts per million.
-const COMPARED: Duration = Duration::from_millis(100);
+pub(super) const COMPARED: Duration = Duration::from_millis(100);
 
 /// The JSON document of `check`.
 #[derive(Serialize)]

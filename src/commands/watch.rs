@@ -11,11 +11,13 @@ use std::thread;
 
 use timers::os::signals;
 
-use super::{CommandError, CommandResult, Outputs, date, failed, prepare_outputs};
+use super::check::COMPARED;
+use super::{CommandError, CommandResult, Outputs, date, failed, files, prepare_outputs};
 use crate::agents::children::with_remedy;
 use crate::cli::WatchArgs;
 use crate::messages::{in_locale, print_message};
 use crate::platform::{Root, clock_source};
+use crate::runs::watch_machine;
 use clocks::Clocks;
 use judgement::watching::log::{self, Begin, End, LogLine};
 use judgement::watching::{Judge, describe};
@@ -38,6 +40,12 @@ pub fn run(args: &WatchArgs, output: &mut dyn Write) -> CommandResult<bool> {
     let mut journal = Journal::open(args, output)?;
     if let Some(path) = &args.from {
         return print_saved(path, journal).map(|()| true);
+    }
+    let machine = watch_machine(None, COMPARED).map(files::report);
+    for wrong in machine.iter().flat_map(|it| it.assessment.wrong_in_words()) {
+        print_message(&format_args!(
+            "{wrong} What follows are the kernel's clocks."
+        ));
     }
     let (lines, received) = mpsc::channel();
     let args = args.clone();

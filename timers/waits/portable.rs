@@ -14,7 +14,7 @@ use std::time::Duration;
 
 use super::WaitActivity;
 use super::method::{WaitMethod, methods};
-use crate::deadline::open_with_unit;
+use crate::deadline::{check_common_clock, open_with_unit};
 use crate::os::CommonClock;
 use crate::os::linux_waits::{check_thread_deadlines, check_thread_sleep};
 use crate::{Available, Ticks, Timer};
@@ -53,6 +53,7 @@ struct Spinning<const SLEEPS: bool> {
 
 impl<const SLEEPS: bool> Spinning<SLEEPS> {
     fn new() -> Available<Self> {
+        check_common_clock()?;
         let (clock, ns_per_tick) = open_with_unit()?;
         let start = Ticks(0);
         Ok(Self {

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use timers::os::scheduling::RunDelay;
 use timers::os::{discipline, signals};
-use timers::{ClockReader, Unavailable, reader};
+use timers::{ClockReader, Deadline, Unavailable, reader};
 
 use super::super::{CommandResult, failed};
 use crate::platform::{Root, clock_source, quota_files, stolen_ns, throttled_ns};
@@ -17,6 +17,8 @@ const ATTEMPTS: u32 = 3;
 /// Longest sleep, after which the watch checks whether a signal has asked it to end.
 /// *Judgement*: nobody notices a shorter delay after Ctrl-C.
 const MAX_SLEEP_NS: i64 = 500_000_000;
+/// How long a clock that does not move is waited for. *Judgement*: longer than the longest step.
+const GRACE: Duration = Duration::from_secs(2);
 
 /// The observed clocks.
 pub struct Clocks {
@@ -34,7 +36,11 @@ impl Clocks {
     /// # Errors
     /// When CLOCK_MONOTONIC cannot be read.
     pub fn open(root: Root) -> CommandResult<Self> {
-        let open = |id| reader(id).and_then(Result::ok);
+        // Those of the kernel, because a preloaded library may distort those of the C library.
+        let open = |id: &str| {
+            let ids = [format!("{id}-syscall"), id.to_owned()];
+            ids.iter().find_map(|id| reader(id)?.ok())
+        };
         let monotonic = open("monotonic");
         Ok(Self {
             monotonic: monotonic.ok_or_else(|| failed("CLOCK_MONOTONIC cannot be read"))?,
@@ -57,12 +63,20 @@ impl Clocks {
     /// to end, and takes a sample of all clocks.
     ///
     /// # Errors
-    /// When one of the clocks cannot be read any more.
+    /// When one of the clocks cannot be read any more, or CLOCK_MONOTONIC stands still.
     pub fn sample(&self, planned: i64) -> Result<ClockSample, Unavailable> {
-        while let wait @ 1.. = planned.saturating_sub(self.monotonic()?)
+        /// A multiple of the time after which the clock is not only slow. *Judgement*.
+        const MAX_WAITS: i64 = 3;
+        let wait_ns = |now: i64| planned.saturating_sub(now).max(0);
+        let longest = wait_ns(self.monotonic()?).saturating_mul(MAX_WAITS);
+        let limit = Deadline::after(Duration::from_nanos(longest.unsigned_abs()) + GRACE);
+        while let wait @ 1.. = wait_ns(self.monotonic()?)
             && signals::end_request().is_none()
         {
             timers::pause(Duration::from_nanos(wait.min(MAX_SLEEP_NS).unsigned_abs()));
+            if limit.remaining().is_none() {
+                return Err(Unavailable::because("CLOCK_MONOTONIC stands still"));
+            }
         }
         let samples: Result<Vec<_>, _> =
             (0..ATTEMPTS).map(|_| self.single_sample(planned)).collect();
