@@ -1,6 +1,8 @@
 //! The questions to a timer: one table, from which come the requests of the agent protocol with their
 //! names and keys, the size of each answer, and an example of each question.
 
+use std::time::Duration;
+
 /// Defines each question with its name in the protocol, its keys, each with its value in the example,
 /// the factors whose product is the number of integers in the answer, and the largest number of
 /// calls or units of work between two reads, if there are any.
@@ -263,6 +265,30 @@ questions! { timer, reference, amount;
 }
 
 impl TimerQuestion {
+    /// The time that the answer takes by what the question asks for; `None` if the question does not say.
+    #[must_use]
+    pub fn span(&self) -> Option<Duration> {
+        let ns = match self {
+            Self::Advance { ms, .. } => u64::from(*ms) * 1_000_000,
+            Self::Waits {
+                pause_ns,
+                repeat,
+                request_ns,
+                ..
+            } => {
+                let waits = request_ns.iter().map(|ns| ns.saturating_add(*pause_ns));
+                waits
+                    .fold(0, u64::saturating_add)
+                    .saturating_mul((*repeat).into())
+            }
+            Self::Periods {
+                period_ns, count, ..
+            } => period_ns.saturating_mul((*count).into()),
+            _ => return None,
+        };
+        Some(Duration::from_nanos(ns))
+    }
+
     /// The id of the reference, if the question names one.
     #[must_use]
     pub fn reference(&self) -> &str {

@@ -3,11 +3,10 @@
 use crate::model::{Answer, Assessment, Defect, DefectKind, Fit, Question, Trust, Wrong};
 use crate::numbers::{significant, time};
 
-/// The rate error of a clock that stands still, up to the error of the rate of what it is compared
-/// with, in ppm.
-/// *Judgement*: no clock that is used runs a thousand times too slow.
-const MIN_STILL_PPM: f64 = -999_000.0;
+/// What a clock does whose rate error is −10⁶ ppm, up to the error of the rate of what it is compared
+/// with, or below.
 const STILL: &str = "stands still";
+const BACKWARDS: &str = "runs backwards";
 
 impl Defect {
     /// Whether another clock is wrong in the same way, and by as much if it has a rate or an offset.
@@ -35,7 +34,7 @@ impl Defect {
         };
         let short = self.in_short();
         match self.kind {
-            DefectKind::Rate if short == STILL => short,
+            DefectKind::Rate if [STILL, BACKWARDS].contains(&&*short) => short,
             DefectKind::Rate if self.size.is_none() => "runs at a wrong rate".to_owned(),
             DefectKind::Rate | DefectKind::Offset => format!("is {short}"),
             DefectKind::Jumps => by("jumps or stands still"),
@@ -56,7 +55,9 @@ fn side(ns: f64) -> String {
 fn speed(ppm: f64) -> String {
     let side = if ppm < 0.0 { "slow" } else { "fast" };
     match ppm.abs() {
-        _ if ppm <= MIN_STILL_PPM => STILL.to_owned(),
+        // *Judgement*: no clock in use runs at less than 1/2000 of its rate.
+        _ if (ppm + 1e6).abs() < 500.0 => STILL.to_owned(),
+        _ if ppm < -1e6 => BACKWARDS.to_owned(),
         large if large >= 1e3 => format!("{} % {side}", significant(large / 1e4, 3)),
         small => format!("{} ppm {side}", significant(small, 3)),
     }
@@ -135,7 +136,11 @@ impl Assessment {
         }
         let sentence = |(one, others): (&Wrong, Vec<&str>)| match others.is_empty() {
             true => one.in_words(),
-            false => format!("{} So are {}.", one.in_words(), others.join(", ")),
+            false => format!(
+                "{} The same holds for {}.",
+                one.in_words(),
+                others.join(", ")
+            ),
         };
         groups.into_iter().map(sentence).collect()
     }

@@ -30,6 +30,8 @@ const WARMED_UP_OPS: [Op; 4] = [Op::Intervals, Op::Batches, Op::Readings, Op::Co
 const MAX_REPETITIONS: u32 = 6;
 /// Interval between two checks of an agent that is silent.
 const CHECK_INTERVAL: Duration = Duration::from_millis(250);
+/// Maximum time by which an answer may take longer than its question says.
+const GRACE: Duration = Duration::from_secs(2);
 /// Time by which a process may end later than its output.
 const EXIT_GRACE: Duration = Duration::from_millis(500);
 /// Maximum length of a quoted answer, in characters.
@@ -290,23 +292,31 @@ impl Connection {
             )));
         }
         self.process.send(line, max_bytes);
-        let deadline = Deadline::after(self.time_left);
-        let received = self.receive(op, max_bytes, deadline);
-        self.time_left = deadline.remaining().unwrap_or_default();
+        let all = Deadline::after(self.time_left);
+        let own = question.span().map(|span| span + GRACE);
+        let own = own.filter(|own| *own < self.time_left);
+        let received = self.receive(op, max_bytes, (own.map_or(all, Deadline::after), own));
+        self.time_left = all.remaining().unwrap_or_default();
         received
     }
 
-    /// Waits for a line of the agent until the deadline.
-    fn receive(&mut self, op: &str, max_bytes: u64, deadline: Deadline) -> Answer<Vec<u8>> {
+    /// Waits for a line of the agent until the deadline, which may be that of this question alone.
+    fn receive(
+        &mut self,
+        op: &str,
+        max_bytes: u64,
+        (deadline, own): (Deadline, Option<Duration>),
+    ) -> Answer<Vec<u8>> {
         loop {
             if children::interrupted() {
                 return Err(self.finish(Fault::Interrupted));
             }
             let Some(time_left) = deadline.remaining() else {
-                let seconds = self.timeout.as_secs_f64();
                 let ended = self.process.end_and_describe();
+                let seconds = own.unwrap_or(self.timeout).as_secs_f64();
+                let answers = own.map_or("all its answers", |_| "this answer");
                 return Err(self.lose(format!(
-                    "did not answer `{op}` in time ({seconds} s for all its answers) and {ended}"
+                    "did not answer `{op}` in time ({seconds} s for {answers}) and {ended}"
                 )));
             };
             let output = match self.process.next(time_left.min(CHECK_INTERVAL)) {

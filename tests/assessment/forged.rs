@@ -96,13 +96,19 @@ fn forget(row: &mut TimerRow) {
     (verdicts.stable.outcome, verdicts.stable.offset_ppm) = (Outcome::NotTested, None);
 }
 
-/// A rate from 1500 ppm to 5 %, fast or slow.
+/// A rate from 1500 ppm to 5 %, fast or slow; at times a clock that stands still, runs backwards, or a
+/// thousand times too fast.
 fn rate(random: &mut StdRng) -> Defect {
+    const EXTREMES: [f64; 3] = [-1e6, -2e6, 999e6];
     let ppm = random.random_range(1_500_f64.ln()..50_000_f64.ln()).exp();
     let sign = if random.random() { 1.0 } else { -1.0 };
+    let ppm = match random.random_range(0..12) {
+        at @ 0..3 => EXTREMES[at],
+        _ => sign * ppm.round(),
+    };
     Defect {
         kind: DefectKind::Rate,
-        size: Some(sign * ppm.round()),
+        size: Some(ppm),
     }
 }
 

@@ -230,3 +230,69 @@ fn sound_durations_fail_no_verdict() {
         assert!(is_right || fault == "offset", "{row}");
     }
 }
+
+/// Clocks of the C library that stand still, run slow or fast, jump back, or step by 0.1 s: each command
+/// ends, although nothing may wait by them, and its first lines say what is wrong. With other faults than
+/// the first, every third command, to save time.
+#[test]
+#[ignore = "takes minutes"]
+fn commands_end_with_wrong_clocks() {
+    const LINES: [&str; 8] = [
+        "",
+        "probe --quick",
+        "probe quanta",
+        "pick 1us",
+        "pick --every 1ms",
+        "check --counter",
+        "watch 2s",
+        "wait --quick",
+    ];
+    let Some((_folder, library, _lock)) = build_wrapper() else {
+        return;
+    };
+    let faults = [
+        (["slew", "-1000000"], "stands still"),
+        (["slew", "-10000"], "is 1.00 % slow"),
+        (["slew", "10000"], "is 1.00 % fast"),
+        (["slew", "999000000"], "is 99900 % fast"),
+        (["back", "300000000"], "runs backwards"),
+        (["quantise", "100000000"], ""),
+    ];
+    for (number, (fault, words)) in faults.iter().enumerate() {
+        for (other, clock) in ["1", "-1"].iter().enumerate() {
+            let is_run = |at: &usize| number == 0 || (number + other + at) % 3 == 0;
+            for line in (0..LINES.len()).filter(is_run).map(|at| LINES[at]) {
+                let ended = run_wrapped(&library, [clock, fault[0], fault[1]], line);
+                let ended = ended.code(predicate::in_iter([0, 3, 4]));
+                let all = everything(&ended);
+                let first: Vec<&str> = all.split_whitespace().take(40).collect();
+                let is_named = first.join(" ").contains(words);
+                assert!(is_named, "{clock} {fault:?}: {line}: {all}");
+            }
+        }
+    }
+}
+
+/// What a run printed.
+fn everything(ended: &Assert) -> String {
+    let output = ended.get_output();
+    let all = [&output.stderr[..], &output.stdout].concat();
+    String::from_utf8_lossy(&all).into_owned()
+}
+
+/// A clock that stands still is named, and no loop waits for it.
+#[test]
+fn still_clock_is_named() {
+    let Some((_folder, library, _lock)) = build_wrapper() else {
+        return;
+    };
+    let still = ["1", "slew", "-1000000"];
+    for line in ["check", "watch 1ms", "wait 1ms --quick nanosleep"] {
+        let ended = run_wrapped(&library, still, line);
+        let all = everything(&ended);
+        let name = "CLOCK_MONOTONIC as the C library gives it stands still";
+        assert!(all.contains(name), "{line}: {all}");
+    }
+    let refused = run_wrapped(&library, still, "probe quanta").code(3);
+    refused.stdout(contains("by which it waits, stands still"));
+}

@@ -50,7 +50,7 @@ static int gettime(clockid_t clock, clockid_t as, struct timespec *time) {
         if (!strcmp(fault, "offset"))
             ns += by;
         if (!strcmp(fault, "slew"))
-            ns += (ns - start) * by / 1000000;
+            ns += (__int128)(ns - start) * by / 1000000;
         if (!strcmp(fault, "quantise"))
             ns -= ns % by;
         if (!strcmp(fault, "back"))
