@@ -289,7 +289,10 @@ fn only_arch_and_os_know_target() {
 /// What `reporting`, which works on existing reports, and `judgement`, which judges values, may ask of
 /// the timers: files and limits of this system; their declarations; what tables say of them.
 const OF_TIMERS: [(&str, &[&str]); 2] = [
-    ("reporting", &["clock_sources", "os::files", "os::limits"]),
+    (
+        "reporting",
+        &["clock_sources", "os::files", "os::limits", "pause"],
+    ),
     (
         "judgement",
         &[
@@ -430,4 +433,42 @@ fn one_type_writes_standard_output() {
         let is_type = *module == ["report", "output"];
         assert!(found.is_empty() != is_type, "{module:?}: {found:?}");
     }
+}
+
+/// Nothing waits by a clock of the C library, from which the standard library computes when its waits
+/// end: only the timers that are measured, and the code that is printed, name such waits.
+#[test]
+fn nothing_waits_by_the_clock_under_test() {
+    const WAITS: [&str; 6] = [
+        "recv_timeout",
+        "park_timeout",
+        "wait_timeout",
+        "thread::sleep",
+        "Instant::now",
+        ".elapsed()",
+    ];
+    let mut all = program();
+    all.extend(code("timers"));
+    let is_measured = |module: &Module| {
+        let place = module.join("/");
+        [
+            "std_time",
+            "waits/portable",
+            "os/windows",
+            "choice/",
+            "selection/names",
+        ]
+        .iter()
+        .any(|measured| place.contains(measured))
+    };
+    let others = all.iter().filter(|(module, _)| !is_measured(module));
+    let found: Vec<_> = others
+        .flat_map(|(module, text)| {
+            let lines = text
+                .lines()
+                .filter(|line| WAITS.iter().any(|wait| line.contains(wait)));
+            lines.map(|line| format!("{}: {line}", module.join("/")))
+        })
+        .collect();
+    assert!(found.is_empty(), "use timers::Deadline: {found:#?}");
 }

@@ -5,7 +5,7 @@
 //! many chains, not the mean. The clock may advance in steps of up to 1 µs; chains of 100 µs or more
 //! then have an error of at most 1 %.
 
-use crate::deadline::open_with_unit;
+use crate::kernel_time::open_with_unit;
 use crate::os::UndistortedClock;
 use crate::{Available, Described, Timer, Unavailable, arch, failure, work};
 

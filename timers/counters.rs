@@ -2,13 +2,12 @@
 //! `arch/*_counters.rs` define the instructions.
 
 use std::marker::PhantomData;
-use std::time::Duration;
 
 use crate::arch::{self, Instruction};
-use crate::deadline::{kernel_raw_time, spin};
+use crate::kernel_time::kernel_raw_time;
 use crate::os::clocks::tsc_permitted;
 use crate::os::{CommonClock, UntrimmedClock, attempt};
-use crate::{Available, Described, Ticks, Timer, Unavailable};
+use crate::{Available, Described, Ticks, Timer, Unavailable, work};
 
 /// A counter, given by the type of the instruction that reads it.
 pub struct InstructionCounter<I>(PhantomData<I>);
@@ -73,10 +72,9 @@ fn confirmed_ns_per_tick(hertz: f64, read: fn() -> u64) -> Option<f64> {
     /// The number of attempts to confirm a declared rate.
     /// *Judgement*: an attempt that was interrupted is repeated.
     const ATTEMPTS: usize = 5;
-    /// The length of an attempt.
-    /// *Judgement*: `MAX_RELATIVE_DIFFERENCE` of it is 4 µs, longer than the two bracketed readings
-    /// take.
-    const ATTEMPT_LENGTH: Duration = Duration::from_millis(2);
+    /// The work of an attempt, some milliseconds.
+    /// *Judgement*: `MAX_RELATIVE_DIFFERENCE` of it is longer than the two bracketed readings take.
+    const ATTEMPT_UNITS: u64 = 1 << 22;
     /// The largest relative difference of a confirmed rate; wrong rates differ by factors.
     /// *Judgement*.
     const MAX_RELATIVE_DIFFERENCE: f64 = 2e-3;
@@ -84,7 +82,7 @@ fn confirmed_ns_per_tick(hertz: f64, read: fn() -> u64) -> Option<f64> {
     let bracketed_reading = || Some((kernel_raw_time()?, read(), kernel_raw_time()?));
     let confirm = || {
         let (before_start, start, after_start) = bracketed_reading()?;
-        spin(ATTEMPT_LENGTH);
+        work::units(ATTEMPT_UNITS);
         let (before_end, end, after_end) = bracketed_reading()?;
         let counted_ns = end.wrapping_sub(start) as f64 / hertz * 1e9;
         let shortest_and_longest_ns = [

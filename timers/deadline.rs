@@ -1,4 +1,4 @@
-//! Deadlines, and the kernel's clocks that they use.
+//! Deadlines.
 //!
 //! What ticks: the kernel's monotonic clock, read by the system call and not by libc, because a
 //! library preloaded by `LD_PRELOAD` can stop, hasten or set back the clock of libc, and a thread
@@ -10,8 +10,9 @@ use std::time::Duration;
 
 use crate::arch::{BareInstruction, Instruction};
 use crate::counters::{InstructionCounter, declared_counter_rate};
-use crate::os::{CommonClock, UndistortedClock, UntrimmedClock, rest};
-use crate::{Available, Described, Ticks, Timer, Unavailable, failure, work};
+use crate::kernel_time::read_ns;
+use crate::os::{CommonClock, UndistortedClock, rest};
+use crate::{Available, Described, Timer, Unavailable, work};
 
 /// How much later than its time a deadline without a clock passes, so that it never passes early.
 /// *Judgement*: covers the rates of counters, whose true one need not be known.
@@ -108,25 +109,6 @@ pub(crate) fn spin(span: Duration) {
     }
 }
 
-/// The kernel's monotonic clock in nanoseconds: read by the system call or, if a sandbox refuses
-/// the call, in the usual way (on Linux through the vDSO). `None` if neither works.
-pub fn kernel_time() -> Option<u64> {
-    read_ns::<UndistortedClock>().or_else(read_ns::<CommonClock>)
-}
-
-/// The kernel's clock whose rate no time service trims, in nanoseconds (`CLOCK_MONOTONIC_RAW` on
-/// Linux). `None` if unreadable.
-pub fn kernel_raw_time() -> Option<u64> {
-    read_ns::<UntrimmedClock>()
-}
-
-/// Reads a clock once, in nanoseconds; `None` if unreadable.
-fn read_ns<T: Timer>() -> Option<u64> {
-    let (clock, unit) = open_with_unit::<T>().ok()?;
-    let now = nanoseconds(clock.ticks(clock.read()), unit);
-    failure(T::INFO.id).is_none().then_some(now)
-}
-
 /// Checks that the system's clock can be read and moves, for code that loops until it has moved.
 pub(crate) fn check_common_clock() -> Available {
     /// The longest step that is waited for. *Judgement*: the longest usual one takes 16 ms.
@@ -144,23 +126,6 @@ pub(crate) fn check_common_clock() -> Available {
         }
     }
     Ok(())
-}
-
-/// Opens a clock of the system. Returns it with its nanoseconds per tick.
-pub(crate) fn open_with_unit<T: Timer>() -> Available<(T, f64)> {
-    let unknown = || Unavailable::because("the system does not report the unit of its clock");
-    Ok((T::open()?, T::ns_per_tick().ok_or_else(unknown)?))
-}
-
-/// A reading in nanoseconds.
-pub(crate) fn nanoseconds(Ticks(ticks): Ticks, ns_per_tick: f64) -> u64 {
-    // Nanoseconds are not multiplied: after some months of uptime they have more digits than an
-    // f64.
-    if ns_per_tick == 1.0 {
-        ticks
-    } else {
-        (ticks as f64 * ns_per_tick) as u64
-    }
 }
 
 #[cfg(test)]

@@ -7,7 +7,7 @@
 
 use crate::affinity::Pinned;
 use crate::chain::median;
-use crate::deadline::open_with_unit;
+use crate::kernel_time::open_with_unit;
 use crate::os::UndistortedClock;
 use crate::os::clocks::cheapest_call;
 use crate::{Described, ReadsBy, Timer, arch, failure};

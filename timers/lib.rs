@@ -50,6 +50,7 @@ mod context;
 mod counters;
 mod deadline;
 mod kernel_entry;
+mod kernel_time;
 mod native;
 mod null;
 pub mod os;
@@ -75,10 +76,11 @@ pub use arch::fence;
 pub use catalogue::{ClockReader, FLOOR_ID, catalogue, find, reader, visit};
 pub use chain::{CoreFrequencyMeter, CoreSpeed, time_additions, time_multiplications};
 pub use counters::{COUNTER_CLOCKS, COUNTERS, declared_counter_rate};
-pub use deadline::{Deadline, kernel_raw_time, kernel_time, pause};
+pub use deadline::{Deadline, pause};
 pub use entry::{Entry, Visitor};
 pub use failures::{failure, record_failure};
 pub use kernel_entry::{KernelEntry, measure_kernel_entry};
+pub use kernel_time::{kernel_raw_time, kernel_time};
 pub use native::{
     CALLS_IN_TURN, Native, RATE_SOURCES, REFERENCES, find_ns_per_tick, pass, unfenced_handoffs,
 };

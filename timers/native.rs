@@ -13,8 +13,9 @@ use std::time::Duration;
 
 use crate::arch::fence;
 use crate::context::Pieces;
-use crate::deadline::{open_with_unit, pause, spin};
+use crate::deadline::{pause, spin};
 use crate::failures::unless_failed;
+use crate::kernel_time::open_with_unit;
 use crate::os::{CommonClock, UndistortedClock};
 use crate::subject::unsupported;
 use crate::{

@@ -14,7 +14,8 @@ use std::time::Duration;
 
 use super::WaitActivity;
 use super::method::{WaitMethod, methods};
-use crate::deadline::{check_common_clock, open_with_unit};
+use crate::deadline::check_common_clock;
+use crate::kernel_time::open_with_unit;
 use crate::os::CommonClock;
 use crate::os::linux_waits::{check_thread_deadlines, check_thread_sleep};
 use crate::{Available, Ticks, Timer};
