@@ -175,7 +175,8 @@ fn increase_work(subject: &mut dyn Subject, ns_per_tick: f64) -> Answer<Vec<Diff
         let (repeat, max_work, growth) = match long {
             Some(_) => (3, 1 << 34, 2),
             None if moves => (9, 1 << 28, 4),
-            None => (9, 1 << 24, 4),
+            None if work < 1 << 18 => (9, 1 << 24, 4),
+            None => (3, 1 << 24, 4),
         };
         let group = equal_intervals(subject, work, repeat)?;
         let mut ordered = group.deltas.to_vec();
