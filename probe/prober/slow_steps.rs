@@ -14,12 +14,15 @@ use estimators::trace::{Advance, Differences, Reference, ThreadActivity};
 const INTERVAL_NS: f64 = 60_000.0;
 /// Differences in one question.
 const INTERVALS_PER_QUESTION: u32 = 25;
+/// The time after which a timer that has not moved at all stands still, in nanoseconds.
+/// *Judgement*: the longest usual step is one second.
+const STILL_NS: f64 = 1.1e9;
 /// Mean sleep between two readings, in nanoseconds; the actual sleep varies by ±50 %.
 const NAP_NS: f64 = 2e6;
 
 /// Watches a timer while its process computes or, if `sleeps`, sleeps between
-/// readings, until the timer has stepped often enough, `slow_ns` nanoseconds are over, or `stop` is
-/// set. `clock` is the reference. Returns the intervals, and how far the timer moved in all of them.
+/// readings, until the timer has stepped often enough, `slow_ns` nanoseconds are over, or
+/// [`STILL_NS`] in which it did not move, or `stop` is set. `clock` is the reference. Returns the intervals, and how far the timer moved in all of them.
 ///
 /// # Errors
 /// When the timer or the reference refuses or their host is lost.
@@ -78,7 +81,12 @@ pub fn watch_steps(
         let longest = reference.ns(before[0], now[2]) / reference.ns_per_work;
         add(longest as u64, vec![between]);
         before = now;
-        let is_over = reference.ns(start[2], now[2]) >= slow_ns || turn >= max_turns;
+        let limit_ns = if steps.moved == 0 {
+            STILL_NS.min(slow_ns)
+        } else {
+            slow_ns
+        };
+        let is_over = reference.ns(start[2], now[2]) >= limit_ns || turn >= max_turns;
         if is_over || steps.are_enough() || stop.load(Ordering::Relaxed) {
             break;
         }
