@@ -51,25 +51,39 @@ pub mod clocks {
     #[cfg(not(windows))]
     use crate::os::clocks::*;
 
-    clocks! { "POSIX", not(windows);
-        PosixClock<Libc, CLOCK_MONOTONIC>, "monotonic", "clock_gettime(CLOCK_MONOTONIC)", Some(1.0), MONOTONIC.with_variant("monotonic-syscall");
-        PosixClock<Libc, CLOCK_MONOTONIC_RAW>, "monotonic-raw", "clock_gettime(CLOCK_MONOTONIC_RAW)", Some(1.0), RAW.with_variant("monotonic-raw-syscall");
-        PosixClock<Libc, CLOCK_MONOTONIC_COARSE>, "monotonic-coarse", "clock_gettime(CLOCK_MONOTONIC_COARSE)", Some(1.0), MONOTONIC.unfenced().with_variant("monotonic-coarse-syscall");
-        PosixClock<Libc, CLOCK_REALTIME>, "realtime", "clock_gettime(CLOCK_REALTIME)", Some(1.0), CALENDAR.with_variant("realtime-syscall");
-        PosixClock<Libc, CLOCK_REALTIME_COARSE>, "realtime-coarse", "clock_gettime(CLOCK_REALTIME_COARSE)", Some(1.0), CALENDAR.unfenced().with_variant("realtime-coarse-syscall");
-        PosixClock<Libc, CLOCK_BOOTTIME>, "boottime", "clock_gettime(CLOCK_BOOTTIME)", Some(1.0), BOOTTIME.with_variant("boottime-syscall");
-        PosixClock<Libc, CLOCK_TAI>, "tai", "clock_gettime(CLOCK_TAI)", Some(1.0), CALENDAR;
-        PosixClock<Libc, CLOCK_PROCESS_CPUTIME_ID>, "process-cputime", "clock_gettime(CLOCK_PROCESS_CPUTIME_ID)", Some(1.0), PROCESS.with_variant("process-cputime-syscall");
-        PosixClock<Libc, CLOCK_THREAD_CPUTIME_ID>, "thread-cputime", "clock_gettime(CLOCK_THREAD_CPUTIME_ID)", Some(1.0), THREAD.with_variant("thread-cputime-syscall");
-        PosixClock<SystemCall, CLOCK_MONOTONIC>, "monotonic-syscall", "syscall(SYS_clock_gettime, CLOCK_MONOTONIC)", Some(1.0), MONOTONIC.by_syscall();
-        PosixClock<SystemCall, CLOCK_MONOTONIC_RAW>, "monotonic-raw-syscall", "syscall(SYS_clock_gettime, CLOCK_MONOTONIC_RAW)", Some(1.0), RAW.by_syscall();
-        PosixClock<SystemCall, CLOCK_MONOTONIC_COARSE>, "monotonic-coarse-syscall", "syscall(SYS_clock_gettime, CLOCK_MONOTONIC_COARSE)", Some(1.0), MONOTONIC.by_syscall();
-        PosixClock<SystemCall, CLOCK_REALTIME>, "realtime-syscall", "syscall(SYS_clock_gettime, CLOCK_REALTIME)", Some(1.0), CALENDAR.by_syscall();
-        PosixClock<SystemCall, CLOCK_REALTIME_COARSE>, "realtime-coarse-syscall", "syscall(SYS_clock_gettime, CLOCK_REALTIME_COARSE)", Some(1.0), CALENDAR.by_syscall();
-        PosixClock<SystemCall, CLOCK_BOOTTIME>, "boottime-syscall", "syscall(SYS_clock_gettime, CLOCK_BOOTTIME)", Some(1.0), BOOTTIME.by_syscall();
-        PosixClock<SystemCall, CLOCK_PROCESS_CPUTIME_ID>, "process-cputime-syscall", "syscall(SYS_clock_gettime, CLOCK_PROCESS_CPUTIME_ID)", Some(1.0), PROCESS;
-        PosixClock<SystemCall, CLOCK_THREAD_CPUTIME_ID>, "thread-cputime-syscall", "syscall(SYS_clock_gettime, CLOCK_THREAD_CPUTIME_ID)", Some(1.0), THREAD;
-        Gettimeofday, "gettimeofday", "gettimeofday()", Some(1e3), CALENDAR;
+    /// Lists the clocks of `clock_gettime`: for each way to read them how its calls are written, and its clocks
+    /// with their ids and properties.
+    macro_rules! posix_clocks {
+        ($($route:ident $call:literal { $($clock:ident, $id:literal, $properties:expr;)* })*) => {
+            clocks! { "POSIX", not(windows);
+                $($(PosixClock<$route, $clock>, $id, concat!($call, stringify!($clock), ")"), Some(1.0), $properties;)*)*
+                Gettimeofday, "gettimeofday", "gettimeofday()", Some(1e3), CALENDAR;
+            }
+        };
+    }
+
+    posix_clocks! {
+        Libc "clock_gettime(" {
+            CLOCK_MONOTONIC, "monotonic", MONOTONIC.with_variant("monotonic-syscall");
+            CLOCK_MONOTONIC_RAW, "monotonic-raw", RAW.with_variant("monotonic-raw-syscall");
+            CLOCK_MONOTONIC_COARSE, "monotonic-coarse", MONOTONIC.unfenced().with_variant("monotonic-coarse-syscall");
+            CLOCK_REALTIME, "realtime", CALENDAR.with_variant("realtime-syscall");
+            CLOCK_REALTIME_COARSE, "realtime-coarse", CALENDAR.unfenced().with_variant("realtime-coarse-syscall");
+            CLOCK_BOOTTIME, "boottime", BOOTTIME.with_variant("boottime-syscall");
+            CLOCK_TAI, "tai", CALENDAR;
+            CLOCK_PROCESS_CPUTIME_ID, "process-cputime", PROCESS.with_variant("process-cputime-syscall");
+            CLOCK_THREAD_CPUTIME_ID, "thread-cputime", THREAD.with_variant("thread-cputime-syscall");
+        }
+        SystemCall "syscall(SYS_clock_gettime, " {
+            CLOCK_MONOTONIC, "monotonic-syscall", MONOTONIC.by_syscall();
+            CLOCK_MONOTONIC_RAW, "monotonic-raw-syscall", RAW.by_syscall();
+            CLOCK_MONOTONIC_COARSE, "monotonic-coarse-syscall", MONOTONIC.by_syscall();
+            CLOCK_REALTIME, "realtime-syscall", CALENDAR.by_syscall();
+            CLOCK_REALTIME_COARSE, "realtime-coarse-syscall", CALENDAR.by_syscall();
+            CLOCK_BOOTTIME, "boottime-syscall", BOOTTIME.by_syscall();
+            CLOCK_PROCESS_CPUTIME_ID, "process-cputime-syscall", PROCESS;
+            CLOCK_THREAD_CPUTIME_ID, "thread-cputime-syscall", THREAD;
+        }
     }
 }
 
