@@ -3,7 +3,7 @@
 
 #![forbid(unsafe_code)]
 
-use proc_macro::TokenStream;
+use proc_macro::{Group, TokenStream, TokenTree};
 
 /// Derives for a type that is part of a trace.
 const RECORDED: &str = "#[derive(Clone, Debug, PartialEq)]
@@ -12,8 +12,12 @@ const RECORDED: &str = "#[derive(Clone, Debug, PartialEq)]
 /// Further derives for a type that is part of the report.
 const SCHEMA: &str = "#[cfg_attr(feature = \"schema\", derive(schemars::JsonSchema))]";
 
+/// The attribute of a key that documents leave out if its value is `None`.
+const OPTIONAL: &str = "serde(default, skip_serializing_if = \"Option::is_none\")";
+
 /// `#[apply(wire)]` derives the traits of a type that is part of the report, `#[apply(recorded)]`
-/// those of a type that is part of a trace. Any other name is a macro, which gets the item.
+/// those of a type that is part of a trace; documents leave out a field with `#[optional]` if it is `None`.
+/// Any other name is a macro, which gets the item.
 #[proc_macro_attribute]
 pub fn apply(kind: TokenStream, item: TokenStream) -> TokenStream {
     let kind = kind.to_string();
@@ -22,7 +26,23 @@ pub fn apply(kind: TokenStream, item: TokenStream) -> TokenStream {
         "recorded" => RECORDED.to_owned(),
         _ => return tokens(&format!("{kind}! {{ {item} }}")),
     };
+    let item = with_optional(item);
     tokens(&attributes).into_iter().chain(item).collect()
+}
+
+/// Replaces `#[optional]` by the attribute of serde.
+fn with_optional(item: TokenStream) -> TokenStream {
+    let expanded = |token| match token {
+        TokenTree::Group(group) => {
+            let inner = match group.stream().to_string().as_str() {
+                "optional" => tokens(OPTIONAL),
+                _ => with_optional(group.stream()),
+            };
+            Group::new(group.delimiter(), inner).into()
+        }
+        token => token,
+    };
+    item.into_iter().map(expanded).collect()
 }
 
 fn tokens(text: &str) -> TokenStream {

@@ -29,13 +29,13 @@ pub struct Trace {
     /// The clock that the timer was compared with, and that timed its calls.
     pub reference: Reference,
     /// A finer clock that timed the calls in place of `reference`: the cycle counter of a device.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[optional]
     pub calls_reference: Option<Reference>,
     /// The core frequency to which all costs are scaled, in hertz: the median over the campaign.
     pub core_hz: Option<Hertz>,
     /// The width that a core of this kind has for itself: independent additions per cycle. `None` if
     /// it is unknown; then no run is known to have had its core to itself.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[optional]
     pub full_width: Option<f64>,
     /// The observations of each fresh process that was not disturbed.
     pub runs: Vec<Observations>,
@@ -122,7 +122,7 @@ pub struct Reference {
     /// The id of the reference.
     pub id: String,
     /// The family of clocks that the reference belongs to.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[optional]
     pub family: Option<Family>,
     /// Nanoseconds in a tick of the reference.
     pub ns_per_tick: f64,
@@ -132,7 +132,7 @@ pub struct Reference {
     /// The resolution of the reference, in its ticks; 1 if it is unknown.
     pub step: f64,
     /// The upper limit of an unknown resolution, in ticks; `None` if the resolution is known.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[optional]
     pub step_at_most: Option<f64>,
     /// Nanoseconds in a unit of work.
     pub ns_per_work: f64,
@@ -390,7 +390,7 @@ pub struct PeriodObservations {
     #[serde(default, skip_serializing_if = "Start::is_unknown")]
     pub start: Start,
     /// The CPU time of all wake-ups, in nanoseconds.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[optional]
     pub cpu_ns: Option<i64>,
     /// How often signals ended its waits early.
     #[serde(default)]

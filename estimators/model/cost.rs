@@ -28,16 +28,16 @@ pub struct Cost {
     pub single_median_ns: Option<f64>,
     /// 90th percentile of single invocations as measured by the reference, in nanoseconds; absent in
     /// reports of earlier versions.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[optional]
     pub p90_ns: Option<f64>,
     /// 99th percentile of single invocations as measured by the reference, in nanoseconds.
     pub p99_ns: Option<f64>,
     /// The longest single invocation, in nanoseconds; absent in reports of earlier versions.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[optional]
     pub longest_ns: Option<f64>,
     /// Whether the cost follows the core frequency, as found from the processes of the run; absent
     /// if not tested.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[optional]
     pub follows: Option<Following>,
     /// The id of the timer that measured the invocations.
     pub reference: String,
@@ -111,7 +111,7 @@ pub struct ProcessFigures {
     pub cost_ns: Option<f64>,
     /// 99th percentile of single invocations in nanoseconds, at the core frequency of the run; absent
     /// in reports of earlier versions.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[optional]
     pub p99_ns: Option<f64>,
     /// Amortised cost of an invocation in nanoseconds, as measured.
     pub amortised_ns: f64,
@@ -163,7 +163,7 @@ macro_rules! contexts {
         #[derive(Copy, Default)]
         pub struct AddedTimes {
             $($(#[doc = $about])*
-            #[serde(default, skip_serializing_if = "Option::is_none")]
+            #[optional]
             pub $name: Option<AddedTime>,)*
         }
 

@@ -17,7 +17,7 @@ pub struct LibraryClock {
     /// nothing could be compared: if there is no failure, only the C library reads the clock here.
     pub offset_ns: Option<Estimate>,
     /// The reason why the C library cannot read it, or that a read ends the process.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[optional]
     pub failure: Option<String>,
 }
 

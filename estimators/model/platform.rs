@@ -31,7 +31,7 @@ pub struct Platform {
     pub load: Option<Load>,
     /// The number of CPUs that other programs kept busy during the run, on average; absent if
     /// unknown.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[optional]
     pub cpus_of_others: Option<f64>,
     /// Share of the uptime in which CPUs were ready to run but the hypervisor ran other guests, in
     /// [0, 1].
@@ -51,7 +51,7 @@ pub struct Platform {
     pub preloaded: Vec<String>,
     /// The clocks that the C library reads, each compared with its system call during the run;
     /// absent if they were not compared.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[optional]
     pub library_clocks: Option<Vec<LibraryClock>>,
 }
 
@@ -317,7 +317,7 @@ pub struct Limits {
     pub cpu: Option<CpuQuota>,
     /// Clock offsets of a time namespace (time_namespaces(7)); absent if there are none, or if
     /// unknown.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[optional]
     pub time_namespace: Option<TimeNamespace>,
 }
 
@@ -338,6 +338,6 @@ pub struct CpuQuota {
     /// CPU time per period, in CPUs; null if there is no limit.
     pub cpus: Option<f64>,
     /// The period in nanoseconds; absent without a limit and in reports of earlier versions.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[optional]
     pub period_ns: Option<u64>,
 }

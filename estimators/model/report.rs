@@ -23,7 +23,7 @@ pub struct Report {
     /// has a sign, as in `+10000-01-01T00:00:00Z`.
     pub created: String,
     /// The name of the machine in a fleet, as given to the run; absent if not given.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[optional]
     pub node: Option<String>,
     /// The origin of the results.
     #[serde(default)]

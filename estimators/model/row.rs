@@ -36,7 +36,7 @@ pub struct RowHead {
     /// `native`, or the name of the runtime that hosts it, with its version if it has one.
     pub runtime: String,
     /// The device that executes the call; absent if a CPU does.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[optional]
     pub device: Option<Device>,
     /// The status of the characterisation.
     pub status: Status,

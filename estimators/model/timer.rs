@@ -39,7 +39,7 @@ pub struct TimerInfo {
     #[serde(default)]
     pub properties: Properties,
     /// The device that reads it; absent if a CPU does.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[optional]
     pub device: Option<Device>,
 }
 
@@ -107,13 +107,13 @@ pub struct TimerRow {
     /// Verdicts on whether it can be trusted, with the evidence.
     pub verdicts: Option<Verdicts>,
     /// Whether it can be trusted, as follows from the whole report; absent if nothing is known.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[optional]
     pub trust: Option<Trust>,
     /// Quality as printed in the source of a published report, in [0, 1]; null if it was measured.
     #[cfg_attr(feature = "schema", schemars(range(min = 0, max = 1)))]
     pub printed_quality: Option<f64>,
     /// Properties according to its documentation; null if not declared.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[optional]
     pub properties: Option<Properties>,
     /// The number of observations of each kind.
     pub observations: Option<ObservationCounts>,

@@ -206,7 +206,7 @@ pub struct Stable {
     pub offset_uncertainty_ppm: Option<f64>,
     /// Additional fresh processes whose rate was measured; absent if the rate cannot depend on the
     /// process.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[optional]
     pub rate_processes: Option<u32>,
     /// The longest window, in seconds.
     pub longest_window_s: Option<f64>,
@@ -218,7 +218,7 @@ pub struct Stable {
     pub largest_ns: Option<f64>,
     /// The smallest jump, in nanoseconds, that would have been detected at any time in the longest
     /// window; absent if unknown.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[optional]
     pub smallest_jump_ns: Option<f64>,
     /// Whether it is known to share the oscillator of its reference, so that their agreement does
     /// not test the oscillator.

@@ -27,7 +27,7 @@ pub struct Evidence {
     /// The time from the first to the last sparse comparison as this program's own clock measured
     /// it, in nanoseconds: the least and the greatest possible value. `None` if it was not
     /// measured, or if the reference is not known to follow real time.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[optional]
     pub passed_ns: Option<[u64; 2]>,
     /// Comparisons with the reference, one after each process in two rounds of the campaign.
     #[serde(default)]
