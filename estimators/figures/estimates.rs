@@ -116,7 +116,8 @@ impl<'a> Estimator<'a> {
     }
 }
 
-fn medians(processes: &[ProcessEstimate]) -> Vec<f64> {
+/// The costs of the processes.
+pub fn medians(processes: &[ProcessEstimate]) -> Vec<f64> {
     processes
         .iter()
         .map(|process| process.cost.median)

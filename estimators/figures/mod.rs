@@ -6,13 +6,13 @@ mod estimates;
 mod growth;
 mod modes;
 
-use self::estimates::{Estimator, process_figures};
+use self::estimates::{Estimator, medians, process_figures};
 use self::growth::growth_per_call;
 use crate::cost::adds::adds;
 use crate::cost::singles::{MeasuringClock, successive};
 use crate::cost::{Calls, CommonFrequency, Following, never_moved};
 pub use crate::model::MIN_PROCESSES;
-use crate::model::{AddedTimes, Core, Distribution, Estimate, ProcessFigures};
+use crate::model::{AddedTimes, Core, Distribution, Estimate, ProcessFigures, value_of};
 use crate::rate;
 use crate::rate::order::Backward;
 use crate::resolution::agreement::{Process, confirm_by_processes};
@@ -75,10 +75,7 @@ pub struct Figures {
 impl Figures {
     /// Returns the step, in ticks of the timer; `None` if it is unknown or only its limit is known.
     pub fn step(&self) -> Option<f64> {
-        match &self.resolution {
-            Step::Resolved { step, .. } => Some(step.value),
-            _ => None,
-        }
+        value_of(self.resolution.known())
     }
 
     /// Returns why resolution, cost or spread is unknown; `None` if all are known.
@@ -108,14 +105,8 @@ impl Figures {
     /// Returns the step with its interval, in nanoseconds; `None` if it is unknown or only its
     /// limit is known.
     pub fn resolution_ns(&self) -> Option<Estimate> {
-        match (&self.resolution, self.ns_per_tick) {
-            (Step::Resolved { step, .. }, Some(ns)) => {
-                let resolution = step.scaled(ns);
-                let rate = resolution.value * self.rate_uncertainty;
-                Some(resolution.widened_by(rate))
-            }
-            _ => None,
-        }
+        let resolution = self.resolution.known()?.scaled(self.ns_per_tick?);
+        Some(resolution.widened_by(resolution.value * self.rate_uncertainty))
     }
 }
 
@@ -159,10 +150,7 @@ fn figures_by(trace: &Trace, find_step: impl Fn(&Prepared) -> Step) -> Figures {
     let resolution = find_step(&prepared);
     let backward = backward_steps(&prepared);
     let mut calls = prepared.calls;
-    let step = match &resolution {
-        Step::Resolved { step, .. } => Some(step.value),
-        _ => None,
-    };
+    let step = value_of(resolution.known());
     let (ns_per_tick, rate_uncertainty) = rate::tick(trace).unzip();
     let reach = resolution.step_or_limit().zip(ns_per_tick);
     let estimator = Estimator {
@@ -253,11 +241,10 @@ fn known_durations(Prepared { trace, calls, .. }: &Prepared) -> KnownDurations {
         reach_ns: None,
     };
     let processes = estimator.processes(calls, CommonFrequency(trace.core_hz));
-    let costs = processes.iter().map(|process| process.cost.median);
     KnownDurations {
         cost_width: median(widths).unwrap_or(0.0) * reference_step,
         reference_step,
-        cost: median(costs).unwrap_or(0.0) / ns,
+        cost: median(medians(&processes)).unwrap_or(0.0) / ns,
         work_unit: reference.ns_per_work / ns,
         is_rounded: false,
     }
@@ -318,7 +305,7 @@ fn resolution_of(prepared: &Prepared) -> Step {
         step: Estimate::exact(unit as f64),
         rule: StepRule::Lattice,
     };
-    let is_fraction = matches!(&found, Step::Resolved { step, .. } if {
+    let is_fraction = found.known().is_some_and(|step| {
         let units = step.value / unit as f64;
         (units - units.round()).abs() > MIN_FRACTION
     });

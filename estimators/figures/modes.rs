@@ -2,7 +2,7 @@
 //! deviations within and between processes. The authors of the Quality suggest such a description in
 //! addition to the spread (ICPE 2011, section 6).
 
-use super::estimates::{Estimates, ProcessEstimate};
+use super::estimates::{Estimates, ProcessEstimate, medians};
 use crate::cost::singles::MeasuringClock;
 use crate::distribution::{Levels, variance_of_constant};
 use crate::model::{Distribution, Mode};
@@ -55,11 +55,7 @@ pub fn distribution(estimates: &Estimates, clock: &MeasuringClock) -> Option<Dis
     counts.sort_unstable();
     let count = counts[counts.len() / 2];
     let typical = || described.iter().filter(|(modes, _)| modes.len() == count);
-    let costs: Vec<f64> = estimates
-        .processes
-        .iter()
-        .map(|process| process.cost.median)
-        .collect();
+    let costs = medians(&estimates.processes);
     let centre = midmean(&costs)?;
     let mode = |number: usize| {
         let from_median = midmean(

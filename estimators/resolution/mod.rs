@@ -94,6 +94,14 @@ impl Step {
         }
     }
 
+    /// Returns the step, in ticks; `None` if it is unknown or only its limit is known.
+    pub fn known(&self) -> Option<Estimate> {
+        match self {
+            Self::Resolved { step, .. } => Some(*step),
+            _ => None,
+        }
+    }
+
     /// Returns the step or its upper limit, in ticks; `None` if the timer never moved.
     pub fn step_or_limit(&self) -> Option<f64> {
         match self {

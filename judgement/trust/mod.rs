@@ -15,7 +15,6 @@ use estimators::model::{Counted, Device, Outcome, Properties, Verdicts};
 use estimators::numbers::time;
 use estimators::rate::correction::LargeCorrection;
 use estimators::rate::order::Backward;
-use estimators::resolution::Step;
 use estimators::trace::{Evidence, Trace};
 
 /// The input of the verdicts on one timer.
@@ -84,7 +83,7 @@ impl Case<'_> {
     /// Returns whether the step of the timer is known, and not only an upper bound of it. Steps of
     /// unknown length look like jumps and freezes.
     fn knows_step(&self) -> bool {
-        matches!(self.figures.resolution, Step::Resolved { .. })
+        self.figures.resolution.known().is_some()
     }
 
     /// Returns all comparisons: those about a millisecond apart, those after each process of a round, and those

@@ -19,7 +19,6 @@ use crate::campaign::unless_interrupted;
 use crate::plan::Plan;
 use estimators::figures::resolution;
 use estimators::rate;
-use estimators::resolution::Step;
 use estimators::trace::{Claims, Reference};
 
 /// Largest number of closely spaced comparisons of a clock. It is limited because an agent may have a
@@ -165,7 +164,7 @@ impl<'a> AgentClocks<'a> {
             let (ns, uncertainty) = rate::tick(stored)?;
             counter.ns_per_work *= ns / counter.ns_per_tick;
             (counter.ns_per_tick, counter.rate_uncertainty) = (ns, uncertainty);
-            if let Step::Resolved { step, .. } = resolution(stored) {
+            if let Some(step) = resolution(stored).known() {
                 (counter.step, counter.step_at_most) = (step.value, None);
             }
             Some(counter)

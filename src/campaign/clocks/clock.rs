@@ -102,8 +102,8 @@ impl Clock {
 
     /// Returns whether its step is known.
     pub(super) fn is_resolved(&self) -> bool {
-        let resolved = |stored: &Trace| matches!(resolution(stored), Step::Resolved { .. });
-        self.stored().is_some_and(resolved)
+        let step = self.stored().map(resolution);
+        step.is_some_and(|step| step.known().is_some())
     }
 
     /// Adds a run, and sets it aside if it was disturbed throughout (not `is_usable`). `full_width` is the
