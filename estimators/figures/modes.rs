@@ -70,8 +70,6 @@ pub fn distribution(estimates: &Estimates, clock: &MeasuringClock) -> Option<Dis
         modes: (0..count).filter_map(mode).collect(),
         within_ns: midmean(described.iter().map(deviation))? * step_ns,
         between_ns: standard_deviation(&costs),
-        process_ns: Vec::new(),
-        process_cycles: Vec::new(),
         tail_share: tail.clamp(0.0, 1.0),
     })
 }

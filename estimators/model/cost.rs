@@ -55,15 +55,6 @@ pub struct Distribution {
     /// Standard deviation of the median cost between processes, in nanoseconds; null for a single
     /// process.
     pub between_ns: Option<f64>,
-    /// Amortised costs in nanoseconds of the processes that the figures rest on. Only in reports of
-    /// earlier versions, which have no `processes`.
-    #[serde(default, skip_serializing)]
-    #[cfg_attr(feature = "schema", schemars(skip))]
-    pub process_ns: Vec<f64>,
-    /// The same costs in core cycles.
-    #[serde(default, skip_serializing)]
-    #[cfg_attr(feature = "schema", schemars(skip))]
-    pub process_cycles: Vec<f64>,
     /// Share of invocations far above all others, such as interruptions, in [0, 1].
     #[cfg_attr(feature = "schema", schemars(range(min = 0, max = 1)))]
     pub tail_share: f64,

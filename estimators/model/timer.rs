@@ -136,21 +136,6 @@ impl TimerRow {
         }
     }
 
-    /// Moves the costs of processes in a report of an earlier version to `processes`.
-    pub fn adopt_costs(&mut self) {
-        let Some(old) = &mut self.distribution else {
-            return;
-        };
-        let mut cycles = std::mem::take(&mut old.process_cycles).into_iter();
-        let costs = std::mem::take(&mut old.process_ns).into_iter();
-        self.processes
-            .extend(costs.map(|amortised_ns| ProcessFigures {
-                amortised_ns,
-                amortised_cycles: cycles.next(),
-                ..ProcessFigures::default()
-            }));
-    }
-
     /// The frequency, in hertz, that converts its times to cycles, where that of the CPU is `cpu_hz`.
     pub fn cycles_hz(&self, cpu_hz: Option<f64>) -> Option<f64> {
         match &self.device {

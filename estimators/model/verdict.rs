@@ -242,7 +242,6 @@ pub struct Nature {
     pub sleeping: Option<f64>,
     /// Its advance relative to the reference while the thread slept and another thread of the
     /// process computed.
-    #[serde(alias = "beside_busy_thread")]
     pub next_to_busy_thread: Option<f64>,
 }
 

@@ -14,23 +14,8 @@ pub struct WaitConditions {
     /// `other`, `fifo:PRIORITY` or `rr:PRIORITY`; by default the policy that the process was
     /// started with.
     pub policy: String,
-    /// Whether an earlier version made the CPUs busy; such rows are not read.
-    #[serde(
-        default,
-        rename = "load",
-        skip_serializing,
-        deserialize_with = "is_loaded"
-    )]
-    #[cfg_attr(feature = "schema", schemars(skip))]
-    pub loaded: bool,
     /// The CPU the process was pinned to; null if it was not pinned.
     pub cpu: Option<u32>,
-}
-
-/// Returns whether a name of a background load is not `none`.
-#[cfg(feature = "serde")]
-fn is_loaded<'de, D: serde::Deserializer<'de>>(load: D) -> Result<bool, D::Error> {
-    Ok(<String as serde::Deserialize>::deserialize(load)? != "none")
 }
 
 /// A granularity: the step between the possible lengths of waits, or between the possible times of
@@ -85,7 +70,7 @@ pub struct Lateness {
     pub max_ns: f64,
     /// The largest error of a single lateness, in nanoseconds, due to the step, the read cost and
     /// the rate of the reference, and the time that the start of a periodic timer took.
-    #[serde(default, alias = "error_of_clock_ns")]
+    #[serde(default)]
     pub uncertainty_ns: f64,
     /// Share of waits that returned before the requested time, by more than `uncertainty_ns`. Such a
     /// wait is a defect of the primitive.

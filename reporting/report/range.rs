@@ -165,19 +165,4 @@ mod tests {
         let unknown = r#""turbo_share":37,"later":{"many_processes":[1e19,-5],"wait_hz":-5}"#;
         parse(&platform(unknown), "r.json").unwrap();
     }
-
-    #[test]
-    fn takes_costs_of_processes() {
-        for (ns, cycles) in [
-            ("8.4725,-0.01", ""),
-            ("8.4725,8.4749", "31.4568,31.2624"),
-            ("8", "30,31"),
-            (&["8"; 4096].join(","), ""),
-        ] {
-            let text = with_clock(&format!(
-                r#""distribution":{{"modes":[],"within_ns":1,"between_ns":null,"tail_share":0,"process_ns":[{ns}],"process_cycles":[{cycles}]}}"#
-            ));
-            parse(&text, "r.json").expect(ns);
-        }
-    }
 }

@@ -9,7 +9,7 @@ use serde_json::Value;
 use super::range::{InvalidReport, check, check_size};
 use crate::input::{self, MAX_REPORT_BYTES};
 use crate::text::{clean_strings, clipped};
-use estimators::model::{Report, SCHEMA, TimerRow};
+use estimators::model::{Report, SCHEMA};
 use judgement::assessment::assess;
 
 /// The reason why a report could not be read.
@@ -108,10 +108,7 @@ pub fn checked(text: &str) -> Result<Report, InvalidReport> {
             });
         }
     };
-    report.waits.retain(|row| !row.conditions.loaded);
-    report.periods.retain(|row| !row.conditions.loaded);
     check(&report)?;
-    report.timers.iter_mut().for_each(TimerRow::adopt_costs);
     assess(&mut report);
     Ok(report)
 }

@@ -12,7 +12,6 @@ use flate2::write::GzEncoder;
 use serde::Deserialize;
 
 use super::{SCHEMA, TraceFile};
-use estimators::model::WaitConditions;
 use estimators::trace::Reference;
 use reporting::text::{CleanStrings, json_error};
 
@@ -60,7 +59,7 @@ impl TraceFile {
                 "'{name}' has schema '{other}'; this build reads {SCHEMA} only: use the version of timermeter that wrote it"
             ));
         }
-        let mut recording = read.map_err(|error| match error.is_io() {
+        let recording = read.map_err(|error| match error.is_io() {
             true => format!(
                 "'{name}' is not a trace, or a damaged one: {}; write it again with `timermeter probe --trace`",
                 io::Error::from(error)
@@ -72,9 +71,6 @@ impl TraceFile {
                 error.column()
             ),
         })?;
-        let is_loaded = |one: &Option<WaitConditions>| one.as_ref().is_some_and(|it| it.loaded);
-        recording.waits.retain(|one| !is_loaded(&one.conditions));
-        (recording.periods).retain(|one| !is_loaded(&one.conditions));
         match recording.inconsistency() {
             Some(what) => Err(format!("'{name}' is a damaged trace: {what}")),
             None => Ok(recording),

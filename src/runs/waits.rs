@@ -80,6 +80,5 @@ fn report_conditions(conditions: Placement) -> WaitConditions {
         slack_ns: slack_ns.filter(|_| matches!(policy, None | Some(Policy::Other))),
         policy: policy.map_or_else(|| "unknown".into(), |policy| policy.to_string()),
         cpu: conditions.cpu,
-        ..WaitConditions::default()
     }
 }
