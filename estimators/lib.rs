@@ -20,32 +20,8 @@
 
 #[macro_use]
 extern crate attributes;
-
-/// An enum whose variants have names in documents: `Variant = "name"`.
-macro_rules! names {
-    ($(#[$meta:meta])* pub enum $name:ident {
-        $($(#[$about:meta])* $variant:ident = $word:literal,)*
-    }) => {
-        #[apply(wire)]
-        #[derive(Copy, Eq)]
-        $(#[$meta])*
-        pub enum $name {
-            $($(#[$about])* #[serde(rename = $word)] $variant,)*
-        }
-
-        impl $name {
-            /// All variants.
-            pub const ALL: [Self; [$(Self::$variant),*].len()] = [$(Self::$variant),*];
-
-            /// Returns the name in documents.
-            pub fn name(self) -> &'static str {
-                match self {
-                    $(Self::$variant => $word,)*
-                }
-            }
-        }
-    };
-}
+#[macro_use(names)]
+extern crate timers;
 
 pub mod cost;
 pub mod distribution;

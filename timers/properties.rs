@@ -1,31 +1,38 @@
 //! The declared properties of a timer: what it counts and how it is read, according to its
 //! documentation or its agent.
 
-/// Defines an enum whose variants have a name each in JSON documents.
-macro_rules! kinds {
-    ($(#[$doc:meta])* $name:ident { $($(#[$about:meta])* $kind:ident = $word:literal,)* }) => {
-        $(#[$doc])*
+/// Defines an enum whose variants have names in documents: `Variant = "name"`.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! names {
+    ($(#[$meta:meta])* pub enum $name:ident {
+        $($(#[$about:meta])* $variant:ident = $word:literal,)*
+    }) => {
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
         #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
         #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+        $(#[$meta])*
         pub enum $name {
-            $($(#[$about])* #[cfg_attr(feature = "serde", serde(rename = $word))] $kind,)*
+            $($(#[$about])* #[cfg_attr(feature = "serde", serde(rename = $word))] $variant,)*
         }
 
         impl $name {
-            /// The name in JSON documents.
+            /// All variants.
+            pub const ALL: [Self; [$(Self::$variant),*].len()] = [$(Self::$variant),*];
+
+            /// Returns the name in documents.
             pub fn name(self) -> &'static str {
                 match self {
-                    $(Self::$kind => $word,)*
+                    $(Self::$variant => $word,)*
                 }
             }
         }
     };
 }
 
-kinds! {
+names! {
     /// The kind of counter or clock that a timer reads.
-    Family {
+    pub enum Family {
         /// The CPU's counter that never stops: the TSC of x86, CNTVCT of Arm.
         CpuCounter = "cpu-counter",
         /// A clock that the kernel computes from its clock source.
@@ -40,10 +47,10 @@ kinds! {
     }
 }
 
-kinds! {
+names! {
     /// The documented way in which a timer is read. On a given machine it can differ; the verdicts
     /// of a report state the way that was found.
-    ReadsBy {
+    pub enum ReadsBy {
         /// An instruction of the CPU.
         Instruction = "instruction",
         /// Code of the operating system that runs in user mode: Linux' `vdso(7)`, the shared pages
@@ -57,48 +64,61 @@ kinds! {
     }
 }
 
-/// The declared properties of a timer. A property that is not declared is null or left out.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[cfg_attr(
-    feature = "serde",
-    derive(serde::Serialize, serde::Deserialize),
-    serde(default)
-)]
-#[cfg_attr(
-    feature = "schema",
-    derive(schemars::JsonSchema),
-    schemars(
-        rename = "Properties",
-        bound = "Id: Default + serde::Serialize + schemars::JsonSchema"
-    )
-)]
-pub struct Properties<Id = &'static str> {
+/// Defines the properties by their names and types.
+macro_rules! properties {
+    ($($(#[$about:meta])* $name:ident: $type:ty,)*) => {
+        /// The declared properties of a timer. A property that is not declared is null or left out.
+        #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+        #[cfg_attr(
+            feature = "serde",
+            derive(serde::Serialize, serde::Deserialize),
+            serde(default)
+        )]
+        #[cfg_attr(
+            feature = "schema",
+            derive(schemars::JsonSchema),
+            schemars(
+                rename = "Properties",
+                bound = "Id: Default + serde::Serialize + schemars::JsonSchema"
+            )
+        )]
+        pub struct Properties<Id = &'static str> {
+            $($(#[$about])*
+            #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
+            pub $name: Option<$type>,)*
+        }
+
+        impl Properties {
+            /// All properties undeclared.
+            pub const UNKNOWN: Self = Self { $($name: None,)* };
+
+            /// The same properties with an owned id, as in documents.
+            pub fn into_owned(self) -> Properties<String> {
+                Properties { $($name: self.$name.map(Into::into),)* }
+            }
+        }
+    };
+}
+
+properties! {
     /// The kind of counter or clock.
-    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
-    pub family: Option<Family>,
+    family: Family,
     /// The quantity that is counted.
-    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
-    pub counts: Option<Counted>,
+    counts: Counted,
     /// Whether the clock can be set, which makes it step.
-    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
-    pub settable: Option<bool>,
+    settable: bool,
     /// Whether the rate is trimmed (by NTP, for example), so that its seconds differ in length.
-    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
-    pub slewed: Option<bool>,
+    slewed: bool,
     /// Whether the timer keeps running while the machine is suspended.
-    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
-    pub runs_in_suspend: Option<bool>,
+    runs_in_suspend: bool,
     /// Whether a fence is necessary to keep the CPU from reading the timer before earlier
     /// instructions have completed.
-    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
-    pub needs_fence: Option<bool>,
+    needs_fence: bool,
     /// The way in which the timer is read.
-    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
-    pub reads_by: Option<ReadsBy>,
+    reads_by: ReadsBy,
     /// The id of the timer that reads the same clock by the system call; for a cycle counter, that
     /// of another event read by the same system call.
-    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
-    pub syscall_variant: Option<Id>,
+    syscall_variant: Id,
 }
 
 impl<Id> Properties<Id> {
@@ -109,9 +129,9 @@ impl<Id> Properties<Id> {
     }
 }
 
-kinds! {
+names! {
     /// The quantity that a timer counts.
-    Counted {
+    pub enum Counted {
         /// Elapsed time, whichever threads run.
         Wall = "wall",
         /// The time that the threads of the process ran, summed over all CPUs.
@@ -148,18 +168,6 @@ impl Counted {
 }
 
 impl Properties {
-    /// All properties undeclared.
-    pub const UNKNOWN: Self = Self {
-        family: None,
-        counts: None,
-        settable: None,
-        slewed: None,
-        runs_in_suspend: None,
-        needs_fence: None,
-        reads_by: None,
-        syscall_variant: None,
-    };
-
     /// A counter of the CPU, read by an instruction. `runs_in_suspend` is undeclared, because it
     /// depends on the CPU and the firmware.
     pub const COUNTER: Self = Self {
@@ -232,20 +240,6 @@ impl Properties {
         Self {
             syscall_variant: Some(id),
             ..self
-        }
-    }
-
-    /// The same properties with an owned id, as in documents.
-    pub fn into_owned(self) -> Properties<String> {
-        Properties {
-            family: self.family,
-            counts: self.counts,
-            settable: self.settable,
-            slewed: self.slewed,
-            runs_in_suspend: self.runs_in_suspend,
-            needs_fence: self.needs_fence,
-            reads_by: self.reads_by,
-            syscall_variant: self.syscall_variant.map(Into::into),
         }
     }
 }

@@ -3,6 +3,8 @@
 
 use std::time::Duration;
 
+use crate::names;
+
 /// Defines each question with its name in the protocol, its keys, each with its value in the example,
 /// the factors whose product is the number of integers in the answer, and the largest number of
 /// calls or units of work between two reads, if there are any.
@@ -324,57 +326,40 @@ impl TimerQuestion {
     }
 }
 
-/// The activity of the calling thread during [`advance`](crate::Subject::advance).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[cfg_attr(
-    feature = "serde",
-    derive(serde::Serialize, serde::Deserialize),
-    serde(rename_all = "kebab-case")
-)]
-pub enum Activity {
-    /// The thread computes.
-    Spin,
-    /// The thread sleeps.
-    Sleep,
-    /// The thread sleeps while another thread of the same process computes.
-    OtherSpin,
+names! {
+    /// The activity of the calling thread during [`advance`](crate::Subject::advance).
+    pub enum Activity {
+        /// The thread computes.
+        Spin = "spin",
+        /// The thread sleeps.
+        Sleep = "sleep",
+        /// The thread sleeps while another thread of the same process computes.
+        OtherSpin = "other-spin",
+    }
 }
 
-/// The kind of work around a read.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-#[cfg_attr(
-    feature = "serde",
-    derive(serde::Serialize, serde::Deserialize),
-    serde(rename_all = "lowercase")
-)]
-pub enum Context {
-    /// A chain of sixteen multiplications, each of which needs the result of the previous one: the
-    /// multiplication units of the core are idle most of the time.
-    Latency,
-    /// Four such chains at the same time, which keep the multiplication units busy.
-    Throughput,
-    /// A load that misses the caches of the core; its address depends on the previous load.
-    Memory,
-    /// About 300 instructions of calls through pointers, loads and well-predicted branches. Pieces
-    /// do not depend on each other, so that the core works on several at the same time.
-    Ahead,
-    /// The first read after a millisecond of other work.
-    Cold,
-    /// As [`Throughput`](Self::Throughput), while every other allowed CPU reads the same timer.
-    Contended,
+names! {
+    /// The kind of work around a read.
+    #[derive(PartialOrd, Ord)]
+    pub enum Context {
+        /// A chain of sixteen multiplications, each of which needs the result of the previous one: the
+        /// multiplication units of the core are idle most of the time.
+        Latency = "latency",
+        /// Four such chains at the same time, which keep the multiplication units busy.
+        Throughput = "throughput",
+        /// A load that misses the caches of the core; its address depends on the previous load.
+        Memory = "memory",
+        /// About 300 instructions of calls through pointers, loads and well-predicted branches. Pieces
+        /// do not depend on each other, so that the core works on several at the same time.
+        Ahead = "ahead",
+        /// The first read after a millisecond of other work.
+        Cold = "cold",
+        /// As [`Throughput`](Self::Throughput), while every other allowed CPU reads the same timer.
+        Contended = "contended",
+    }
 }
 
 impl Context {
-    /// All contexts.
-    pub const ALL: [Self; 6] = [
-        Self::Latency,
-        Self::Throughput,
-        Self::Memory,
-        Self::Ahead,
-        Self::Cold,
-        Self::Contended,
-    ];
-
     /// The contexts that are common in programs; the report states the range of their values.
     pub const USUAL: [Self; 4] = [Self::Latency, Self::Throughput, Self::Memory, Self::Ahead];
 }

@@ -13,7 +13,7 @@ use std::sync::LazyLock;
 
 use crate::os::CommonClock;
 use crate::os::linux_waits::{self, check_call};
-use crate::{Available, Described, Subject};
+use crate::{Available, Described, Subject, names};
 use method::WaitMethod;
 pub use observed::{Start, Wait, WaitList, Wakeups};
 
@@ -53,26 +53,19 @@ pub fn find(id: &str) -> Option<&'static WaitEntry> {
 /// at the rate of the kernel's timers.
 pub const REFERENCE_ID: &str = CommonClock::INFO.id;
 
-/// The activity of a thread during a wait.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[cfg_attr(
-    feature = "serde",
-    derive(serde::Serialize, serde::Deserialize),
-    serde(rename_all = "lowercase")
-)]
-#[cfg_attr(
-    feature = "schema",
-    derive(schemars::JsonSchema),
-    schemars(rename = "Means")
-)]
-pub enum WaitActivity {
-    /// The thread blocks: another thread may run on the CPU.
-    #[default]
-    Blocks,
-    /// The thread runs a loop until the time has passed.
-    Spins,
-    /// The thread blocks first and runs a loop at the end.
-    Hybrid,
+names! {
+    /// The activity of a thread during a wait.
+    #[derive(Default)]
+    #[cfg_attr(feature = "schema", schemars(rename = "Means"))]
+    pub enum WaitActivity {
+        /// The thread blocks: another thread may run on the CPU.
+        #[default]
+        Blocks = "blocks",
+        /// The thread runs a loop until the time has passed.
+        Spins = "spins",
+        /// The thread blocks first and runs a loop at the end.
+        Hybrid = "hybrid",
+    }
 }
 
 /// A catalogue entry for a wait method: its name, its declared properties, and its code.
