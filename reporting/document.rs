@@ -32,6 +32,7 @@ use estimators::model::Severity;
 
 /// The result of a command: data for programs and sections for people.
 #[derive(Debug)]
+#[must_use]
 pub struct Document<'a, T> {
     pub(crate) data: T,
     pub(crate) sections: Vec<Section<'a>>,
@@ -134,13 +135,11 @@ impl<'a, T: Serialize> Document<'a, T> {
     }
 
     /// Adds a suggestion for the next step.
-    #[must_use]
     pub fn note(self, text: impl Into<String>) -> Self {
         self.with(Section::Note(text.into()))
     }
 
     /// Adds pairs of a name and a value.
-    #[must_use]
     pub fn facts(
         self,
         facts: impl IntoIterator<Item = (impl Into<String>, impl Into<String>)>,
@@ -149,7 +148,6 @@ impl<'a, T: Serialize> Document<'a, T> {
     }
 
     /// Adds pairs of a name and a value that describe the measurement conditions.
-    #[must_use]
     pub fn conditions(
         mut self,
         facts: impl IntoIterator<Item = (impl Into<String>, impl Into<String>)>,
@@ -162,13 +160,11 @@ impl<'a, T: Serialize> Document<'a, T> {
     }
 
     /// Adds a table.
-    #[must_use]
     pub fn table(self, table: Table<'a>) -> Self {
         self.with(Section::Table(table))
     }
 
     /// Adds a table that replaces all other tables in CSV, HTML and LaTeX.
-    #[must_use]
     pub fn data_table(self, table: Table<'a>) -> Self {
         Self {
             data_table: Some(table),
@@ -177,7 +173,6 @@ impl<'a, T: Serialize> Document<'a, T> {
     }
 
     /// Adds findings.
-    #[must_use]
     pub fn findings(self, findings: impl IntoIterator<Item = impl Into<FindingText>>) -> Self {
         let findings: Vec<_> = findings.into_iter().map(Into::into).collect();
         if findings.is_empty() {

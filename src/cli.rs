@@ -441,7 +441,6 @@ pub struct ProbeArgs {
 
 impl ProbeArgs {
     /// The request of these flags.
-    #[must_use]
     pub fn request(&self) -> RunRequest {
         let mut request = self.run.request(self.cpu);
         request.plan = request.plan.limited(self.budget);

@@ -300,7 +300,6 @@ impl WaitPlan {
 
     /// Returns the plan of one of the `processes` for each of `count` leading primitives, after brief
     /// measurements that took this time; `None` if they leave no time.
-    #[must_use]
     pub fn for_leading(&self, count: usize, brief_ns: f64) -> Option<Self> {
         /// Number of waits of one length: with the brief ones enough for a 99th percentile.
         const WAITS: u32 = 480;

@@ -40,14 +40,12 @@ macro_rules! questions {
             pub const ALL: &[Self] = &[$(Self::$name),*];
 
             /// The name in the protocol.
-            #[must_use]
             pub fn name(self) -> &'static str {
                 match self { $(Self::$name => $op,)* }
             }
 
             /// A small example, with which agents are checked and their loops are warmed up.
             /// `amount` is an amount of work, or a number of calls.
-            #[must_use]
             pub fn example(self, $timer: &str, $reference: &str, $amount: u64) -> TimerQuestion {
                 match self {
                     $(Self::$name => TimerQuestion::$name { $($field: $example,)* },)*
@@ -57,13 +55,11 @@ macro_rules! questions {
 
         impl TimerQuestion {
             /// The name of this question.
-            #[must_use]
             pub fn op(&self) -> Op {
                 match self { $(Self::$name { .. } => Op::$name,)* }
             }
 
             /// The factors whose product is the number of integers in the answer.
-            #[must_use]
             pub fn shape(&self) -> Vec<usize> {
                 match self {
                     $(Self::$name { $($field),* } => {
@@ -74,7 +70,6 @@ macro_rules! questions {
             }
 
             /// The largest number of calls or units of work between two reads.
-            #[must_use]
             pub fn amount(&self) -> u64 {
                 match self {
                     $(Self::$name { $($field),* } => {
@@ -268,7 +263,6 @@ questions! { timer, reference, amount;
 
 impl TimerQuestion {
     /// The time that the answer takes by what the question asks for; `None` if the question does not say.
-    #[must_use]
     pub fn span(&self) -> Option<Duration> {
         let ns = match self {
             Self::Advance { ms, .. } => u64::from(*ms) * 1_000_000,
@@ -292,7 +286,6 @@ impl TimerQuestion {
     }
 
     /// The id of the reference, if the question names one.
-    #[must_use]
     pub fn reference(&self) -> &str {
         match self {
             Self::Batches { reference, .. }
@@ -307,7 +300,6 @@ impl TimerQuestion {
     }
 
     /// The ids of the timers that the question names.
-    #[must_use]
     pub fn timers(&self) -> &[String] {
         match self {
             Self::Hello { .. } => &[],
@@ -384,7 +376,6 @@ pub struct StepQuestion {
 
 impl StepQuestion {
     /// An upper bound of the units of work between two reads.
-    #[must_use]
     pub fn max_work(&self) -> f64 {
         let longest_ns = self.growth_ns.max(self.cost_ns);
         8.0 * longest_ns.max(100.0 + 2.0 * self.ns_per_work) / self.ns_per_work.max(0.0)

@@ -22,7 +22,6 @@ impl Values {
     pub const REFUSED: i64 = i64::MIN;
 
     /// Groups the integers into tuples of `N`. The number of integers is a multiple of `N`.
-    #[must_use]
     pub fn tuples<const N: usize>(&self) -> &[[i64; N]] {
         self.list.as_chunks().0
     }

@@ -269,7 +269,6 @@ pub struct Ntp {
 
 impl Ntp {
     /// The correction by the length of the tick, in parts per million; 0 if it is not reported.
-    #[must_use]
     pub fn tick_ppm(&self) -> f64 {
         let tick_us = Some(self.tick_us).filter(|tick| *tick > 0);
         tick_us.map_or(0.0, |tick| 100.0 * (tick as f64 - 10_000.0))

@@ -140,7 +140,6 @@ fn system(platform: &Platform) -> String {
 }
 
 /// The name of the CPU; the model of the machine, or else the architecture, if it is unknown.
-#[must_use]
 pub fn cpu_name(platform: &Platform) -> String {
     let name = platform.cpu.name().or_else(|| platform.product.clone());
     name.unwrap_or_else(|| platform.cpu.architecture.clone())

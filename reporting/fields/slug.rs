@@ -10,7 +10,6 @@ const OMITTED_WORDS: &[&str] = &["cpu", "processor", "r", "tm", "gnu", "linux"];
 
 /// The name in lower case, digits and hyphens, never empty, as in
 /// `amd-epyc-9r14-zen-4-kvm-debian-12`.
-#[must_use]
 pub fn slug(platform: &Platform) -> String {
     let cpu = platform
         .cpu

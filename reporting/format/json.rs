@@ -8,7 +8,6 @@ use crate::table::{CellValue, Table};
 use estimators::model::{Distribution, Granularity, Lateness, Report};
 
 /// The document, indented, with a final newline. Numbers that are not finite become null.
-#[must_use]
 pub fn render(report: &Report) -> String {
     serde_json::to_string_pretty(&remove_non_finite(report.clone())).expect("all keys are strings")
         + "\n"
@@ -16,7 +15,6 @@ pub fn render(report: &Report) -> String {
 
 /// The document on one line for archives, which is about a third smaller than the indented
 /// document.
-#[must_use]
 pub fn render_compact(report: &Report) -> String {
     serde_json::to_string(&remove_non_finite(report.clone())).expect("all keys are strings") + "\n"
 }

@@ -113,7 +113,6 @@ pub struct Baselines(PathBuf);
 pub struct Unresolved(String);
 
 /// Whether a word is a valid name of a baseline. A word with a dot or a slash is always a path.
-#[must_use]
 pub fn is_baseline_name(word: &str) -> bool {
     word.len() <= MAX_NAME_CHARS
         && word.starts_with(|c: char| c.is_ascii_alphanumeric())
@@ -124,7 +123,6 @@ pub fn is_baseline_name(word: &str) -> bool {
 
 /// The folder for data of this user: `$TIMERMETER_HOME`, or a folder in the data folder of the
 /// system: `$XDG_DATA_HOME`, `%LOCALAPPDATA%`, `~/.local/share`. `None` if no variable is set.
-#[must_use]
 pub fn home() -> Option<PathBuf> {
     let folder = |name| Some(PathBuf::from(env::var_os(name)?)).filter(|it| it != Path::new(""));
     // The XDG specification requires that relative paths are ignored.
@@ -138,19 +136,16 @@ pub fn home() -> Option<PathBuf> {
 
 impl Baselines {
     /// The baselines of this user, in the user's [`home`]. `None` if no variable names a home.
-    #[must_use]
     pub fn of_user() -> Option<Self> {
         home().map(|home| Self(home.join("baselines")))
     }
 
     /// The path of the baseline with this name.
-    #[must_use]
     pub fn file(&self, name: &str) -> PathBuf {
         self.0.join(format!("{name}.json"))
     }
 
     /// The names of all baselines, sorted.
-    #[must_use]
     pub fn names(&self) -> Vec<String> {
         let entries = fs::read_dir(&self.0).into_iter().flatten().flatten();
         let mut names: Vec<String> = entries

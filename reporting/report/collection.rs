@@ -57,7 +57,6 @@ impl<T: Send + Sync> Collection<T> {
 
 /// The files at `path`: the file itself, or all `.json` files in and below a folder, sorted. Hidden
 /// files are skipped, and links to folders are not followed because they may form cycles.
-#[must_use]
 pub fn files(path: &Path) -> Vec<Result<PathBuf, ReadError>> {
     if !path.is_dir() {
         // If the path is not a readable file, reading it reports the error.

@@ -5,7 +5,6 @@ use estimators::model::{Outcome, Question};
 
 /// The facts about a row: its figures, and in full also the evidence of its verdicts. Each length of a
 /// sleep primitive is one fact.
-#[must_use]
 pub fn facts(row: Row, detail: Detail) -> Vec<Fact> {
     let facts = fields::facts(row, detail).map(|(field, text)| field.fact(row, text));
     let mut facts: Vec<Fact> = facts.collect();

@@ -4,7 +4,6 @@ use crate::fields::{self, Detail, Fact, field};
 use estimators::model::Report;
 
 /// The facts about the machine and the run; in one line unless all are wanted.
-#[must_use]
 pub fn facts(report: &Report, detail: Detail) -> Vec<Fact> {
     let facts = fields::facts(report, detail);
     match detail {
@@ -16,7 +15,6 @@ pub fn facts(report: &Report, detail: Detail) -> Vec<Fact> {
 }
 
 /// The facts of little detail in one line.
-#[must_use]
 pub fn in_a_line(report: &Report) -> String {
     let parts = fields::facts(report, Detail::Short).map(|(field, text)| match field.key {
         // Next to a frequency, `tsc` alone would pass for that counter.
@@ -27,7 +25,6 @@ pub fn in_a_line(report: &Report) -> String {
 }
 
 /// The name of the machine for a heading.
-#[must_use]
 pub fn name(report: &Report) -> String {
     let parts = ["node", "devices", "cpu", "hypervisor", "os"];
     let parts = parts

@@ -37,7 +37,6 @@ mod schema {
 
     /// The schema (JSON Schema draft 2020-12). Every key is required: a value that was not
     /// determined is null, not absent.
-    #[must_use]
     pub fn schema() -> Value {
         let generator = SchemaSettings::draft2020_12()
             .for_serialize()

@@ -15,7 +15,6 @@ const MAX_DETAILED_ROWS: usize = 8;
 type Remark<'a> = (FindingText, Option<&'a str>, Option<Row<'a>>);
 
 /// The reasons of all timers that are not `ok`, with their remedies.
-#[must_use]
 pub fn reasons(report: &Report) -> Vec<FindingText> {
     merged(all_rows(report).into_iter().filter_map(reason))
 }

@@ -79,7 +79,6 @@ enum OutputTarget {
 }
 
 /// Whether `path` denotes standard output.
-#[must_use]
 pub fn is_stdout(path: &Path) -> bool {
     [Path::new("-"), Path::new("/dev/stdout")].contains(&path)
 }
@@ -124,7 +123,6 @@ impl WholeFile {
     }
 
     /// Converts a system error to an error with the path and a remedy.
-    #[must_use]
     pub fn explain(&self, source: io::Error) -> OutputError {
         OutputError::explain(&self.path, &self.path, source)
     }

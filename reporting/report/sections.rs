@@ -10,7 +10,6 @@ use estimators::model::Report;
 use judgement::assessment::{leading_waits, sentences};
 
 /// Builds the document of a report.
-#[must_use]
 pub fn document(report: &Report, detail: Detail) -> Document<'_, &Report> {
     let sentences = sentences(report);
     let mut document = Document::new(report)
@@ -50,7 +49,6 @@ pub struct TimerSection<'a> {
 
 impl TimerSection<'_> {
     /// The table of the default columns for which a row has a value.
-    #[must_use]
     pub fn table(&self, detail: Detail) -> Table<'static> {
         let visibility = match detail {
             Detail::Short => Visibility::Wide,
@@ -74,7 +72,6 @@ impl TimerSection<'_> {
 }
 
 /// The sections of a report, one for each kind of which it has rows.
-#[must_use]
 pub fn sections(report: &Report) -> Vec<TimerSection<'_>> {
     let main = Kind::main(report);
     let section = |kind| {

@@ -42,7 +42,6 @@ fn is_plain(text: &str) -> bool {
 
 /// Formats a number of seconds since 1970 as RFC 3339; before 1970 and from the year 10000 on, which
 /// it has no notation for, as `date` of the GNU coreutils reads it: `@-1`.
-#[must_use]
 pub fn date_time(since_1970_s: i64) -> String {
     /// The last second of the year 9999. *Definition*.
     const LAST_S: u64 = 253_402_300_799;

@@ -141,7 +141,6 @@ impl Declarations {
 
     /// Expands a source of the agent: repeats the marked lines for each clock and for each sleep
     /// primitive or periodic timer.
-    #[must_use]
     pub fn expand(&self, source: &str) -> String {
         let mut expanded = String::new();
         let mut lines = source.lines();

@@ -14,7 +14,6 @@ pub const DEOPTIMISATION: &str = "deoptimisation";
 
 /// Whether an event voids all earlier measurements of the process, not only the window of the
 /// event.
-#[must_use]
 pub fn voids_all(event: &str) -> bool {
     event == COMPILATION || event == DEOPTIMISATION
 }

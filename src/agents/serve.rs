@@ -65,7 +65,6 @@ pub fn serve(
 }
 
 /// Returns the introduction of an agent with these timers.
-#[must_use]
 pub fn introduction(entries: &[Entry], waiters: &[WaitEntry]) -> Hello {
     NativeAgent::new(entries, waiters).hello()
 }

@@ -7,7 +7,6 @@ use estimators::rate::tightest;
 use estimators::trace::{InContext, IntervalGroups, Observations, Reference};
 
 /// Returns a timer of the agent.
-#[must_use]
 pub fn subject(connection: &SharedConnection, id: &str) -> Box<dyn Subject> {
     Box::new(AgentSubject::new(connection, id))
 }

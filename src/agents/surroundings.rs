@@ -22,7 +22,6 @@ pub struct Surroundings {
 
 impl Surroundings {
     /// The surroundings in `folder` of the agents of a runtime.
-    #[must_use]
     pub fn new(runtime: &Runtime, folder: &Path) -> Self {
         let fill = |value: &str| match value.strip_prefix("$here/") {
             Some(below) => folder.join(below).into(),

@@ -17,7 +17,6 @@ const MAX_ERROR_CHARS: usize = 200;
 const MAX_OUTPUT_BYTES: u64 = 1 << 20;
 /// Returns the path of the first of these programs that is found in `PATH`. Relative folders in
 /// `PATH` are skipped, because others may have put programs into the current folder.
-#[must_use]
 pub fn find(names: &[&str]) -> Option<PathBuf> {
     let path = std::env::var_os("PATH")?;
     names.iter().find_map(|name| {

@@ -63,7 +63,6 @@ impl CompareArgs {
     }
 
     /// Whether the comparison needs a probe of this machine.
-    #[must_use]
     pub fn probes(&self) -> bool {
         self.reports.len() == 1
     }

@@ -34,7 +34,6 @@ fn runtime_parser() -> impl TypedValueParser<Value = RuntimeName> {
 
 impl AgentOptions {
     /// The request of these flags.
-    #[must_use]
     pub fn request(&self) -> AgentRequest {
         AgentRequest {
             agents: self.agents.clone(),

@@ -45,7 +45,6 @@ pub struct TableArgs {
 impl TableArgs {
     /// The tables that may be shown, the preferred one first: of each kind that has all named
     /// columns. Rows of platforms show clocks.
-    #[must_use]
     pub fn choices(&self) -> Vec<TableChoice> {
         let kinds = match self.by {
             Some(_) => &Kind::ALL[..1],

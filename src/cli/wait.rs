@@ -51,7 +51,6 @@ pub struct WaitArgs {
 
 impl WaitArgs {
     /// The request of these flags.
-    #[must_use]
     pub fn request(&self) -> RunRequest {
         let mut request = self.run.request(self.cpu);
         request.plan.span = self.budget.map(Duration::from_secs_f64);

@@ -148,7 +148,6 @@ pub fn finish() -> Vec<Pid> {
 }
 
 /// Whether the user interrupted the program.
-#[must_use]
 pub fn interrupted() -> bool {
     INTERRUPTED.load(Ordering::SeqCst)
 }

@@ -124,7 +124,6 @@ fn read(
 
 impl RunningProcess {
     /// The process id.
-    #[must_use]
     pub fn id(&self) -> u32 {
         self.child.id()
     }
@@ -139,7 +138,6 @@ impl RunningProcess {
     }
 
     /// Whether the process has exited. It is not reaped, so its process group can still be ended.
-    #[must_use]
     pub fn has_exited(&self) -> bool {
         self.status.is_some() || process::has_exited(self.group)
     }
@@ -152,7 +150,6 @@ impl RunningProcess {
     }
 
     /// Why the process still runs although it was killed, as a predicate; `None` if it has ended.
-    #[must_use]
     pub fn why_left(&self) -> Option<&'static str> {
         self.is_left.then(|| process::why_left(self.group))
     }

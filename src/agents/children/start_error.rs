@@ -20,7 +20,6 @@ pub enum StartError {
 }
 
 /// Formats a reason with its remedy.
-#[must_use]
 pub fn with_remedy(why: &timers::Unavailable) -> String {
     why.remedy.as_ref().map_or_else(
         || why.reason.clone(),

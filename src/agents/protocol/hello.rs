@@ -86,7 +86,6 @@ pub struct AgentTimer {
 
 impl AgentTimer {
     /// Describes a timer of this program.
-    #[must_use]
     pub fn native(entry: &Entry) -> Self {
         Self {
             id: entry.info.id.into(),
@@ -99,7 +98,6 @@ impl AgentTimer {
     }
 
     /// Describes a sleep primitive or periodic timer of this program.
-    #[must_use]
     pub fn native_waiter(entry: &WaitEntry) -> Self {
         Self {
             id: entry.id.into(),
@@ -113,7 +111,6 @@ impl AgentTimer {
 }
 
 /// Whether a timer with these `ops` answers `op`, or is a clock if there is none.
-#[must_use]
 pub fn answers(ops: &[String], op: Option<Op>) -> bool {
     match op {
         Some(op) => ops.iter().any(|offered| offered == op.name()),
@@ -137,7 +134,6 @@ pub struct Missing {
 
 impl Missing {
     /// Describes a timer that is unavailable for this reason.
-    #[must_use]
     pub fn new(timer: AgentTimer, why: Unavailable) -> Self {
         Self {
             timer,
@@ -149,7 +145,6 @@ impl Missing {
 
 impl Hello {
     /// The reason why an introduction is invalid; `None` if it is valid.
-    #[must_use]
     pub fn objection(&self) -> Option<String> {
         if self.protocol != VERSION {
             return Some(format!(
@@ -195,7 +190,6 @@ impl Hello {
     }
 
     /// Whether the agent answers questions of this kind.
-    #[must_use]
     pub fn offers(&self, op: Op) -> bool {
         answers(&self.ops, Some(op))
     }

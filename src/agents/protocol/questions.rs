@@ -33,7 +33,6 @@ fn value_count(question: &TimerQuestion) -> u64 {
 }
 
 /// Maximum length of an answer, in bytes.
-#[must_use]
 pub fn max_answer_bytes(question: &TimerQuestion) -> u64 {
     let values = match question {
         TimerQuestion::Hello { .. } => return MAX_HELLO_BYTES,
@@ -46,7 +45,6 @@ pub fn max_answer_bytes(question: &TimerQuestion) -> u64 {
 }
 
 /// The expected form of the answer, for messages.
-#[must_use]
 pub fn expected_form(question: &TimerQuestion) -> String {
     match question {
         TimerQuestion::Hello { .. } => {
@@ -62,7 +60,6 @@ pub fn expected_form(question: &TimerQuestion) -> String {
 
 /// The reason why an agent has to refuse this question: it would need too much memory, or could
 /// not end. `None` if it does not. The runner ends an agent that takes too long.
-#[must_use]
 pub fn excess(question: &TimerQuestion) -> Option<String> {
     let factors = question
         .shape()
@@ -83,7 +80,6 @@ pub fn excess(question: &TimerQuestion) -> Option<String> {
 
 /// The reason why an answer cannot be parsed because an integer needs more than 64 bits; `None`
 /// if none does.
-#[must_use]
 pub fn excessive_value(question: &TimerQuestion, answer: &[u8]) -> Option<String> {
     #[derive(Deserialize)]
     struct Unparsed {
@@ -107,7 +103,6 @@ pub fn excessive_value(question: &TimerQuestion, answer: &[u8]) -> Option<String
 }
 
 /// The reason why a parsed answer to this question is invalid; `None` if it is valid.
-#[must_use]
 pub fn objection(question: &TimerQuestion, reply: &Reply) -> Option<String> {
     let (values, expected) = (&reply.values, value_count(question));
     let found = values.len() as u64;
