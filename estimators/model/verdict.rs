@@ -71,24 +71,30 @@ pub struct VerdictAnswer<'a> {
     pub evidence: &'a str,
 }
 
-impl Verdicts {
-    /// Returns the answer to a question.
-    pub fn answer(&self, question: Question) -> VerdictAnswer<'_> {
-        let (outcome, evidence) = match question {
-            Question::Monotonic => (self.monotonic.outcome, &*self.monotonic.evidence),
-            Question::ThreadSafe => (self.thread_safe.outcome, &*self.thread_safe.evidence),
-            Question::Stable => (self.stable.outcome, &*self.stable.evidence),
-            Question::Counts => (self.counts.outcome, &*self.counts.evidence),
-            Question::Declared => (self.declared.outcome, &*self.declared.evidence),
-            Question::ReadPath => (self.read_path.outcome, &*self.read_path.evidence),
-        };
-        VerdictAnswer {
-            question,
-            outcome,
-            evidence,
+macro_rules! answers {
+    ($($question:ident = $verdict:ident;)*) => {
+        impl Verdicts {
+            /// Returns the answer to a question.
+            pub fn answer(&self, question: Question) -> VerdictAnswer<'_> {
+                let (outcome, evidence) = match question {
+                    $(Question::$question => (self.$verdict.outcome, &*self.$verdict.evidence),)*
+                };
+                VerdictAnswer { question, outcome, evidence }
+            }
         }
-    }
+    };
+}
 
+answers! {
+    Monotonic = monotonic;
+    ThreadSafe = thread_safe;
+    Stable = stable;
+    Counts = counts;
+    Declared = declared;
+    ReadPath = read_path;
+}
+
+impl Verdicts {
     /// All answers.
     pub fn answers(&self) -> impl Iterator<Item = VerdictAnswer<'_>> {
         Question::ALL
