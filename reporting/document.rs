@@ -95,6 +95,31 @@ fn to_strings(
         .collect()
 }
 
+/// Methods that add text: each with the kind of its section.
+macro_rules! texts {
+    ($($(#[$about:meta])* $name:ident: $kind:ident;)*) => {
+        impl<T: Serialize> Document<'_, T> {
+            $($(#[$about])*
+            pub fn $name(self, text: impl Into<String>) -> Self {
+                self.with(Section::$kind(text.into()))
+            })*
+        }
+    };
+}
+
+texts! {
+    /// Adds the title of the following sections.
+    heading: Heading;
+    /// Adds a paragraph.
+    paragraph: Paragraph;
+    /// Adds text that stays on one line, for programs that read lines.
+    line: Line;
+    /// Adds a suggestion for the next step.
+    note: Note;
+    /// Adds source code.
+    code: Code;
+}
+
 impl<'a, T: Serialize> Document<'a, T> {
     /// Creates a document without sections.
     pub fn new(data: T) -> Self {
@@ -110,33 +135,10 @@ impl<'a, T: Serialize> Document<'a, T> {
         self
     }
 
-    /// Adds the title of the following sections.
-    #[must_use]
-    pub fn heading(self, text: impl Into<String>) -> Self {
-        self.with(Section::Heading(text.into()))
-    }
-
-    /// Adds a paragraph.
-    #[must_use]
-    pub fn paragraph(self, text: impl Into<String>) -> Self {
-        self.with(Section::Paragraph(text.into()))
-    }
-
     /// Adds paragraphs.
     #[must_use]
     pub fn paragraphs(self, texts: impl IntoIterator<Item = String>) -> Self {
         texts.into_iter().fold(self, Self::paragraph)
-    }
-
-    /// Adds text that stays on one line, for programs that read lines.
-    #[must_use]
-    pub fn line(self, text: impl Into<String>) -> Self {
-        self.with(Section::Line(text.into()))
-    }
-
-    /// Adds a suggestion for the next step.
-    pub fn note(self, text: impl Into<String>) -> Self {
-        self.with(Section::Note(text.into()))
     }
 
     /// Adds pairs of a name and a value.
@@ -179,12 +181,6 @@ impl<'a, T: Serialize> Document<'a, T> {
             return self;
         }
         self.with(Section::Findings(findings))
-    }
-
-    /// Adds source code.
-    #[must_use]
-    pub fn code(self, text: impl Into<String>) -> Self {
-        self.with(Section::Code(text.into()))
     }
 
     /// The table of formats that print nothing else.
