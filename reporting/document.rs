@@ -136,7 +136,6 @@ impl<'a, T: Serialize> Document<'a, T> {
     }
 
     /// Adds paragraphs.
-    #[must_use]
     pub fn paragraphs(self, texts: impl IntoIterator<Item = String>) -> Self {
         texts.into_iter().fold(self, Self::paragraph)
     }
