@@ -1,6 +1,7 @@
 //! Defines the fields of clocks, and the fields that rows of all kinds have.
 
-use super::{Field, Kind, LabelOf, Range, Read, Row, Visibility, field_table};
+use super::Visibility::{Always, Data, Wide};
+use super::{Field, Kind, LabelOf, Range, Read, Row, field_table};
 use crate::table::CellValue;
 use crate::text::numbers::{range_ns, significant, time};
 use estimators::model::{
@@ -34,7 +35,7 @@ pub(super) fn fields() -> Vec<Field> {
 /// Names, status and reason, which rows of all kinds have.
 fn identity_fields() -> Vec<Field> {
     field_table! { Read::Row, &Kind::ALL, |row| row;
-        timer: Text = row.id(), "Id of the timer", in_tables(Visibility::Always), by_platform(Visibility::Always), no_fact(), label(LabelOf::Timer, "timer");
+        timer: Text = row.id(), "Id of the timer", in_tables(Always), by_platform(Always), no_fact(), label(LabelOf::Timer, "timer");
         label: Text = row.label(), "Source text of the call", titled("call"), no_fact();
         runtime: Text = row.runtime(), "The runtime that hosts it, or `native`", label(LabelOf::Timer, "runtime");
         device: Text = row.device().map(str::to_owned), "The device whose processor reads it", more("nothing if a CPU does");
@@ -62,7 +63,7 @@ fn cost_fields() -> Vec<Field> {
                 Some(limit) => CellValue::bounded(Some(limit.value), true),
                 None => row.resolution_ns.into(),
             }, "Step by which its values move", more("`≤` marks an upper limit if no step could be determined"),
-            interval(), range(Range::STEP), in_tables(Visibility::Always), by_platform(Visibility::Always), metric("resolution"), compared("resolution");
+            interval(), range(Range::STEP), in_tables(Always), by_platform(Always), metric("resolution"), compared("resolution");
         resolution: Cycles = step_or_limit(row, row.resolution?.cycles?), "This step in cycles",
             range(Range::STEP);
         resolution: Ticks = step_or_limit(row, row.resolution?.ticks), "This step in ticks",
@@ -70,11 +71,11 @@ fn cost_fields() -> Vec<Field> {
         resolution_kind: Text = row.resolution?.kind.name(),
             "`resolved`, or `at_most` if the resolution is only an upper limit of the step";
         cost: Nanoseconds = cost(row), "Median of isolated reads", more("without the loop around it and the reads of the reference; `(amortised)`: the mean of consecutive reads, which may overlap, of publications that state no other"),
-            interval(), in_tables(Visibility::Always), by_platform(Visibility::Always), metric("cost"), compared("cost");
-        cost: Cycles = row.cost_cycles?.value, "Median cost of an isolated read, in cycles", in_tables(Visibility::Wide);
+            interval(), in_tables(Always), by_platform(Always), metric("cost"), compared("cost");
+        cost: Cycles = row.cost_cycles?.value, "Median cost of an isolated read, in cycles", in_tables(Wide);
         cost_amortised: Nanoseconds = row.amortised_ns,
             "Mean cost of many consecutive reads, which may overlap",
-            column("amortised", "amortised cost"), in_tables(Visibility::Data), by_platform(Visibility::Data), metric("cost_amortised");
+            column("amortised", "amortised cost"), in_tables(Data), by_platform(Data), metric("cost_amortised");
         cost_single_median: Nanoseconds = row.cost.as_ref()?.single_median_ns,
             "Median duration of single reads as measured by the reference", titled("single reads, median");
         cost_p90: Nanoseconds = row.cost.as_ref()?.p90_ns, "90th percentile of the duration of single reads",
@@ -85,7 +86,7 @@ fn cost_fields() -> Vec<Field> {
         cost_longest: Nanoseconds = row.cost.as_ref()?.longest_ns, "Longest of the single reads that were timed",
             column("longest", "cost, longest"), in_short();
         adds: Text = range_ns(row.adds_range_ns()?), "Time that a read adds to the code around it", more("the least over several kinds of work, and an upper bound for programs. It may be slightly negative if the read overlaps with the work; absent with --quick and for other runtimes"),
-            in_tables(Visibility::Wide), derived();
+            in_tables(Wide), derived();
         cost_reference: Text = &row.cost.as_ref()?.reference, "The clock that timed single reads", titled("timed by");
         cost_p99_undisturbed: Nanoseconds = undisturbed_p99(row)?, "99th percentile of single reads in processes that had their core alone", titled("cost, p99 undisturbed");
         disturbed: Text = disturbances(row), "What disturbed the processes that measured it", in_short();
@@ -100,7 +101,7 @@ fn cost_fields() -> Vec<Field> {
         distribution_tail_share: Share = row.distribution.as_ref()?.tail_share,
             "Share of single reads far above all others, such as interrupted reads", titled("share of far costlier reads");
         spread: Share = row.spread, "Share of reads within a step of the median", more("1 if all isolated reads cost the same as far as the clock can show"),
-            interval(), in_tables(Visibility::Always), metric("spread"), compared("spread");
+            interval(), in_tables(Always), metric("spread"), compared("spread");
     }
 }
 
@@ -108,9 +109,9 @@ fn cost_fields() -> Vec<Field> {
 fn quality_fields() -> Vec<Field> {
     field_table! { Read::Row, CLOCKS, |row| row.clock()?;
         quality: Percent = row.quality, "Figure of merit (ICPE 2011), more is better", more("resolution^-0.1 · cost^-0.1 · spread^0.5, with resolution and cost in cycles; 100 % at best, and 0 for a clock that is wrong"),
-            column("quality", "Quality %"), interval(), in_tables(Visibility::Always), metric("quality"), compared("quality");
+            column("quality", "Quality %"), interval(), in_tables(Always), metric("quality"), compared("quality");
         quality_printed: Percent = row.printed_quality, "Quality as printed in the publication",
-            column("printed", "Quality, printed %"), in_tables(Visibility::Wide);
+            column("printed", "Quality, printed %"), in_tables(Wide);
         processes: Count = row.observations.as_ref()?.processes, "Number of fresh processes that measured it",
             range(Range::PROCESSES);
         intervals: Count = row.observations.as_ref()?.intervals, "Number of intervals between two reads";
@@ -125,7 +126,7 @@ fn quality_fields() -> Vec<Field> {
 fn trust_fields() -> Vec<Field> {
     let trust = field_table! { Read::Row, CLOCKS, |row| row.clock()?;
         trust: Text = row.trust.as_ref()?.in_short(), "Whether durations can be taken with it", more("`yes`: no test failed; `settable`: it jumps when the time of day is set; `CPU time`, `CPU cycles`: it stands still while the program sleeps; `fenced`: put a fence before each read; `untested`: what follows (the order of readings, whether CPUs agree, the rate, the unit); `no`: what is wrong"),
-            in_tables(Visibility::Always);
+            in_tables(Always);
         caution: Text = row.trust.as_ref()?.caution?.in_words(), "A warning, whatever the answer", in_short();
         because_of: Text = &row.trust.as_ref()?.part, "The part that is wrong, or may be, if another clock shows it", in_short();
     };

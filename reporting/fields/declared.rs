@@ -52,25 +52,6 @@ impl Field {
         }
     }
 
-    /// Sets a name and a heading that do not follow from the key.
-    pub(super) fn column(self, column: &'static str, heading: &'static str) -> Self {
-        Self {
-            column,
-            heading,
-            ..self
-        }
-    }
-
-    /// Says what the values mean.
-    pub(super) fn more(self, more: &'static str) -> Self {
-        Self { more, ..self }
-    }
-
-    /// Sets a heading that does not follow from the key.
-    pub(super) fn titled(self, heading: &'static str) -> Self {
-        Self { heading, ..self }
-    }
-
     /// Shows the column by default on these terminals, and what tables of little detail show among the
     /// facts of little detail.
     pub(super) fn in_tables(mut self, visibility: Visibility) -> Self {
@@ -81,46 +62,6 @@ impl Field {
         self
     }
 
-    /// Shows the value among the facts of little detail.
-    pub(super) fn in_short(self) -> Self {
-        Self {
-            detail: Some(Detail::Short),
-            ..self
-        }
-    }
-
-    /// Omits the value among facts.
-    pub(super) fn no_fact(self) -> Self {
-        Self {
-            detail: None,
-            ..self
-        }
-    }
-
-    /// Marks what says nothing about the processor of a device.
-    pub(super) fn of_cpu(self) -> Self {
-        Self {
-            is_of_cpu: true,
-            ..self
-        }
-    }
-
-    /// Shows the column by default in tables with a row for each platform.
-    pub(super) fn by_platform(self, visibility: Visibility) -> Self {
-        Self {
-            by_platform: Some(visibility),
-            ..self
-        }
-    }
-
-    /// Omits the field in files with all columns.
-    pub(super) fn derived(self) -> Self {
-        Self {
-            derived: true,
-            ..self
-        }
-    }
-
     /// Adds the ends of the interval in formats for programs.
     pub(super) fn interval(mut self) -> Self {
         let suffix = self.unit.rules().suffix;
@@ -129,46 +70,48 @@ impl Field {
         self.keys.extend(ends);
         self
     }
+}
 
-    pub(super) fn range(self, range: Range) -> Self {
-        Self { range, ..self }
-    }
+/// Methods that set parts of a field: each with its arguments and what it sets to which value.
+macro_rules! options {
+    ($($(#[$about:meta])* $name:ident($($argument:ident: $type:ty),*) $($part:ident = $value:expr),*;)*) => {
+        impl Field {
+            $($(#[$about])*
+            pub(super) fn $name(self, $($argument: $type),*) -> Self {
+                Self { $($part: $value,)* ..self }
+            })*
+        }
+    };
+}
 
+/// A text of the program.
+type Text = &'static str;
+
+options! {
+    /// Sets a name and a heading that do not follow from the key.
+    column(column: Text, heading: Text) column = column, heading = heading;
+    /// Says what the values mean.
+    more(more: Text) more = more;
+    /// Sets a heading that does not follow from the key.
+    titled(heading: Text) heading = heading;
+    /// Shows the value among the facts of little detail.
+    in_short() detail = Some(Detail::Short);
+    /// Omits the value among facts.
+    no_fact() detail = None;
+    /// Marks what says nothing about the processor of a device.
+    of_cpu() is_of_cpu = true;
+    /// Shows the column by default in tables with a row for each platform.
+    by_platform(visibility: Visibility) by_platform = Some(visibility);
+    /// Omits the field in files with all columns.
+    derived() derived = true;
+    /// Limits the values.
+    range(range: Range) range = range;
     /// Adds a gauge.
-    pub(super) fn metric(self, name: &'static str) -> Self {
-        Self {
-            metric: Some(Metric {
-                name,
-                percentile: None,
-            }),
-            ..self
-        }
-    }
-
+    metric(name: Text) metric = Some(Metric { name, percentile: None });
     /// Adds a gauge with the label `percentile`.
-    pub(super) fn quantile(self, name: &'static str, percentile: &'static str) -> Self {
-        Self {
-            metric: Some(Metric {
-                name,
-                percentile: Some(percentile),
-            }),
-            ..self
-        }
-    }
-
+    quantile(name: Text, percentile: Text) metric = Some(Metric { name, percentile: Some(percentile) });
     /// Adds a label.
-    pub(super) fn label(self, of: LabelOf, name: &'static str) -> Self {
-        Self {
-            label: Some((of, name)),
-            ..self
-        }
-    }
-
+    label(of: LabelOf, name: Text) label = Some((of, name));
     /// Includes the field in comparisons.
-    pub(super) fn compared(self, name: &'static str) -> Self {
-        Self {
-            compared: Some(name),
-            ..self
-        }
-    }
+    compared(name: Text) compared = Some(name);
 }
