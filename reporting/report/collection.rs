@@ -37,13 +37,8 @@ impl<T: Send + Sync> Collection<T> {
         paths: &[P],
         keep: impl Fn(&Path, Report) -> T + Sync,
     ) -> Self {
-        let (mut reports, mut refused, mut found) = (Vec::new(), Vec::new(), Vec::new());
-        for file in paths.iter().flat_map(|path| files(path.as_ref())) {
-            match file {
-                Ok(path) => found.push(path),
-                Err(error) => refused.push(error),
-            }
-        }
+        let (found, mut refused) = all_files(paths);
+        let mut reports = Vec::new();
         let all = parallel::map(&found, |path| Ok(keep(path, read(path)?)));
         for (path, content) in found.into_iter().zip(all) {
             match content {
@@ -53,6 +48,18 @@ impl<T: Send + Sync> Collection<T> {
         }
         Self { reports, refused }
     }
+}
+
+/// The files at all of these paths, and the errors of those that cannot be listed.
+pub fn all_files(paths: &[impl AsRef<Path>]) -> (Vec<PathBuf>, Vec<ReadError>) {
+    let (mut found, mut refused) = (Vec::new(), Vec::new());
+    for file in paths.iter().flat_map(|path| files(path.as_ref())) {
+        match file {
+            Ok(path) => found.push(path),
+            Err(error) => refused.push(error),
+        }
+    }
+    (found, refused)
 }
 
 /// The files at `path`: the file itself, or all `.json` files in and below a folder, sorted. Hidden

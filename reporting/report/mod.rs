@@ -14,7 +14,7 @@ mod sections;
 
 pub use crate::fields::{Detail, Fact};
 pub use archive::{Archive, Baselines, Unresolved, home, is_baseline_name};
-pub use collection::{Collection, ReportFile, files};
+pub use collection::{Collection, ReportFile, all_files, files};
 pub use facts::facts;
 pub use notes::reasons;
 pub(crate) use output::parent;

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 
 use crate::fields::{Kind, cells, columns};
 use crate::format::{CsvWriter, Format, Render, Style};
-use crate::report::{Collection, ReadError, files};
+use crate::report::{Collection, ReadError, all_files};
 use estimators::model::Report;
 
 /// The number of reports in a part.
@@ -47,14 +47,11 @@ impl<'a> AllColumns<'a> {
     fn write_csv(&self, kind: Kind, output: &mut dyn Write) -> io::Result<Written> {
         let columns = columns(kind);
         let mut csv = CsvWriter::new(output);
-        let mut written = Written::default();
-        let mut readable = Vec::new();
-        for file in self.paths.iter().flat_map(|path| files(path)) {
-            match file {
-                Ok(file) => readable.push(file),
-                Err(error) => written.refused.push(error),
-            }
-        }
+        let (readable, refused) = all_files(self.paths);
+        let mut written = Written {
+            refused,
+            ..Written::default()
+        };
         for part in readable.chunks(REPORTS_PER_PART) {
             let part = Collection::read(part, |path, report: Report| {
                 cells(path, &report, kind, &columns)
