@@ -16,7 +16,7 @@ use crate::agents::children;
 use crate::agents::connection::Connection;
 use crate::agents::process::{AgentCommand, raise_file_limit};
 use crate::agents::protocol::{Op, answers};
-use crate::agents::runtimes::{PreparedAgent, RuntimeMissing, prepare};
+use crate::agents::runtimes::{AgentError, PreparedAgent, prepare};
 use crate::agents::surroundings::removed_variables;
 use crate::messages::{is_quiet, print_message};
 use crate::plan::Plan;
@@ -93,7 +93,7 @@ impl Offers {
             .and_then(|folder| ScratchFolder::within(&folder, 0o700))
             .map_err(SelectionError::Folder)?;
         let folder_path = folder.path();
-        let prepared: Vec<Result<Vec<PreparedAgent>, RuntimeMissing>> =
+        let prepared: Vec<Result<Vec<PreparedAgent>, AgentError>> =
             parallel::map(&wanted, |&(runtime, _)| prepare(runtime, folder_path));
         if children::interrupted() {
             return Err(SelectionError::Interrupted);
@@ -135,8 +135,8 @@ impl Offers {
                     let label = format!("all timers of {}", runtime.name);
                     let why = NotUsable {
                         status: Status::Unavailable,
-                        reason: why.reason.to_string(),
-                        remedy: Some(why.remedy.into()),
+                        reason: why.to_string(),
+                        remedy: Some(runtime.remedy.into()),
                     };
                     self.unreachable
                         .push(MissingTimer::for_host(runtime.name, label, why));

@@ -40,11 +40,11 @@ fn prepare(name: &str) -> Option<(TempDir, Vec<PreparedAgent>)> {
     match runtimes::prepare(runtime, folder.path()) {
         Ok(hosts) => Some((folder, hosts.into_iter().map(use_built_program).collect())),
         Err(why) => {
-            let missing = format!("{name}: {}", why.reason);
+            let missing = format!("{name}: {why}");
             if REQUIRED.contains(&name) {
-                not_installed(missing, why.remedy);
+                not_installed(missing, runtime.remedy);
             } else {
-                skipped(missing, why.remedy);
+                skipped(missing, runtime.remedy);
             }
             None
         }

@@ -30,16 +30,6 @@ pub struct PreparedAgent {
     pub command: AgentCommand,
 }
 
-/// The reason why a runtime cannot be used, and the remedy.
-#[derive(Debug, thiserror::Error)]
-#[error("{reason}; {remedy}")]
-pub struct RuntimeMissing {
-    /// The reason.
-    pub reason: AgentError,
-    /// The remedy.
-    pub remedy: &'static str,
-}
-
 /// The reason why an agent cannot be prepared.
 #[derive(Debug, thiserror::Error)]
 pub enum AgentError {
@@ -67,8 +57,8 @@ pub enum AgentError {
 /// .NET may be installed as itself and as Mono.
 ///
 /// # Errors
-/// When the runtime is not installed, too old, or unusable; the error includes a remedy.
-pub fn prepare(runtime: &Runtime, folder: &Path) -> Result<Vec<PreparedAgent>, RuntimeMissing> {
+/// When the runtime is not installed, too old, or unusable.
+pub fn prepare(runtime: &Runtime, folder: &Path) -> Result<Vec<PreparedAgent>, AgentError> {
     let (mut prepared, mut last_reason) = (Vec::new(), None);
     for (index, agent) in runtime.agents.iter().enumerate() {
         let folder = folder.join(runtime.name).join(index.to_string());
@@ -78,10 +68,7 @@ pub fn prepare(runtime: &Runtime, folder: &Path) -> Result<Vec<PreparedAgent>, R
         }
     }
     match last_reason {
-        Some(reason) if prepared.is_empty() => Err(RuntimeMissing {
-            reason,
-            remedy: runtime.remedy,
-        }),
+        Some(reason) if prepared.is_empty() => Err(reason),
         _ => Ok(prepared),
     }
 }
