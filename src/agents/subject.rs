@@ -8,22 +8,16 @@ use estimators::trace::{InContext, IntervalGroups, Observations, Reference};
 
 /// Returns a timer of the agent.
 pub fn subject(connection: &SharedConnection, id: &str) -> Box<dyn Subject> {
-    Box::new(AgentSubject::new(connection, id))
+    Box::new(AgentSubject {
+        connection: connection.clone(),
+        id: id.into(),
+    })
 }
 
 /// A timer of an agent, with the connection over which it is questioned.
 struct AgentSubject {
     connection: SharedConnection,
     id: String,
-}
-
-impl AgentSubject {
-    fn new(connection: &SharedConnection, id: &str) -> Self {
-        Self {
-            connection: connection.clone(),
-            id: id.into(),
-        }
-    }
 }
 
 impl Subject for AgentSubject {
@@ -151,7 +145,7 @@ pub fn measure_added_time(
     contexts: &[Context],
     [turns, repeat]: [u32; 2],
 ) -> Answer<Vec<InContext>> {
-    let rows = AgentSubject::new(connection, timer).adds(reference, contexts, turns, repeat)?;
+    let rows = subject(connection, timer).adds(reference, contexts, turns, repeat)?;
     let in_context = |(&context, pairs)| InContext {
         context,
         turns,

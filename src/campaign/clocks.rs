@@ -14,7 +14,7 @@ use std::time::Duration;
 use rand::SeedableRng;
 use rand::rngs::SmallRng;
 use rand::seq::SliceRandom;
-use timers::{Deadline, Fault};
+use timers::{Answer, Deadline, Fault};
 
 use self::agent::AgentClocks;
 pub use self::clock::Clock;
@@ -171,19 +171,11 @@ impl Campaign<'_> {
     /// Measures a clock in a process of its own, then compares it with its reference. If the
     /// process fails, records the reason as the outcome of the clock.
     fn measure_alone(&mut self, at: usize, index: usize) -> Result<(), Fault> {
+        let clock = &mut self.agents[at].clocks[index];
+        (self.progress)(&clock.timer.id);
+        clock.own_processes += 1;
+        let measured = self.measure_in_process(at, &[index], ProcessKind::Own);
         let agent = &mut self.agents[at];
-        let id = agent.clocks[index].timer.id.clone();
-        (self.progress)(&id);
-        agent.clocks[index].own_processes += 1;
-        let process = MeasuringProcess::start(
-            agent.agent,
-            &[&id],
-            self.plan,
-            &self.watch,
-            ProcessKind::Own,
-        );
-        let (clocks, random) = (&mut agent.clocks, &mut self.random);
-        let measured = process.and_then(|process| process.measure(clocks, &[index], random));
         agent.clocks[index].fail_unless(measured.map(|_| ()))?;
         agent.compare(Some(index), false)
     }
@@ -211,18 +203,26 @@ impl Campaign<'_> {
         // every thread switch, which disturbs the clocks after it.
         let family = |index: usize| agent.clocks[index].timer.properties.family;
         targets.sort_by_key(|&index| family(index) == Some(Family::PerfEvent));
-        let id = |&index: &usize| agent.clocks[index].timer.id.clone();
-        let ids: Vec<String> = targets.iter().map(id).collect();
-        let ids: Vec<&str> = ids.iter().map(String::as_str).collect();
-        let kind = ProcessKind::Brief { searches };
-        let process = MeasuringProcess::start(agent.agent, &ids, self.plan, &self.watch, kind);
-        let (clocks, random) = (&mut agent.clocks, &mut self.random);
-        let measured = process.and_then(|process| process.measure(clocks, &targets, random));
+        let measured = self.measure_in_process(at, &targets, ProcessKind::Brief { searches });
         let measured = unless_interrupted(measured)?;
         // All clocks of all agents are compared after each process, because comparisons that follow
         // each other sooner show smaller jumps.
         self.compare_all(false)?;
         Ok(measured.unwrap_or_default())
+    }
+
+    /// Measures clocks of an agent in one process of this kind. Returns the indices of those that it measured.
+    fn measure_in_process(
+        &mut self,
+        at: usize,
+        targets: &[usize],
+        kind: ProcessKind,
+    ) -> Answer<Vec<usize>> {
+        let agent = &mut self.agents[at];
+        let ids = targets.iter().map(|&index| &*agent.clocks[index].timer.id);
+        let ids: Vec<&str> = ids.collect();
+        let process = MeasuringProcess::start(agent.agent, &ids, self.plan, &self.watch, kind)?;
+        process.measure(&mut agent.clocks, targets, &mut self.random)
     }
 
     /// Runs further brief processes for the clocks that had a core to themselves too rarely, as long
