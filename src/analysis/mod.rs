@@ -103,7 +103,7 @@ impl TraceFile {
                 && properties.slewed == Some(false)
                 && device.is_none();
             let figures = figures.as_ref().filter(|_| is_uncorrected)?;
-            let trace = observed.outcome.as_ref().ok()?;
+            let trace = observed.trace()?;
             let stable = observed.verdicts(trace, figures, machine, None).stable;
             stable
                 .offset_ppm
@@ -144,7 +144,7 @@ impl Observation {
 
     /// Returns the length of a tick in nanoseconds, and its relative uncertainty.
     fn rate(&self) -> Option<(f64, f64)> {
-        tick(self.outcome.as_ref().ok()?)
+        tick(self.trace()?)
     }
 
     /// Adds the verdicts and the findings to the row of a timer that was measured. A timer that is not
@@ -206,7 +206,7 @@ impl Observation {
         if let Some(device) = &mut row.device {
             let is_counter = |other: &&Self| device.cycles.as_ref() == Some(&other.timer.id);
             let counted = all.iter().find(is_counter).and_then(Self::rate);
-            let timed_by = self.outcome.as_ref().ok();
+            let timed_by = self.trace();
             let timed_by = timed_by.and_then(|stored| stored.calls_reference.as_ref());
             let timed_by = timed_by.map(|counter| (counter.ns_per_tick, counter.rate_uncertainty));
             device.cycles_hz = match timed_by.or(counted) {

@@ -9,7 +9,7 @@ use estimators::waits::{self, periods};
 impl Observation<WaitTrace, NotUsable> {
     /// Returns the row of the report.
     pub fn wait_row(&self) -> WaitRow {
-        let trace = self.outcome.as_ref().ok();
+        let trace = self.trace();
         let figures = trace.map(waits::figures);
         let signals = trace.map(|trace| {
             // A request of 0 ns is of the loop that does not wait.
@@ -37,7 +37,7 @@ impl Observation<WaitTrace, NotUsable> {
 impl Observation<PeriodTrace, NotUsable> {
     /// Returns the row of the report.
     pub fn period_row(&self) -> PeriodRow {
-        let trace = self.outcome.as_ref().ok();
+        let trace = self.trace();
         let figures = trace.map(periods::figures);
         let signals = trace.map(|trace| {
             let all = trace.runs.iter().map(|run| run.wakeups.len());

@@ -90,7 +90,7 @@ impl TraceFile {
         let is_tick = |ns: &f64| ns.is_normal() && *ns > 0.0;
         let mut references = Vec::new();
         for observed in &self.timers {
-            let (id, trace) = (&observed.timer.id, observed.outcome.as_ref().ok());
+            let (id, trace) = (&observed.timer.id, observed.trace());
             let stored = trace.and_then(|trace| trace.ns_per_tick);
             let mut ticks = observed.timer.ns_per_tick.into_iter().chain(stored);
             if let Some(ns) = ticks.find(|ns| !is_tick(ns)) {
@@ -101,13 +101,9 @@ impl TraceFile {
             references.extend(all.map(|reference| (id, reference)));
         }
         let waits = self.waits.iter();
-        references.extend(
-            waits.filter_map(|one| Some((&one.timer.id, &one.outcome.as_ref().ok()?.reference))),
-        );
+        references.extend(waits.filter_map(|one| Some((&one.timer.id, &one.trace()?.reference))));
         let periods = self.periods.iter();
-        references.extend(
-            periods.filter_map(|one| Some((&one.timer.id, &one.outcome.as_ref().ok()?.reference))),
-        );
+        references.extend(periods.filter_map(|one| Some((&one.timer.id, &one.trace()?.reference))));
         references.into_iter().find_map(|(id, reference)| {
             let is_impossible = |value: &f64| !(0.0..=MAX_OF_REFERENCE).contains(value);
             let mut properties = properties(reference).into_iter();

@@ -93,6 +93,11 @@ impl<T, E> Observation<T, E> {
             lost: None,
         }
     }
+
+    /// What was observed; `None` if the timer could not be measured.
+    pub fn trace(&self) -> Option<&T> {
+        self.outcome.as_ref().ok()
+    }
 }
 
 /// The reason why a sleep primitive or periodic timer has no results.
