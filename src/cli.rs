@@ -31,7 +31,7 @@ pub use help::CompletionsArgs;
 pub use measure::{MeasureArgs, MeasureWorkerArgs};
 pub use output::{Colour, CommonArgs, OutputArgs, OutputFile};
 pub use pick::PickArgs;
-pub use run::{DetailArgs, RunArgs};
+pub use run::RunArgs;
 pub use runtimes::AgentOptions;
 pub use samples::SamplesArgs;
 pub use table::TableArgs;

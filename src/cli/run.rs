@@ -13,7 +13,7 @@ use crate::requests::RunRequest;
 use reporting::report::Detail;
 
 /// The flags that `probe` and `wait` share.
-#[derive(Clone, Debug, Args)]
+#[derive(Args)]
 pub struct RunArgs {
     /// Ids or globs, as in 'monotonic*' or 'java:*' [default: all]
     #[arg(value_name = "TIMER")]
@@ -38,9 +38,9 @@ pub struct RunArgs {
     /// The output format and files.
     #[command(flatten)]
     pub output: OutputArgs,
-    /// The length of the notes below the table.
-    #[command(flatten)]
-    pub detail: DetailArgs,
+    /// Also print the whole machine, and the causes and remedies of notes
+    #[arg(long, short)]
+    pub verbose: bool,
     /// Write the raw observations to this file
     ///
     /// `probe --from` computes the report from them. `-` is standard output; the report is then not
@@ -66,6 +66,14 @@ pub struct RunArgs {
 }
 
 impl RunArgs {
+    /// The requested length of the notes below the table.
+    pub fn detail(&self) -> Detail {
+        match self.verbose {
+            true => Detail::Full,
+            false => Detail::Short,
+        }
+    }
+
     /// The request of these flags, on this CPU.
     pub(super) fn request(&self, cpu: Option<u32>) -> RunRequest {
         let plan = match (self.quick, self.thorough) {
@@ -83,26 +91,6 @@ impl RunArgs {
             },
             cycles: self.cycles,
             ..RunRequest::of(&self.timers)
-        }
-    }
-}
-
-/// The length of the notes below the table.
-#[derive(Clone, Copy, Debug, Default, Args)]
-pub struct DetailArgs {
-    /// Also print the whole machine, and the causes and remedies of notes
-    #[arg(long, short)]
-    pub verbose: bool,
-}
-
-impl DetailArgs {
-    /// The requested length of the notes.
-    #[must_use]
-    pub fn level(self) -> Detail {
-        if self.verbose {
-            Detail::Full
-        } else {
-            Detail::Short
         }
     }
 }

@@ -122,7 +122,7 @@ impl Files {
         let document = Printed {
             reports: std::slice::from_ref(&report),
             left_out: &[],
-            detail: args.detail.level(),
+            detail: args.detail(),
             are_named,
         };
         if self.prints_trace {

@@ -74,7 +74,7 @@ pub(super) fn run(args: &ProbeArgs, output: &mut dyn Write) -> CommandResult<boo
     let printed = Printed {
         reports: &reports,
         left_out: &refused,
-        detail: args.run.detail.level(),
+        detail: args.run.detail(),
         are_named: !names.is_empty(),
     };
     emit(&printed, outputs, output)?;
