@@ -45,7 +45,7 @@ use crate::requests::RunRequest;
 /// Measures the resolution, the cost, the spread and the Quality of each timer, with confidence
 /// intervals and warnings. Without a command it measures for one to two seconds and prints in a
 /// few lines which clock to use on this machine.
-#[derive(Clone, Debug, Parser)]
+#[derive(Debug, Parser)]
 #[command(
     name = "timermeter",
     version,
@@ -65,7 +65,7 @@ pub struct Cli {
 }
 
 /// Arguments of the short answer: which clock to use on this machine.
-#[derive(Clone, Debug, Default, Args)]
+#[derive(Debug, Default, Args)]
 pub struct AnswerArgs {
     /// Answer from this report (JSON) instead of measuring (repeatable)
     ///
@@ -194,7 +194,7 @@ impl Verb {
 }
 
 /// The commands.
-#[derive(Clone, Debug, Subcommand)]
+#[derive(Debug, Subcommand)]
 pub enum Verb {
     /// Explain a column, a verdict or a finding
     ///
@@ -418,7 +418,7 @@ pub enum Verb {
 }
 
 /// Arguments of `probe`.
-#[derive(Clone, Debug, Args)]
+#[derive(Debug, Args)]
 pub struct ProbeArgs {
     /// Print these reports and traces, or folders of reports, instead of measuring
     ///
@@ -449,7 +449,7 @@ impl ProbeArgs {
 }
 
 /// Arguments of `list`.
-#[derive(Clone, Debug, Args)]
+#[derive(Debug, Args)]
 pub struct ListArgs {
     /// Ids or globs of timers [default: all]
     #[arg(value_name = "TIMER")]
@@ -466,7 +466,7 @@ pub struct ListArgs {
 }
 
 /// Arguments of `explain`.
-#[derive(Clone, Debug, Args)]
+#[derive(Debug, Args)]
 pub struct ExplainArgs {
     /// Names of columns, their values, or codes of findings [default: lists all]
     #[arg(value_name = "WORD")]
@@ -477,7 +477,7 @@ pub struct ExplainArgs {
 }
 
 /// Arguments of `publish`.
-#[derive(Clone, Debug, Args)]
+#[derive(Debug, Args)]
 pub struct PublishArgs {
     /// The folder of reports
     #[arg(value_name = "DIR")]
@@ -488,7 +488,7 @@ pub struct PublishArgs {
 }
 
 /// Arguments of `agent`.
-#[derive(Clone, Debug, Args)]
+#[derive(Debug, Args)]
 pub struct AgentArgs {
     /// Ids of the timers to open [default: all]
     #[arg(value_name = "TIMER")]

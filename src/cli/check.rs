@@ -7,7 +7,7 @@ use clap::Args;
 use super::{OutputArgs, values};
 
 /// Arguments of `check`.
-#[derive(Clone, Debug, Args)]
+#[derive(Debug, Args)]
 pub struct CheckArgs {
     /// Judge the core and the frequency of this CPU [default: the quietest]
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = values::parse_cpu)]

@@ -8,7 +8,7 @@ use super::OutputArgs;
 use reporting::comparison::ChangeCondition;
 
 /// Arguments of `compare`.
-#[derive(Clone, Debug, Args)]
+#[derive(Debug, Args)]
 #[command(
     override_usage = "timermeter compare [OPTIONS] OLD [NEW]\n       timermeter compare [OPTIONS] OLD... -- NEW..."
 )]

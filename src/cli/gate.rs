@@ -8,7 +8,7 @@ use super::{OutputArgs, values};
 use reporting::comparison::ChangeCondition;
 
 /// Arguments of `gate`.
-#[derive(Clone, Debug, Args)]
+#[derive(Debug, Args)]
 pub struct GateArgs {
     /// The earlier runs of this machine: a report, a folder of reports, or the name of a baseline
     ///

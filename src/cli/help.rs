@@ -153,7 +153,7 @@ const EXIT_STATUS: &str = "Exit status:
   130, 143, 129  ended by SIGINT, SIGTERM or SIGHUP";
 
 /// Arguments of `completions`.
-#[derive(Clone, Debug, Args)]
+#[derive(Debug, Args)]
 pub struct CompletionsArgs {
     /// The shell
     #[arg(value_name = "SHELL", value_enum)]

@@ -13,7 +13,7 @@ use crate::selection::native_clock;
 use estimators::model::Nanos;
 
 /// Arguments of `measure`.
-#[derive(Clone, Debug, Args)]
+#[derive(Debug, Args)]
 pub struct MeasureArgs {
     /// Built-in operations [default: lists all]
     #[arg(value_name = "OPERATION")]
@@ -59,7 +59,7 @@ pub struct MeasureArgs {
 }
 
 /// Arguments of the process that measures one operation.
-#[derive(Clone, Debug, Args)]
+#[derive(Debug, Args)]
 pub struct MeasureWorkerArgs {
     /// The request, as JSON
     #[arg(value_name = "REQUEST")]

@@ -12,7 +12,7 @@ use reporting::format::Format;
 use reporting::report::is_stdout;
 
 /// The flags that all commands have.
-#[derive(Clone, Debug, Default, Args)]
+#[derive(Debug, Default, Args)]
 pub struct CommonArgs {
     /// When to colour the output
     #[arg(long, global = true, value_name = "WHEN", value_enum, default_value_t)]

@@ -13,7 +13,7 @@ use estimators::model::Nanos;
 use judgement::choice::Language;
 
 /// Arguments of `pick`.
-#[derive(Clone, Debug, Args)]
+#[derive(Debug, Args)]
 pub struct PickArgs {
     /// Duration of the operation, or of the wait, as in 250ns or 3ms
     #[arg(value_name = "TIME", value_parser = quantity::parse_time, allow_hyphen_values = true, conflicts_with = "every")]

@@ -13,7 +13,7 @@ use crate::requests::RunRequest;
 use reporting::report::Detail;
 
 /// The flags that `probe` and `wait` share.
-#[derive(Args)]
+#[derive(Debug, Args)]
 pub struct RunArgs {
     /// Ids or globs, as in 'monotonic*' or 'java:*' [default: all]
     #[arg(value_name = "TIMER")]

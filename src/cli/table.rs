@@ -9,7 +9,7 @@ use reporting::fields::{Field, Kind};
 use reporting::tabulation::{ColumnName, RowOf, TableChoice};
 
 /// Arguments of `table`.
-#[derive(Clone, Debug, Args)]
+#[derive(Debug, Args)]
 pub struct TableArgs {
     /// Reports (.json) and folders of them
     #[arg(value_name = "REPORT", required = true)]

@@ -14,7 +14,7 @@ use crate::requests::{RunRequest, Task};
 use estimators::model::Nanos;
 
 /// Arguments of `wait`.
-#[derive(Clone, Debug, Args)]
+#[derive(Debug, Args)]
 #[command(mut_arg("timers", |arg| arg.value_name("LENGTH|PRIMITIVE").help("Lengths [default: 1ms]; ids or globs [default: all]")))]
 pub struct WaitArgs {
     /// The lengths among the timers, in nanoseconds.
