@@ -42,26 +42,17 @@ pub enum WorkerOutcome {
     },
 }
 
-impl WorkerOutcome {
-    /// Turns the result of a measurement into an outcome.
-    pub fn from_result(measured: Result<MeasuredOperation, impl ToString>) -> Self {
-        match measured {
-            Ok(measured) => Self::Measured(Box::new(measured)),
-            Err(error) => Self::Failed {
-                reason: error.to_string(),
-            },
-        }
+/// Carries out a request.
+pub fn answer(request: &WorkerRequest) -> WorkerOutcome {
+    match measure_request(request) {
+        Ok(measured) => WorkerOutcome::Measured(Box::new(measured)),
+        Err(error) => WorkerOutcome::Failed {
+            reason: error.to_string(),
+        },
     }
 }
 
-/// Carries out a request.
-pub fn answer(request: &WorkerRequest) -> WorkerOutcome {
-    measure_request(request).unwrap_or_else(|error| WorkerOutcome::Failed {
-        reason: error.to_string(),
-    })
-}
-
-fn measure_request(request: &WorkerRequest) -> Result<WorkerOutcome, Box<dyn Error>> {
+fn measure_request(request: &WorkerRequest) -> Result<MeasuredOperation, Box<dyn Error>> {
     if let Some(cpu) = request.cpu {
         timers::pin_to(cpu)?;
     }
@@ -71,10 +62,6 @@ fn measure_request(request: &WorkerRequest) -> Result<WorkerOutcome, Box<dyn Err
     let id = &request.clock.id;
     let mut timed = open_timed(id, &mut *operation)
         .ok_or_else(|| format!("this program has no timer `{id}`"))??;
-    Ok(WorkerOutcome::from_result(measure(
-        request.instrument,
-        &mut *timed,
-        &request.clock,
-        &request.goal,
-    )))
+    let (clock, goal) = (&request.clock, &request.goal);
+    Ok(measure(request.instrument, &mut *timed, clock, goal)?)
 }
