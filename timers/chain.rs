@@ -102,11 +102,16 @@ fn time(chain: impl Fn(), repeat: u32) -> Available<Vec<i64>> {
             "the core frequency cannot be measured on this processor: no chain of instructions of one cycle each is implemented for it",
         ));
     }
+    time_code(chain, repeat)
+}
+
+/// Times code `repeat` times, in nanoseconds.
+pub(crate) fn time_code(code: impl Fn(), repeat: u32) -> Available<Vec<i64>> {
     let (clock, unit) = open_with_unit::<UndistortedClock>()?;
     let times = (0..repeat)
         .map(|_| {
             let first = clock.read();
-            chain();
+            code();
             let second = clock.read();
             (clock.ticks(second).since(clock.ticks(first)) as f64 * unit) as i64
         })

@@ -6,11 +6,10 @@
 //! cycles.
 
 use crate::affinity::Pinned;
-use crate::chain::median;
-use crate::kernel_time::open_with_unit;
+use crate::chain::{median, time_code};
 use crate::os::UndistortedClock;
 use crate::os::clocks::cheapest_call;
-use crate::{Described, ReadsBy, Timer, arch, failure};
+use crate::{Described, ReadsBy, Timer, arch};
 
 /// The costs of leaving user mode, in nanoseconds.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -65,20 +64,9 @@ pub fn measure_kernel_entry(cpu: Option<u32>) -> Option<KernelEntry> {
 
 /// The nanoseconds per call: the median of several rounds of `calls` calls.
 fn ns_per_call(calls: u32, call: impl Fn()) -> Option<f64> {
-    const ROUNDS: usize = 31;
-    let (clock, unit) = open_with_unit::<UndistortedClock>().ok()?;
-    let rounds = (0..ROUNDS)
-        .map(|_| {
-            let first = clock.read();
-            for _ in 0..calls {
-                call();
-            }
-            let second = clock.read();
-            clock.ticks(second).since(clock.ticks(first))
-        })
-        .collect();
-    let ns = median(rounds)? * unit / f64::from(calls);
-    failure(UndistortedClock::INFO.id).is_none().then_some(ns)
+    const ROUNDS: u32 = 31;
+    let rounds = time_code(|| (0..calls).for_each(|_| call()), ROUNDS);
+    Some(median(rounds.ok()?)? / f64::from(calls))
 }
 
 #[cfg(test)]
