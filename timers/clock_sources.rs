@@ -27,8 +27,6 @@ pub struct KnownSource {
     pub reader: Reader,
     /// Whether the time is computed from the processor's counter.
     pub reads_counter: bool,
-    /// Whether a hypervisor offers the clock source to its guests.
-    pub is_paravirtual: bool,
     /// The class of cost: 0 for an instruction; higher classes take longer or have longer steps.
     pub cost_class: u8,
 }
@@ -54,7 +52,6 @@ const fn counter(name: &'static str) -> KnownSource {
         name,
         reader: Reader::Instruction,
         reads_counter: true,
-        is_paravirtual: false,
         cost_class: 0,
     }
 }
@@ -63,7 +60,6 @@ const fn counter(name: &'static str) -> KnownSource {
 const fn paravirtual(name: &'static str, reader: Reader) -> KnownSource {
     KnownSource {
         reader,
-        is_paravirtual: true,
         cost_class: 1,
         ..counter(name)
     }
@@ -75,7 +71,6 @@ const fn device(name: &'static str, cost_class: u8, register: &'static str) -> K
         name,
         reader: Reader::Kernel(register),
         reads_counter: false,
-        is_paravirtual: false,
         cost_class,
     }
 }
@@ -95,14 +90,11 @@ pub const CLOCK_SOURCES: [KnownSource; 18] = [
     counter("Constant"),
     paravirtual(KVM, Reader::SharedPage),
     paravirtual(HYPER_V_PAGE, Reader::SharedPage),
-    KnownSource {
-        is_paravirtual: true,
-        ..device(
-            HYPER_V_REGISTER,
-            2,
-            "the hypervisor itself, to which every read traps",
-        )
-    },
+    device(
+        HYPER_V_REGISTER,
+        2,
+        "the hypervisor itself, to which every read traps",
+    ),
     paravirtual(XEN, Reader::Conditional),
     device(
         HPET,
