@@ -113,29 +113,17 @@ impl Step {
 }
 
 /// The rule that found the step.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[apply(names)]
 pub enum StepRule {
     /// With little work, intervals are zero or one step.
-    Jump,
+    Jump = "jump",
     /// Differences lie on multiples of the step.
-    Lattice,
+    Lattice = "lattice",
     /// The step is a few units long, and the probabilities of the intervals show it, or the spectrum
     /// of differences of readings.
-    Spectrum,
+    Spectrum = "spectrum",
     /// The intervals exclude all steps longer than one tick.
-    Unit,
-}
-
-impl StepRule {
-    /// The name of the rule in reports.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Jump => "jump",
-            Self::Lattice => "lattice",
-            Self::Spectrum => "spectrum",
-            Self::Unit => "unit",
-        }
-    }
+    Unit = "unit",
 }
 
 /// The largest relative difference, and the largest difference in ticks, between steps that count
