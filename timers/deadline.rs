@@ -28,20 +28,20 @@ impl Deadline {
     /// The deadline `span` from now.
     pub fn after(span: Duration) -> Self {
         let span = i64::try_from(span.as_nanos()).unwrap_or(i64::MAX);
-        Self(Counted::by_system().now().wrapping_add_signed(span))
+        Self(Passing::by_system().now().wrapping_add_signed(span))
     }
 
     /// The time until the deadline; `None` if it has passed.
     pub fn remaining(&self) -> Option<Duration> {
         // Signed, because a clock may be before its zero.
-        let left = self.0.wrapping_sub(Counted::by_system().now()) as i64;
+        let left = self.0.wrapping_sub(Passing::by_system().now()) as i64;
         (left > 0).then(|| Duration::from_nanos(left.unsigned_abs()))
     }
 }
 
 /// What deadlines count.
 #[derive(Clone, Copy, Debug)]
-enum Counted {
+enum Passing {
     /// The kernel's clock.
     Call,
     /// The counter of the processor, with the nanoseconds per tick.
@@ -50,10 +50,10 @@ enum Counted {
     Pauses,
 }
 
-impl Counted {
+impl Passing {
     /// The first that moves.
     fn by_system() -> Self {
-        static FIRST: OnceLock<Counted> = OnceLock::new();
+        static FIRST: OnceLock<Passing> = OnceLock::new();
         *FIRST.get_or_init(|| {
             // The fastest usual counter, where the rate is not declared, so that none counts too fast.
             const MAX_HZ: f64 = 6e9;
@@ -145,7 +145,7 @@ mod tests {
     /// What a deadline counts where the system call fails or stands still.
     #[test]
     fn time_passes_without_clock() {
-        let others = [Counted::Pauses, Counted::Ticks(1.0)];
+        let others = [Passing::Pauses, Passing::Ticks(1.0)];
         let counts = InstructionCounter::<BareInstruction>::open().is_ok();
         for counted in &others[..1 + usize::from(counts)] {
             assert!(counted.moves(), "{counted:?}");

@@ -260,7 +260,7 @@ fn commands_end_with_wrong_clocks() {
     ];
     for (number, (fault, words)) in faults.iter().enumerate() {
         for (other, clock) in ["1", "-1"].iter().enumerate() {
-            let is_run = |at: &usize| number == 0 || (number + other + at) % 3 == 0;
+            let is_run = |at: &usize| number == 0 || (number + other + at).is_multiple_of(3);
             for line in (0..LINES.len()).filter(is_run).map(|at| LINES[at]) {
                 let ended = run_wrapped(&library, [clock, fault[0], fault[1]], line);
                 let ended = ended.code(predicate::in_iter([0, 3, 4]));

@@ -30,18 +30,12 @@ pub struct Receiver<T> {
 /// # Errors
 /// When the process may not open two more files.
 pub fn channel<T>() -> io::Result<(Sender<T>, Receiver<T>)> {
-    let (sender, receiver) = mpsc::sync_channel(1);
-    let (reader, writer) = io::pipe()?;
-    Ok((
-        Sender {
-            messages: sender,
-            bell: writer,
-        },
-        Receiver {
-            messages: receiver,
-            bell: reader,
-        },
-    ))
+    let ((messages, received), (heard, bell)) = (mpsc::sync_channel(1), io::pipe()?);
+    let receiver = Receiver {
+        messages: received,
+        bell: heard,
+    };
+    Ok((Sender { messages, bell }, receiver))
 }
 
 impl<T> Sender<T> {

@@ -1,6 +1,12 @@
 //! A channel whose receiver waits with a limit of time, which no library that is preloaded distorts
 //! on Windows.
 
+#![allow(
+    missing_docs,
+    clippy::missing_errors_doc,
+    reason = "documented in the folder of Unix"
+)]
+
 use std::io;
 use std::sync::mpsc::{self, RecvTimeoutError, SyncSender};
 use std::time::Duration;
