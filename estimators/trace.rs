@@ -180,7 +180,6 @@ pub struct Differences {
 
 impl Differences {
     /// Returns the intervals in units of several ticks, which they are multiples of.
-    #[must_use]
     pub fn in_units(&self, ticks: i64) -> Self {
         Self {
             work: self.work,

@@ -65,7 +65,6 @@ impl BackwardSteps {
 
     /// Combines these readings with later ones into one series. The step from the last of these
     /// readings to the first of the later ones counts too.
-    #[must_use]
     pub fn followed_by(self, later: Self) -> Self {
         let (Some([first, last]), Some([next, end])) = (self.ends, later.ends) else {
             return if self.ends.is_none() { later } else { self };

@@ -79,7 +79,6 @@ pub enum Step {
 
 impl Step {
     /// Returns the resolution in ticks, given in units of so many ticks.
-    #[must_use]
     pub fn scaled(self, ticks: f64) -> Self {
         match self {
             Self::Resolved { step, rule } => Self::Resolved {

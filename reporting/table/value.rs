@@ -91,7 +91,6 @@ impl CellValue {
 
     /// Converts the value for a column of the given type. An upper bound is no value; the upper end of the
     /// interval states it.
-    #[must_use]
     pub fn into_type(self, target: Type) -> Self {
         /// The largest number up to which all integers are exact (2^53).
         const MAX_EXACT: f64 = 9_007_199_254_740_992.0;

@@ -115,7 +115,6 @@ impl Connection {
     }
 
     /// Lets several timers use this connection.
-    #[must_use]
     pub fn share(self) -> SharedConnection {
         Rc::new(RefCell::new(self))
     }
@@ -157,14 +156,12 @@ impl Connection {
     }
 
     /// The introduction of the agent.
-    #[must_use]
     pub fn hello(&self) -> &Hello {
         &self.hello
     }
 
     /// The id of the process that reads the clocks. A browser does not say which of its processes
     /// does that for a page: no process has the id that is then returned.
-    #[must_use]
     pub fn process(&self) -> u32 {
         const NONE: u32 = u32::MAX;
         if self.process.is_browser() {
@@ -192,7 +189,6 @@ impl Connection {
     }
 
     /// The numbers of answered, dropped, disturbed and voided windows.
-    #[must_use]
     pub fn windows(&self) -> &Windows {
         &self.windows
     }
@@ -314,9 +310,8 @@ impl Connection {
             let Some(time_left) = deadline.remaining() else {
                 let ended = self.process.end_and_describe();
                 let seconds = own.unwrap_or(self.timeout).as_secs_f64();
-                let answers = own.map_or("all its answers", |_| "this answer");
                 return Err(self.lose(format!(
-                    "did not answer `{op}` in time ({seconds} s for {answers}) and {ended}"
+                    "did not answer `{op}` in time ({seconds} s) and {ended}"
                 )));
             };
             let output = match self.process.next(time_left.min(CHECK_INTERVAL)) {

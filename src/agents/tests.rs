@@ -118,9 +118,8 @@ fn agent_hangs_after_start() {
     let agent = Script::new("ask; echo 'waiting for godot' >&2; sleep 1000");
     Script::with_growing_timeout(|seconds| {
         let fault = agent.fault_of_hello(Duration::from_secs(seconds));
-        let words = format!(
-            "agent `test` did not answer `hello` in time ({seconds} s for all its answers) and was ended"
-        );
+        let words =
+            format!("agent `test` did not answer `hello` in time ({seconds} s) and was ended");
         assert_lost(&fault, &[&words]);
         fault
             .to_string()

@@ -78,7 +78,6 @@ pub enum Start {
 
 impl Start {
     /// Whether it was not recorded.
-    #[must_use]
     pub fn is_unknown(&self) -> bool {
         *self == Self::Unknown
     }

@@ -181,7 +181,6 @@ impl Hello {
     }
 
     /// Gives the timers that a CPU does not read their device.
-    #[must_use]
     pub fn with_devices(mut self) -> Self {
         for timer in self.timers.iter_mut().chain(&mut self.waiters) {
             timer.device = self.device.clone().filter(|_| !timer.host);
