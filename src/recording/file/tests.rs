@@ -5,120 +5,48 @@ use std::io::{self};
 use proptest::prelude::*;
 
 use super::{SizeLimit, TraceFile};
-use crate::platform::frequency::{Chains, CyclesFrom, KnownFrequencies};
-use crate::recording::{Observation, SCHEMA};
-use estimators::model::{Hertz, Platform, Settings, Status, TimerInfo, TimerRow, Tool};
-use estimators::trace::{Batches, Differences, Observations, Reference, Trace};
-use judgement::trust::ReadPathBaselines;
+use crate::platform::frequency::CyclesFrom;
+use estimators::model::{Hertz, Status, TimerInfo, TimerRow};
+use estimators::trace::Differences;
 
+/// A recording in which these differences and this figure replace some of the first clock, and the second one failed.
 fn recording(deltas: Vec<i64>, figure: f64) -> TraceFile {
-    let batches = |calls| Batches {
-        calls,
-        deltas: deltas.clone().into(),
-        ..Batches::default()
-    };
-    let run = Observations {
-        intervals: [Differences {
-            work: 3,
-            deltas: deltas.clone().into(),
-        }]
-        .into_iter()
-        .collect(),
-        readings: estimators::trace::Readings {
-            values: deltas.clone().into(),
-            ..Default::default()
-        },
-        singles: batches(1),
-        batches: batches(100),
-        ..Observations::default()
-    };
-    let trace = Trace {
-        ns_per_tick: Some(figure),
-        reference: Reference {
-            id: "rdtsc".into(),
-            ns_per_tick: figure,
-            step: 26.0,
-            step_at_most: None,
-            ns_per_work: 1.0 / 3.0,
-            ..Reference::default()
-        },
-        runs: vec![run],
-        ..Trace::default()
-    };
-    let observed = |id: &str, outcome| {
-        let timer = TimerInfo {
-            id: id.into(),
-            label: id.into(),
-            runtime: "native".into(),
-            properties: timers::Properties::COUNTER.into_owned(),
-            ..TimerInfo::default()
-        };
-        Observation::new(timer, outcome)
-    };
-    let chains = Chains {
-        hertz: Hertz(figure * 1e9),
-        low: Hertz(figure * 0.9e9),
-        high: Hertz(figure * 1.1e9),
-        multiplication_cycles: Some(3.0),
-        samples: 60,
-    };
-    TraceFile {
-        schema: SCHEMA.into(),
-        tool: Tool::this(),
-        created: "2026-11-20T12:00:00Z".into(),
-        node: None,
-        platform: Platform::default(),
-        frequency: KnownFrequencies {
-            before: Some(chains),
-            nominal: Some((Hertz(2e9), "brand string".into())),
-            ..KnownFrequencies::default()
-        },
-        cycles_from: CyclesFrom::Given(Hertz(figure * 1e9)),
-        settings: Settings {
-            plan: "quick".into(),
-            cpu: None,
-            seed: u64::MAX,
-            processes: 1,
-            precision_points: None,
-            budget_seconds: None,
-            timeout_seconds: 5,
-        },
-        baselines: ReadPathBaselines {
-            system_call_ns: Some(figure),
-            ..ReadPathBaselines::default()
-        },
-        timers: vec![
-            observed("a", Ok(trace)),
-            observed("b", Err("it crashed".into())),
-        ],
-        unmeasured: vec![TimerRow::without_results(
-            &TimerInfo::default(),
-            Status::Unavailable,
-        )],
-        waits: Vec::new(),
-        periods: Vec::new(),
+    let kept = include_str!("../../../tests/fuzz/corpus/trace/few.json");
+    let mut file: TraceFile = serde_json::from_str(kept).unwrap();
+    file.timers.truncate(2);
+    file.timers[1].outcome = Err("it crashed".into());
+    let trace = file.timers[0].outcome.as_mut().unwrap();
+    (trace.ns_per_tick, trace.reference.ns_per_tick) = (Some(figure), figure);
+    let run = &mut trace.runs[0];
+    for list in [
+        &mut run.readings.values,
+        &mut run.singles.deltas,
+        &mut run.batches.deltas,
+    ] {
+        *list = deltas.clone().into();
     }
-}
-
-fn packed_recording() -> Vec<u8> {
-    recording(vec![i64::MIN, -1, 0, i64::MAX], 0.1 + 0.2)
-        .pack()
-        .unwrap()
+    let deltas = deltas.into();
+    run.intervals = [Differences { work: 3, deltas }].into_iter().collect();
+    let hertz = Hertz(figure * 1e9);
+    file.cycles_from = CyclesFrom::Given(hertz);
+    file.frequency.before.as_mut().unwrap().hertz = hertz;
+    file.settings.seed = u64::MAX;
+    file.baselines.system_call_ns = Some(figure);
+    let missing = TimerRow::without_results(&TimerInfo::default(), Status::Unavailable);
+    file.unmeasured.push(missing);
+    file
 }
 
 #[test]
 fn changed_bytes_are_noticed() {
-    let good = packed_recording();
+    let kept = recording(vec![i64::MIN, -1, 0, i64::MAX], 0.1 + 0.2);
+    let good = kept.pack().unwrap();
     for at in 0..good.len() {
         let mut bad = good.clone();
         bad[at] ^= 0x10;
         if let Ok(read) = TraceFile::unpack(&bad, "a.trace") {
             // Some bytes of the header have no meaning; the decompressed data is then the same.
-            assert_eq!(
-                read,
-                recording(vec![i64::MIN, -1, 0, i64::MAX], 0.1 + 0.2),
-                "byte {at}"
-            );
+            assert_eq!(read, kept, "byte {at}");
         }
     }
 }
@@ -135,7 +63,7 @@ proptest! {
     #[test]
     fn rejects_damaged_files_without_panic(bytes in proptest::collection::vec(any::<u8>(), 0..200), at in 0usize..400) {
         prop_assert!(TraceFile::unpack(&bytes, "a.trace").is_err());
-        let good = packed_recording();
+        let good = recording(Vec::new(), 1.0).pack().unwrap();
         let cut = &good[..at.min(good.len() - 1)];
         prop_assert!(TraceFile::unpack(cut, "a.trace").is_err());
     }
