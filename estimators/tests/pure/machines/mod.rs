@@ -44,14 +44,6 @@ fn finding(platform: &Platform, code: &str) -> Finding {
 }
 
 #[test]
-fn prepared_machine_has_no_findings() {
-    for finding in judge(&ready()) {
-        let found = (finding.severity, finding.advice());
-        assert_eq!(found, (Fine, None), "{finding:?}");
-    }
-}
-
-#[test]
 fn unknown_facts_are_never_ok() {
     for finding in judge(&Platform::default()) {
         assert_eq!(finding.severity, Unknown, "{finding:?}");
@@ -111,18 +103,9 @@ fn constant(platform: &mut Platform, kernel: Option<bool>, cpuid: Option<bool>) 
 type Change = fn(&mut Platform);
 
 /// The finding that the change of a machine that is ready causes.
-const CASES: [(&str, Severity, Change); 47] = [
+const CASES: [(&str, Severity, Change); 39] = [
     ("clock-source", Problem, |it| source(it, "hpet")),
-    ("clock-source", Problem, |it| source(it, "acpi_pm")),
-    ("clock-source", Problem, |it| source(it, "jiffies")),
-    ("clock-source", Problem, |it| source(it, "refined-jiffies")),
-    ("clock-source", Problem, |it| {
-        source(it, "hyperv_clocksource_msr")
-    }),
     ("clock-source", Fine, |it| source(it, "kvm-clock")),
-    ("clock-source", Fine, |it| {
-        source(it, "hyperv_clocksource_tsc_page")
-    }),
     ("clock-source", Note, |it| source(it, "xen")),
     ("clock-source", Problem, |it| {
         it.clocksource.vdso = Some(false)
@@ -158,15 +141,6 @@ const CASES: [(&str, Severity, Change); 47] = [
     ("governor", Problem, |it| {
         it.cpu.governor = Some("powersave".into())
     }),
-    ("governor", Problem, |it| {
-        it.cpu.governor = Some("ondemand".into())
-    }),
-    ("governor", Problem, |it| {
-        it.cpu.governor = Some("schedutil".into())
-    }),
-    ("governor", Problem, |it| {
-        it.cpu.governor = Some("conservative".into())
-    }),
     ("governor", Fine, |it| {
         it.cpu.governor = Some("userspace".into())
     }),
@@ -188,7 +162,7 @@ const CASES: [(&str, Severity, Change); 47] = [
     ("load", Fine, |it| load(it, 0.5, Some(1))),
 ];
 
-/// The finding `code`, and no other, changes to that severity. A snapshot holds the text.
+/// The finding `code`, and no other, changes to that severity, and only what is fine has no advice. A snapshot holds the text.
 #[test]
 fn one_fact_changes_one_finding() {
     let mut lines = String::new();
@@ -201,8 +175,9 @@ fn one_fact_changes_one_finding() {
             let is_it = found.code == code;
             let expected = if is_it { severity } else { Fine };
             assert_eq!(found.severity, expected, "{code}: {found:?}");
+            let advice = found.advice().map(|advice| format!(" → {advice}"));
+            assert!(is_it || advice.is_none(), "{found:?}");
             if is_it {
-                let advice = found.advice().map(|advice| format!(" → {advice}"));
                 let advice = advice.unwrap_or_default();
                 lines += &format!("{severity:?} {code}: {}{advice}\n", found.message());
             }
