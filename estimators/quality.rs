@@ -40,11 +40,6 @@ mod tests {
     }
 
     #[test]
-    fn the_best_timer_has_quality_one() {
-        assert_eq!(score(1.0, 1.0, 1.0), 1.0);
-    }
-
-    #[test]
     fn invalid_inputs_have_no_quality() {
         let is_refused =
             |resolution, cost, spread| quality(Cycles(resolution), Cycles(cost), spread).is_none();

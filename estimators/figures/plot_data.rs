@@ -225,7 +225,6 @@ mod tests {
             id: "r".into(),
             ns_per_tick: 0.5,
             step: 5.0,
-            step_at_most: None,
             ns_per_work: 1.5,
             ..Reference::default()
         };

@@ -37,7 +37,7 @@ fn intervals_of_unique_readings(seed: u64) -> Vec<Differences> {
     });
     groups.push(Differences {
         work: 0,
-        deltas: without_work.collect::<Vec<_>>().into(),
+        deltas: without_work.collect(),
     });
     groups
 }

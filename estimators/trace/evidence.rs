@@ -179,24 +179,4 @@ mod tests {
         assert_eq!(pair.min_difference, [Some(3), Some(-2)]);
         assert_eq!(Pair::from_handoffs(None, &[]).min_difference, [None, None]);
     }
-
-    #[test]
-    fn changes_follow_from_advance_and_step() {
-        let order = Order {
-            readings: 143_134,
-            advance: Some(484_000_000),
-            ..Order::default()
-        };
-        assert_eq!(order.changes(4e6), Some(121));
-        assert_eq!(
-            (order.changes(1.0), order.changes(1e9)),
-            (Some(143_134), Some(1))
-        );
-        let unmoved = Order {
-            advance: Some(0),
-            ..order
-        };
-        assert_eq!(unmoved.changes(4e6), Some(0));
-        assert_eq!(Order::default().changes(1.0), None);
-    }
 }

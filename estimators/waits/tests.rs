@@ -1,3 +1,4 @@
+use proptest::collection::vec;
 use proptest::prelude::*;
 use simulated::{Delays, REFERENCE_ID, VirtualWaits, WaitModel};
 use timers::Subject;
@@ -175,13 +176,13 @@ fn arbitrary_waits() -> impl Strategy<Value = Vec<Wait>> {
         cpu_ns,
         signals: 0,
     };
-    prop::collection::vec(prop_oneof![any_values, near].prop_map(wait), 0..40)
+    vec(prop_oneof![any_values, near].prop_map(wait), 0..40)
 }
 
 proptest! {
     #[test]
     fn arbitrary_input_never_panics(
-        lists in prop::collection::vec(arbitrary_waits(), 5),
+        lists in vec(arbitrary_waits(), 5),
         // Traces with other rates are refused.
         ns_per_tick in 0.0..1e18_f64,
     ) {
@@ -200,7 +201,7 @@ proptest! {
     /// Processes of a few waits on a loaded machine: some are late by much more than others.
     #[test]
     fn quantiles_of_loaded_processes_ascend(
-        processes in prop::collection::vec(prop::collection::vec((0..100_000_i64, 0..5_000_i64), 1..40), 1..8),
+        processes in vec(vec((0..100_000_i64, 0..5_000_i64), 1..40), 1..8),
         step in prop_oneof![Just(1.0), Just(1e5), Just(4e6)],
     ) {
         let wait = |&(late, factor): &(i64, i64)| Wait {

@@ -1,3 +1,4 @@
+use proptest::collection::vec;
 use proptest::prelude::*;
 use simulated::{Delays, Missed, TickModel, VirtualTicks};
 use timers::Subject;
@@ -219,9 +220,9 @@ fn constant_delay_is_lateness() {
 proptest! {
     #[test]
     fn arbitrary_input_never_panics(
-        wakeups in prop::collection::vec((any::<i64>(), any::<u64>()), 0..40),
-        stalls in prop::collection::vec(any::<u32>(), 0..4),
-        near in prop::collection::vec(0_u32..40, 0..4),
+        wakeups in vec((any::<i64>(), any::<u64>()), 0..40),
+        stalls in vec(any::<u32>(), 0..4),
+        near in vec(0_u32..40, 0..4),
         start in any::<[i64; 2]>(),
         period_ns in any::<u64>(),
         // Traces with other rates are refused.
@@ -229,7 +230,7 @@ proptest! {
     ) {
         let reference = Reference { ns_per_tick, ..reference() };
         let runs = vec![
-            PeriodObservations { wakeups: wakeups.clone(), stalls, start: Start::Relative, cpu_ns: None, signals: 0 },
+            PeriodObservations { wakeups: wakeups.clone(), stalls, start: Start::Relative, ..PeriodObservations::default() },
             PeriodObservations { wakeups: wakeups.clone(), stalls: near, ..PeriodObservations::default() },
             PeriodObservations { wakeups, stalls: Vec::new(), start: Start::Between(start), cpu_ns: Some(start[0]), signals: 0 },
         ];
@@ -241,7 +242,7 @@ proptest! {
     /// now and then. However long, it misses nothing, and is never early.
     #[test]
     fn load_misses_nothing(
-        preemptions in prop::collection::vec((1_i64..40, 1_i64..60), 60),
+        preemptions in vec((1_i64..40, 1_i64..60), 60),
         seed in 0_i64..50,
     ) {
         const POINTS: i64 = PERIOD as i64;

@@ -6,6 +6,7 @@ mod rates;
 mod resolution;
 mod single_invocations;
 
+use proptest::collection::vec;
 use proptest::prelude::*;
 use rand::rngs::StdRng;
 use rand::seq::SliceRandom;
@@ -22,6 +23,11 @@ use estimators::statistics::{
 };
 use estimators::trace::Differences;
 
+fn group(work: u64, deltas: Vec<i64>) -> Differences {
+    let deltas = deltas.into();
+    Differences { work, deltas }
+}
+
 fn near(found: f64, expected: f64, share: f64) -> bool {
     (found - expected).abs() <= share * expected.abs().max(1e-9)
 }
@@ -34,5 +40,5 @@ fn shuffled<T: Clone>(values: &[T], seed: u64) -> Vec<T> {
 
 /// Figures as they occur: times in nanoseconds or ticks.
 fn figures(least: usize) -> impl Strategy<Value = Vec<f64>> {
-    prop::collection::vec(0.0..1e9_f64, least..60)
+    vec(0.0..1e9_f64, least..60)
 }

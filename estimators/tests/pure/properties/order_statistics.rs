@@ -33,7 +33,7 @@ proptest! {
 
     #[test]
     fn midmean_ignores_few_interruptions(
-        values in prop::collection::vec(100.0..110.0_f64, 8..60),
+        values in vec(100.0..110.0_f64, 8..60),
         length in 1e3..1e12_f64,
         share in 0.0..0.249_f64,
     ) {

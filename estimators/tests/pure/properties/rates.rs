@@ -3,10 +3,10 @@ use super::*;
 proptest! {
     #[test]
     fn a_line_has_its_slope(
-        slope in 1..1_000_i64, start in 0..1_000_i64, works in prop::collection::vec(0..10_000_u64, 2..20), seed: u64,
+        slope in 1..1_000_i64, start in 0..1_000_i64, works in vec(0..10_000_u64, 2..20), seed: u64,
     ) {
-        let group = |&work: &u64| Differences { work, deltas: vec![start + slope * work as i64; 3].into() };
-        let groups: Vec<Differences> = shuffled(&works, seed).iter().map(group).collect();
+        let exact = |work: u64| group(work, vec![start + slope * work as i64; 3]);
+        let groups: Vec<Differences> = shuffled(&works, seed).into_iter().map(exact).collect();
         let differ = works.iter().any(|work| *work != works[0]);
         match ticks_per_work(&groups) {
             Some(found) => prop_assert!(differ && near(found, slope as f64, 1e-9), "{found}"),
@@ -16,11 +16,11 @@ proptest! {
 
     #[test]
     fn a_rate_is_positive_or_unknown(
-        groups in prop::collection::vec((any::<u64>(), prop::collection::vec(any::<i64>(), 0..5)), 0..6),
+        groups in vec((any::<u64>(), vec(any::<i64>(), 0..5)), 0..6),
         timer: i64, clock: i64,
     ) {
         let groups: Vec<Differences> =
-            groups.into_iter().map(|(work, deltas)| Differences { work, deltas: deltas.into() }).collect();
+            groups.into_iter().map(|(work, deltas)| group(work, deltas)).collect();
         prop_assert!(ticks_per_work(&groups).is_none_or(|found| found > 0.0 && found.is_finite()));
         match ns_per_tick(timer, clock, 1.0) {
             Some(found) => prop_assert!(found >= 1e-3 && timer > 0 && clock > 0),

@@ -8,20 +8,12 @@ fn clean(step: i64, unit: f64, seed: u64) -> Vec<Differences> {
         let phase: f64 = random.random_range(0.0..1.0);
         step * (phase + 0.25 + work as f64 * unit).floor() as i64
     };
-    let mut groups = vec![Differences {
-        work: 0,
-        deltas: (0..100).map(|_| delta(0)).collect(),
-    }];
+    let mut groups = vec![group(0, (0..100).map(|_| delta(0)).collect())];
     let most = (4.0 / unit) as u64;
     let works: Vec<u64> = (0..400).map(|number| number * most / 400).collect();
-    groups.extend(works.iter().map(|&work| Differences {
-        work,
-        deltas: vec![delta(work)].into(),
-    }));
-    groups.push(Differences {
-        work: most / 2,
-        deltas: (0..50).map(|_| delta(most / 2)).collect(),
-    });
+    groups.extend(works.iter().map(|&work| group(work, vec![delta(work)])));
+    let again = (0..50).map(|_| delta(most / 2)).collect();
+    groups.push(group(most / 2, again));
     groups
 }
 
@@ -52,12 +44,8 @@ fn anything() -> impl Strategy<Value = Vec<Differences>> {
         (0..9_i64).prop_map(|level| 26 * level),
     ];
     let work = prop_oneof![0..100_u64, any::<u64>()];
-    let group = (work, prop::collection::vec(delta, 0..40));
-    let group = group.prop_map(|(work, deltas)| Differences {
-        work,
-        deltas: deltas.into(),
-    });
-    prop::collection::vec(group, 0..30)
+    let groups = (work, vec(delta, 0..40)).prop_map(|(work, deltas)| group(work, deltas));
+    vec(groups, 0..30)
 }
 
 fn context() -> impl Strategy<Value = KnownDurations> {
@@ -108,7 +96,7 @@ proptest! {
     }
 
     #[test]
-    fn processes_widen_without_moving_step(each in prop::collection::vec(anything(), 0..4), ideal in prop::collection::vec(case(), 0..3), unit in 0.0..9.0_f64) {
+    fn processes_widen_without_moving_step(each in vec(anything(), 0..4), ideal in vec(case(), 0..3), unit in 0.0..9.0_f64) {
         let ideal = ideal.into_iter().map(|(_, groups)| groups);
         let runs: Vec<Vec<Differences>> = each.into_iter().chain(ideal).collect();
         let pooled = resolve(&runs.concat(), &[], &KnownDurations::default());
@@ -134,7 +122,7 @@ proptest! {
     #[test]
     fn whatever_it_is_given_it_answers(
         groups in anything(),
-        tight in prop::collection::vec(prop::collection::vec(any::<i64>(), 0..20), 0..4),
+        tight in vec(vec(any::<i64>(), 0..20), 0..4),
         context in context(),
     ) {
         match resolve(&groups, &tight, &context) {
@@ -163,7 +151,7 @@ proptest! {
             .map(|_| {
                 let absurd = random.random_bool(0.01);
                 let delta = if absurd { LARGEST - random.random_range(0..300_i64) } else { random.random_range(1..200) };
-                Differences { work: random.random_range(0..40), deltas: vec![delta].into() }
+                group(random.random_range(0..40), vec![delta])
             })
             .collect();
         let _ = resolve(&groups, &[successive(&vec![0, 3, 5, 9].into())], &context);
@@ -173,9 +161,8 @@ proptest! {
 
 proptest! {
     #[test]
-    fn what_stands_still_has_no_step(works in prop::collection::vec(0..1_000_u64, 0..40), repeat in 0..20_usize) {
-        let groups: Vec<Differences> =
-            works.into_iter().map(|work| Differences { work, deltas: vec![0; repeat].into() }).collect();
+    fn what_stands_still_has_no_step(works in vec(0..1_000_u64, 0..40), repeat in 0..20_usize) {
+        let groups: Vec<Differences> = works.into_iter().map(|work| group(work, vec![0; repeat])).collect();
         prop_assert_eq!(resolve(&groups, &[vec![0; repeat]], &KnownDurations::default()), Step::Unmoved);
     }
 }

@@ -7,7 +7,7 @@ fn located(samples: &[i64], step: f64) -> Located {
 
 fn samples() -> impl Strategy<Value = Vec<i64>> {
     let sample = prop_oneof![4 => 0..200_i64, 2 => 0..4_i64, 1 => 0..1_000_000_i64];
-    prop::collection::vec(sample, 1..80)
+    vec(sample, 1..80)
 }
 
 fn any_samples() -> impl Strategy<Value = Vec<i64>> {
@@ -18,7 +18,7 @@ fn any_samples() -> impl Strategy<Value = Vec<i64>> {
         Just(i64::MAX),
         Just(i64::MIN)
     ];
-    prop_oneof![samples(), prop::collection::vec(sample, 1..50)]
+    prop_oneof![samples(), vec(sample, 1..50)]
 }
 
 fn step() -> impl Strategy<Value = f64> {
