@@ -6,7 +6,7 @@ use rand::{RngExt, SeedableRng};
 use super::*;
 
 /// Returns the verdict on a clock with steps of 4 ms.
-fn verdict_4_ms(close_comparisons: Vec<[i64; 3]>) -> estimators::model::Stable {
+fn verdict_4_ms(close_comparisons: Vec<[i64; 3]>) -> Stable {
     let mut trace = trace(Evidence {
         close_comparisons,
         ..Evidence::default()

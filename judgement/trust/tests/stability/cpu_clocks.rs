@@ -3,7 +3,7 @@
 use super::*;
 
 /// The verdict on a clock that claims to count this.
-fn judged(counts: Counted, series: Vec<[i64; 3]>) -> estimators::model::Stable {
+fn judged(counts: Counted, series: Vec<[i64; 3]>) -> Stable {
     let evidence = Evidence {
         claims: claiming(counts),
         series,

@@ -25,7 +25,7 @@ fn jittered_comparisons(
         .collect()
 }
 
-fn stable_from_sparse(sparse_comparisons: Vec<[i64; 3]>) -> estimators::model::Stable {
+fn stable_from_sparse(sparse_comparisons: Vec<[i64; 3]>) -> Stable {
     verdicts(Evidence {
         sparse_comparisons,
         ..Evidence::default()
@@ -34,7 +34,7 @@ fn stable_from_sparse(sparse_comparisons: Vec<[i64; 3]>) -> estimators::model::S
 }
 
 /// Returns whether a jump was found, or is not larger than the verdict says could be overlooked.
-fn found_or_below_limit(found: &estimators::model::Stable, jump_ns: f64) -> bool {
+fn found_or_below_limit(found: &Stable, jump_ns: f64) -> bool {
     found.jumps + found.freezes > 0 || found.smallest_jump_ns.is_some_and(|seen| seen >= jump_ns)
 }
 
@@ -113,12 +113,12 @@ fn steady_clock_has_narrow_interval() {
 
 /// Returns the verdict for windows of 40 ms, each in a separate process that runs faster by a
 /// number of ppm.
-fn verdict_for_processes(ppm: &[f64]) -> estimators::model::Stable {
+fn verdict_for_processes(ppm: &[f64]) -> Stable {
     verdict_for_window_and_processes(-0.47, ppm)
 }
 
 /// Returns the verdict for such windows and a longer one, whose process runs faster by `longest`.
-fn verdict_for_window_and_processes(longest: f64, ppm: &[f64]) -> estimators::model::Stable {
+fn verdict_for_window_and_processes(longest: f64, ppm: &[f64]) -> Stable {
     let process_comparisons = ppm
         .iter()
         .enumerate()

@@ -85,7 +85,7 @@ fn reference_rate_error_is_uncertainty() {
 
 /// The verdict on the rate of a clock that runs this much faster than a reference, which counts the
 /// time of the corrected clocks, while the kernel corrects their rate.
-fn corrected(offset: f64, by: LargeCorrection) -> estimators::model::Stable {
+fn corrected(offset: f64, by: LargeCorrection) -> Stable {
     let comparison = |turn: i64| {
         let time = turn * 1_000_000;
         [time - 20, (time as f64 * (1.0 + offset)) as i64, time + 20]
