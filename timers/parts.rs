@@ -174,6 +174,7 @@ pub fn made_of(id: &str) -> &'static [Part] {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::ReadsBy;
 
     /// A clock and its system call differ by the function of the C library alone.
     #[test]
@@ -182,6 +183,9 @@ mod tests {
             let Some(variant) = entry.info.properties.syscall_variant else {
                 continue;
             };
+            let properties = crate::find(variant).unwrap().info.properties;
+            let found = (properties.reads_by, properties.syscall_variant);
+            assert_eq!(found, (Some(ReadsBy::SystemCall), None), "{variant}");
             let [own, other] = [made_of(entry.info.id), made_of(variant)];
             if !own.is_empty() {
                 assert!(

@@ -83,21 +83,14 @@ pub(super) fn why_unavailable<'a>(mut rows: impl Iterator<Item = &'a RowHead>) -
 #[cfg(test)]
 mod tests {
     use super::*;
-    use estimators::model::{Status, TimerInfo};
+    use crate::choice::clock_figures::tests::row;
 
     fn report(rows: &[(&str, &str)]) -> Report {
         let text = include_str!("../../reports/icpe2011-samsb/2011-03-14/report.json");
         let mut report: Report = serde_json::from_str(text).unwrap();
         if !rows.is_empty() {
-            let row = |&(id, runtime): &(&str, &str)| {
-                let timer = TimerInfo {
-                    id: id.into(),
-                    runtime: runtime.into(),
-                    ..TimerInfo::default()
-                };
-                TimerRow::without_results(&timer, Status::Ok)
-            };
-            report.timers = rows.iter().map(row).collect();
+            let rows = rows.iter().map(|(id, runtime)| row(id, runtime, None));
+            report.timers = rows.collect();
             report.provenance.kind = ProvenanceKind::Measured;
         }
         report

@@ -24,7 +24,7 @@ pub(in crate::choice) fn clock(id: &str, step_ns: f64, cost_ns: f64) -> ClockFig
     }
 }
 
-fn row(id: &str, runtime: &str, properties: Option<Properties>) -> TimerRow {
+pub(in crate::choice) fn row(id: &str, runtime: &str, properties: Option<Properties>) -> TimerRow {
     let timer = TimerInfo {
         id: id.into(),
         runtime: runtime.into(),
@@ -76,26 +76,6 @@ fn native_timers_declare_all_properties() {
             || declared.needs_fence.is_none()
             || declared.reads_by.is_none();
         assert!(!undeclared, "{}: {declared:?}", entry.info.id);
-    }
-}
-
-#[test]
-fn syscall_variants_enter_the_kernel() {
-    for entry in timers::catalogue() {
-        let Some(variant) = entry.info.properties.syscall_variant else {
-            continue;
-        };
-        let variant = timers::find(variant).unwrap().info;
-        let found = (
-            variant.properties.reads_by,
-            variant.properties.syscall_variant,
-        );
-        assert_eq!(
-            found,
-            (Some(ReadsBy::SystemCall), None),
-            "{}",
-            entry.info.id
-        );
     }
 }
 
