@@ -1,12 +1,10 @@
 //! Tests `timermeter agent`, a child process that speaks the agent protocol.
 
-use std::cell::RefCell;
 use std::process::Command;
-use std::rc::Rc;
 use std::time::Duration;
 
 use assert_cmd::assert::OutputAssertExt;
-use timermeter::agents::connection::Connection;
+use timermeter::agents::connection::{Connection, SharedConnection};
 use timermeter::agents::process::AgentCommand;
 use timermeter::agents::subject::subject;
 use timers::Fault;
@@ -14,13 +12,12 @@ use timers::Fault;
 use crate::program::program;
 use crate::runtimes::assert_protocol;
 
-fn start(args: &[&str]) -> Rc<RefCell<Connection>> {
+fn start(args: &[&str]) -> SharedConnection {
     let args = ["agent"].iter().chain(args).map(Into::into).collect();
     let command = AgentCommand::new("native", program(), args);
     let connection = Connection::start(&command, None, Duration::from_secs(60));
-    Rc::new(RefCell::new(
-        connection.unwrap_or_else(|fault| panic!("{fault}")),
-    ))
+    let connection = connection.unwrap_or_else(|fault| panic!("{fault}"));
+    connection.share()
 }
 
 #[test]

@@ -7,13 +7,11 @@ mod loops;
 mod protocol;
 mod waits;
 
-use std::cell::RefCell;
-use std::rc::Rc;
 use std::time::Duration;
 
 use tempfile::TempDir;
 use timermeter::agents::children::this_program;
-use timermeter::agents::connection::Connection;
+use timermeter::agents::connection::{Connection, SharedConnection};
 use timermeter::agents::process::AgentCommand;
 use timermeter::agents::runtimes::{self, PreparedAgent};
 use timers::agents::{RUNTIMES, runtime};
@@ -62,7 +60,7 @@ fn use_built_program(mut host: PreparedAgent) -> PreparedAgent {
 }
 
 /// Starts an agent with all timers of the runtime, or with a single one.
-fn start(host: &PreparedAgent, timer: Option<&str>) -> Rc<RefCell<Connection>> {
+fn start(host: &PreparedAgent, timer: Option<&str>) -> SharedConnection {
     let mut command = host.command.clone();
     // Agents of this program that have declarations accept no ids.
     if command.declarations.is_none() {
@@ -70,11 +68,11 @@ fn start(host: &PreparedAgent, timer: Option<&str>) -> Rc<RefCell<Connection>> {
     }
     let connection = Connection::start(&command, None, PATIENCE);
     let connection = connection.unwrap_or_else(|fault| panic!("{}: {fault}", host.prefix));
-    Rc::new(RefCell::new(connection))
+    connection.share()
 }
 
 /// The ids of the reference of an agent and of all its timers except the floor.
-fn timers(connection: &RefCell<Connection>) -> (String, Vec<String>) {
+fn timers(connection: &SharedConnection) -> (String, Vec<String>) {
     let hello = connection.borrow().hello().clone();
     let reference = hello.timers.iter().find(|timer| timer.reference);
     let reference = reference.unwrap().id.clone();

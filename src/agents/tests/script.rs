@@ -7,7 +7,7 @@ use std::{fs, thread};
 use crate::agents::connection::{Connection, SharedConnection};
 use crate::agents::process::AgentCommand;
 use crate::agents::subject::subject;
-use timers::{Answer, Fault, Subject};
+use timers::{Answer, Fault};
 
 /// The introduction of an agent with two timers, `a` and `b`, and with keys that nobody knows.
 const HELLO: &str = r#"{"protocol":1,"runtime":{"name":"sh","version":"1","vendor":"x"},"colour":"red","timers":[{"id":"a","label":"A","ns_per_tick":1,"reference":true},{"id":"b","label":"B","ns_per_tick":null}],"ops":["intervals","batches","readings","handoffs","advance"]}"#;
@@ -56,22 +56,14 @@ impl Script {
         self.start(timeout).err().expect("no valid introduction")
     }
 
-    /// Starts the agent, whose introduction is valid, and returns the fault of its answer to
-    /// `question`.
-    pub fn fault_of_question<T: std::fmt::Debug>(
-        &self,
-        question: impl FnOnce(&mut dyn Subject) -> Answer<T>,
-    ) -> Fault {
+    /// Starts the agent, whose introduction is valid, and returns the fault of its first answer, by which it is lost.
+    pub fn fault_of_readings(&self) -> Fault {
         let connection = self.connect();
-        let fault = question(subject(&connection, "a").as_mut()).expect_err("no valid answer");
-        if let Fault::Lost(_) = &fault {
-            assert_eq!(
-                subject(&connection, "b").readings(1),
-                Err(fault.clone()),
-                "later questions return the same fault"
-            );
-            self.assert_group_ended();
-        }
+        let readings = |timer| subject(&connection, timer).readings(3);
+        let fault = readings("a").expect_err("no valid answer");
+        let later = readings("b").expect_err("no valid answer");
+        assert_eq!(later, fault, "later questions return the same fault");
+        self.assert_group_ended();
         fault
     }
 
