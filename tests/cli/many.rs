@@ -9,10 +9,7 @@ use super::folder::Folder;
 use super::{json, run};
 use crate::stored::{EPYC, MBP53, XEON};
 
-const MBP62: &str = concat!(
-    env!("CARGO_MANIFEST_DIR"),
-    "/reports/icpe2011-mbp62/2011-03-14/report.json"
-);
+const MBP62: &str = "reports/icpe2011-mbp62/2011-03-14/report.json";
 
 /// Writes a copy of the report MBP53 with some replacements, and returns its path.
 fn write_changed(folder: &Folder, name: &str, changes: &[(&str, &str)]) -> String {
@@ -75,16 +72,15 @@ fn comparison_names_changes() {
 fn compares_several_runs_per_side() {
     let folder = Folder::new();
     let text = fs::read_to_string(EPYC).unwrap();
-    let at = text.find("\"created\"").unwrap();
-    let at = at + text[at..].find("20").unwrap();
+    let (before, after) = text.split_once("2026-11-21T").unwrap();
     for side in ["old", "new"] {
         fs::create_dir(folder.file(side)).unwrap();
-        for (number, name) in ["a", "b", "c"].into_iter().enumerate() {
-            let text = format!("{}{}{}", &text[..at], 2030 + number, &text[at + 4..]);
-            fs::write(folder.file(&format!("{side}/{name}.json")), text).unwrap();
+        for year in 2030..2033 {
+            let text = format!("{before}{year}-11-21T{after}");
+            fs::write(folder.file(&format!("{side}/{year}.json")), text).unwrap();
         }
     }
-    let [old, new, one] = ["old", "new", "new/b.json"].map(|name| folder.arg(name));
+    let [old, new, one] = ["old", "new", "new/2031.json"].map(|name| folder.arg(name));
     // These reports do not tell the costs of their processes.
     let line = format!("compare {old} -- {new}");
     let undecided = predicate::str::starts_with("too few processes to judge ");

@@ -8,31 +8,15 @@ use super::runtimes::without_path;
 use super::{json, program, run};
 use crate::stored::{MBP53, XEON};
 
-/// Checks that each command line ends with this status, prints nothing on standard output, and
-/// prints these words on standard error.
-#[track_caller]
-fn assert_refused(cases: &[(&str, i32, &str)]) {
-    for (line, status, words) in cases {
-        let refused = run(line).code(*status).stdout("");
-        refused.stderr(contains(*words));
-    }
-}
-
 #[test]
-fn rejects_impossible_requirements() {
+fn impossible_requests_are_refused() {
     let published = format!("pick 1ms --error 5% --from {MBP53}");
-    assert_refused(&[
+    for (line, status, words) in [
         ("pick 1ms --rate 0/s", 2, "as in 10000/s"),
         ("pick 1ms --from /no/such/file", 1, "/no/such/file"),
         ("pick 1ms --runtime cobol", 2, "java, dotnet, python"),
         (&published, 1, "published"),
         (&published, 1, "dotnet, java"),
-    ]);
-}
-
-#[test]
-fn rejects_impossible_measurements() {
-    assert_refused(&[
         ("measure multiplyy", 2, "did you mean `multiply`"),
         ("measure multiply --sizes 10", 2, "--sizes"),
         (
@@ -52,7 +36,10 @@ fn rejects_impossible_measurements() {
             "does not count time",
         ),
         ("measure-worker {}", 2, "not a request"),
-    ]);
+    ] {
+        let refused = run(line).code(status).stdout("");
+        refused.stderr(contains(words));
+    }
 }
 
 #[test]

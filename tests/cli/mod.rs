@@ -55,13 +55,7 @@ fn command(line: &str) -> Command {
 /// Runs the program. It must not panic.
 #[track_caller]
 fn run(line: &str) -> Assert {
-    timermeter(&words(line).iter().map(String::as_str).collect::<Vec<_>>())
-}
-
-/// Runs the program with these arguments. It must not panic.
-#[track_caller]
-fn timermeter(args: &[&str]) -> Assert {
-    let ended = command("").args(args).assert();
+    let ended = command(line).assert();
     ended.stderr(predicate::str::contains("panicked").not())
 }
 

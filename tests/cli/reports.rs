@@ -12,6 +12,7 @@ use super::folder::Folder;
 use super::{json, printed, row, rows, run};
 use crate::program::command;
 use crate::skipping::skipped;
+use crate::stored::XEON;
 
 const SCHEMA: &str = include_str!("../../docs/report.v2.schema.json");
 
@@ -105,19 +106,9 @@ fn reports_unavailable_timer() {
     assert_eq!(row(&matched, id)["status"], "unavailable");
 }
 
-/// `report` prints a stored report in the formats of `probe`.
 #[test]
-fn stored_report_prints_in_all_formats() {
-    let kept = "reports/amd-epyc-zen-5-kvm-debian-12/2026-11-23/report.json";
-    let print_as =
-        |format: &str| printed(&run(&format!("probe --from {kept} --format {format}")).success());
-    // The extension determines the format of the file, --format that of standard output.
-    let folder = Folder::new();
-    let page = folder.arg("page.html");
-    let both = run(&format!("probe --from {kept} -f csv -o {page}"));
-    assert_eq!(printed(&both.success()), print_as("csv"));
-    assert_eq!(fs::read_to_string(&page).unwrap(), print_as("html"));
-    run(&format!("probe --from {kept} {kept} --format csv"))
+fn several_reports_need_another_format() {
+    run(&format!("probe --from {XEON} {XEON} --format csv"))
         .code(2)
         .stderr(contains("in this format"));
 }

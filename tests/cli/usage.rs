@@ -6,16 +6,6 @@ use predicates::str::contains;
 use super::folder::Folder;
 use super::run;
 
-/// Checks that a run ends with status 2, prints nothing on standard output, and prints all of
-/// `words` on standard error.
-#[track_caller]
-fn assert_refused(line: &str, words: &[&str]) {
-    let mut assert = run(line).code(2).stdout("");
-    for word in words {
-        assert = assert.stderr(contains(*word));
-    }
-}
-
 #[test]
 fn unknown_timers_and_cpus_are_refused() {
     for (line, words) in [
@@ -37,7 +27,10 @@ fn unknown_timers_and_cpus_are_refused() {
         ("probe --quick nanosleep", &["timermeter wait nanosleep"]),
         ("pick --for rust", &["pick 250ns --for rust", "library"]),
     ] {
-        assert_refused(line, words);
+        let mut refused = run(line).code(2).stdout("");
+        for word in words {
+            refused = refused.stderr(contains(*word));
+        }
     }
 }
 

@@ -8,16 +8,13 @@ use serde_json::Value;
 
 use super::folder::Folder;
 use super::reports::parse_valid_report;
-use super::{found, json, printed, run, timermeter};
+use super::{found, json, printed, run};
 
-/// Flags of a short run: at most two processes per timer, and no long waits.
-const SHORT: [&str; 4] = ["--quick", "100us", "--budget", "10ms"];
-
-/// Runs `wait` with waits of 100 µs and `args`. Returns the report and the result of the run.
+/// Runs `wait` with waits of 100 µs in at most two processes per timer. Returns the report and the result of the run.
 #[track_caller]
-fn run_wait(args: &[&str], status: i32) -> (Value, Assert) {
-    let assert = timermeter(&[&["wait", "--format", "json"], &SHORT[..], args].concat());
-    let assert = assert.code(status);
+fn run_wait(flags: &str) -> (Value, Assert) {
+    let line = format!("wait --format json --quick 100us --budget 10ms {flags}");
+    let assert = run(&line).success();
     (parse_valid_report(&printed(&assert)), assert)
 }
 
@@ -48,7 +45,7 @@ fn measures_periods_and_loops() {
 
 #[test]
 fn rows_have_requested_conditions() {
-    let (found, run) = run_wait(&["nanosleep", "--slack=7us", "--policy=other"], 0);
+    let (found, run) = run_wait("nanosleep --slack=7us --policy=other");
     run.stderr("");
     let conditions = &found["waits"][0]["conditions"];
     let set = (&conditions["slack_ns"], &conditions["policy"]);
@@ -81,7 +78,7 @@ fn lists_and_checks_sleep_primitives() {
 fn trace_reproduces_waits() {
     let folder = Folder::new();
     let trace = folder.arg("run.trace");
-    let (found, _) = run_wait(&["nanosleep", "--trace", &trace], 0);
+    let (found, _) = run_wait(&format!("nanosleep --trace {trace}"));
     let lengths = list(&found["waits"][0]["figures"], "lateness").iter();
     let lengths = lengths.filter_map(|late| late["request_ns"].as_u64());
     assert_eq!(lengths.filter(|ns| *ns > 1).collect::<Vec<_>>(), [100_000]);
