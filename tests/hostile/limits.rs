@@ -19,11 +19,6 @@ use crate::stored::EPYC;
 /// A pattern: a busy machine may not reveal the resolution of a timer given by name, which is another
 /// status.
 const PROBE: &str = "probe --quick monotoni?";
-const MEASURE: &str = concat!(
-    "measure --clock monotonic --from ",
-    env!("CARGO_MANIFEST_DIR"),
-    "/tests/data/epyc-2026-11-21.json"
-);
 
 /// Runs the program under `ulimit`.
 fn limited(limits: &str, line: &str) -> Assert {
@@ -46,8 +41,7 @@ fn works_with_small_stack() {
     if emulated("the stack limit includes the emulator") {
         return;
     }
-    let reports = concat!("table ", env!("CARGO_MANIFEST_DIR"), "/reports");
-    for line in [reports, PROBE] {
+    for line in ["table reports", PROBE] {
         limited("-s 64", line).success();
     }
 }
@@ -85,7 +79,7 @@ fn reports_memory_limit() {
 
 /// Runs the program as another user with a limit of processes and threads, because the limit does
 /// not apply to root. `None` if the test is skipped.
-fn with_processes(user: &str, processes: u32, line: &str) -> Option<Assert> {
+fn with_processes(processes: u32, line: &str) -> Option<Assert> {
     if emulated("the emulator needs a thread itself") {
         return None;
     }
@@ -103,7 +97,7 @@ fn with_processes(user: &str, processes: u32, line: &str) -> Option<Assert> {
     }
     allow("report.json", 0o644);
     let mut command = Command::new("setpriv");
-    command.args(["--reuid", user, "--clear-groups", "bash", "-c"]);
+    command.args(["--reuid", "65533", "--clear-groups", "bash", "-c"]);
     command.arg(format!("ulimit -u {processes}; exec ./timermeter {line}"));
     let ended = command.current_dir(folder.path()).output().unwrap();
     if String::from_utf8_lossy(&ended.stderr).contains("setpriv:") {
@@ -121,7 +115,7 @@ fn process_limit_suffices_or_is_reported() {
         (1, PROBE, &[1]),
         (3, PROBE, &[0, 1, 3]),
     ] {
-        let Some(ended) = with_processes("65533", processes, line) else {
+        let Some(ended) = with_processes(processes, line) else {
             return;
         };
         let ended = ended.code(predicate::in_iter(statuses.to_vec()));
@@ -132,10 +126,9 @@ fn process_limit_suffices_or_is_reported() {
 /// Starts the program with these variables, while the kernel refuses these system calls. `None` if
 /// the test is skipped.
 fn refusing_with(calls: &str, variables: &[String], line: &str) -> Option<Run> {
-    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/hostile/refusing.py");
     let of = |program: &str| {
         let mut command = Command::new("python3");
-        command.args([script, calls, "/usr/bin/env"]);
+        command.args(["tests/hostile/refusing.py", calls, "/usr/bin/env"]);
         command.args(variables).arg(program);
         command
     };
@@ -160,7 +153,8 @@ fn refusing(calls: &str, line: &str) -> Option<Run> {
 /// unknown.
 #[test]
 fn works_where_calls_are_refused() {
-    for line in [PROBE, "watch 200ms", &format!("{MEASURE} chain")] {
+    let measure = format!("measure chain --clock monotonic --from {EPYC}");
+    for line in [PROBE, "watch 200ms", &measure] {
         let Some(run) = refusing("clock_nanosleep,prlimit64", line) else {
             return;
         };

@@ -6,8 +6,6 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use assert_cmd::assert::Assert;
-
 use crate::folder::Folder;
 use crate::stored::MBP53;
 
@@ -97,9 +95,4 @@ printf 'clock source tsc\n# no heading\n'"#
 /// scripts run at the same time.
 pub fn record_arguments(program: &str) -> String {
     format!(r#"printf '<%s>\n' "$@" >>"$SANDBOX/{program}.arguments""#)
-}
-
-/// The errors of a run as text.
-pub fn reported(ended: &Assert) -> String {
-    String::from_utf8(ended.get_output().stderr.clone()).unwrap()
 }
