@@ -183,11 +183,9 @@ mod tests {
     fn adjusted_clock_is_not_steady() {
         let calm = Discipline {
             synchronised: true,
-            offset_ns: 0,
             time_constant: 2,
             adjtime_us: Some(0),
-            trim: Trim::default(),
-            estimated_error_us: 0,
+            ..Discipline::default()
         };
         let trim = Trim {
             scaled_ppm: 65_536,

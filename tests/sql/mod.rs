@@ -14,8 +14,6 @@ use crate::program::{command, printed};
 use crate::skipping;
 
 const ROOT: &str = env!("CARGO_MANIFEST_DIR");
-/// The folder in which `.ci/run` installs Python packages.
-const PACKAGES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/target/python");
 const TIMERS: [&str; 4] = ["monotonic", "rdtsc", "monotonic-syscall", "perf-cycles"];
 const QUERIES: [&str; 6] = [
     "fit",
@@ -127,7 +125,9 @@ fn query(name: &str) -> String {
 
 fn python(script: &str) -> Command {
     let mut command = Command::new("python3");
-    command.args(["-c", script]).env("PYTHONPATH", PACKAGES);
+    // `.ci/run` installs the packages there.
+    let packages = format!("{ROOT}/target/python");
+    command.args(["-c", script]).env("PYTHONPATH", packages);
     command
 }
 

@@ -48,8 +48,7 @@ fn estimate_added_times(case: &Case) -> AddedTimes {
 /// time is known.
 fn cases(processes: Processes) -> Vec<Case> {
     let is_fast = |case: &Case| case.timer.base < 700.0;
-    let mut cases: Vec<Case> = [71, 72, 73, 74, 75, 76, 77, 78]
-        .into_iter()
+    let mut cases: Vec<Case> = (71..79)
         .flat_map(|seed| regular(200, seed))
         .filter(is_fast)
         .collect();

@@ -12,6 +12,7 @@ use simulate::Case;
 use timermeter::plan::Plan;
 
 use super::{case, probe};
+use SecondStep::{Processes, SecondHalf};
 
 /// Probes a timer in ten simulated processes.
 fn probe_timer(timer: Model, seed: u64) -> Trace {
@@ -80,8 +81,8 @@ fn mix_traces(steps: [f64; 2], cost: f64, part: SecondStep, seed: u64) -> Trace 
     let [mut trace, mut other] =
         steps.map(|step| probe_timer(Model::regular("", step, 1.0, cost), seed));
     match part {
-        SecondStep::Processes(count) => trace.runs[..count].clone_from_slice(&other.runs[..count]),
-        SecondStep::SecondHalf => {
+        Processes(count) => trace.runs[..count].clone_from_slice(&other.runs[..count]),
+        SecondHalf => {
             for (run, other) in trace.runs.iter_mut().zip(&mut other.runs) {
                 let groups = |run: &Observations| run.intervals.iter().collect::<Vec<_>>();
                 let (first, second) = (groups(run), groups(other));
@@ -97,12 +98,7 @@ fn mix_traces(steps: [f64; 2], cost: f64, part: SecondStep, seed: u64) -> Trace 
 fn changing_step_gets_bound_only() {
     for seed in 0..6 {
         for steps in [[10.0, 40.0], [40.0, 10.0], [10.0, 25.0], [1_000.0, 4_000.0]] {
-            for part in [
-                SecondStep::Processes(1),
-                SecondStep::Processes(4),
-                SecondStep::Processes(9),
-                SecondStep::SecondHalf,
-            ] {
+            for part in [Processes(1), Processes(4), Processes(9), SecondHalf] {
                 let cost = [5.0, 30.0][seed as usize % 2];
                 let longer = f64::max(steps[0], steps[1]);
                 match figures(&mix_traces(steps, cost, part, seed)).resolution {
@@ -123,11 +119,11 @@ fn changing_step_gets_bound_only() {
 fn reason_names_both_steps() {
     for (part, expected_reason) in [
         (
-            SecondStep::Processes(3),
+            Processes(3),
             "its step differs between processes: 10.0 and 40.0 ticks",
         ),
         (
-            SecondStep::SecondHalf,
+            SecondHalf,
             "its step changes while it is watched: 10.0 and 40.0 ticks",
         ),
     ] {
@@ -144,18 +140,14 @@ fn reason_names_both_steps() {
 #[test]
 fn interval_covers_slight_change() {
     for seed in 0..6 {
-        for part in [
-            SecondStep::Processes(3),
-            SecondStep::Processes(7),
-            SecondStep::SecondHalf,
-        ] {
+        for part in [Processes(3), Processes(7), SecondHalf] {
             match figures(&mix_traces([100.0, 100.5], 30.0, part, seed)).resolution {
                 Step::Resolved { step, .. } => {
                     let half = 0.5 * (step.high - step.low);
                     assert!((0.1..1.0).contains(&half), "{seed}, {part:?}: {step:?}");
                 }
                 // A change within a process may leave only a bound.
-                Step::AtMost { .. } if matches!(part, SecondStep::SecondHalf) => {}
+                Step::AtMost { .. } if matches!(part, SecondHalf) => {}
                 found => panic!("{seed}, {part:?}: {found:?}"),
             }
         }
