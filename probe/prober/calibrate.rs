@@ -1,8 +1,10 @@
 //! Calibrates a reference, the timer that times the others: finds its rate, its step, and how long
 //! a unit of work takes by it. A unit of work is one turn of the loop that an interval contains.
 
+use std::time::Duration;
+
 use rand::Rng;
-use timers::{Answer, Fault, Subject};
+use timers::{Answer, Deadline, Fault, Subject};
 
 use super::steps::{equal_intervals, random_intervals};
 use estimators::cost::singles::successive;
@@ -160,30 +162,28 @@ fn search_step(
 /// µs and 64 ticks, and by `STEPS_IN_LONGEST_WORK` steps if steps are long), or the work is too
 /// long.
 fn increase_work(subject: &mut dyn Subject, ns_per_tick: f64) -> Answer<Vec<Differences>> {
+    /// How long a clock that does not move is waited for.
+    /// *Judgement*: several of the longest steps that a reference has, 0.1 s.
+    const LONGEST_STANDSTILL: Duration = Duration::from_millis(300);
     let min_advance = (20_000.0 / ns_per_tick).max(64.0) as i64;
     let mut groups = vec![equal_intervals(subject, 0, 9)?];
     let mut work = 64_u64;
+    let limit = Deadline::after(LONGEST_STANDSTILL);
     loop {
         let long = find_long_step(&groups, ns_per_tick);
         // Several long steps need longer work. To save time, fewer intervals are then measured, and
         // the work grows more slowly, so that it exceeds the required number of steps by less.
-        // A clock that has not moved during all work up to this, 50 ms or more, is not a reference.
-        let moves = groups
-            .iter()
-            .flat_map(|group| &group.deltas)
-            .any(|&delta| delta != 0);
         let (repeat, max_work, growth) = match long {
             Some(_) => (3, 1 << 34, 2),
-            None if moves => (9, 1 << 28, 4),
-            None if work < 1 << 18 => (9, 1 << 24, 4),
-            None => (3, 1 << 24, 4),
+            None => (9, 1 << 28, 4),
         };
         let group = equal_intervals(subject, work, repeat)?;
         let mut ordered = group.deltas.to_vec();
         ordered.sort_unstable();
         groups.push(group);
         let advance = long.map_or(0, |step| step.saturating_mul(STEPS_IN_LONGEST_WORK));
-        if ordered[ordered.len() / 2] >= min_advance.max(advance) || work >= max_work {
+        let is_still = limit.remaining().is_none() && ordered.iter().all(|&delta| delta == 0);
+        if ordered[ordered.len() / 2] >= min_advance.max(advance) || work >= max_work || is_still {
             return Ok(groups);
         }
         work *= growth;
