@@ -57,13 +57,14 @@ impl Passing {
         *FIRST.get_or_init(|| {
             // The fastest usual counter, where the rate is not declared, so that none counts too fast.
             const MAX_HZ: f64 = 6e9;
-            let counter = || {
-                let counts = InstructionCounter::<BareInstruction>::open().is_ok();
-                let hz = || declared_counter_rate().map_or(MAX_HZ, |(hz, _)| hz);
-                counts.then(|| Self::Ticks(1e9 / hz()))
-            };
-            let mut all = [Some(Self::Call), counter()].into_iter().flatten();
-            all.find(Self::moves).unwrap_or(Self::Pauses)
+            // Opened only if it is needed: that takes CPUID, or on some processors a fork.
+            if Self::Call.moves() {
+                return Self::Call;
+            }
+            let opened = InstructionCounter::<BareInstruction>::open().ok();
+            let hz = || declared_counter_rate().map_or(MAX_HZ, |(hz, _)| hz);
+            let counter = opened.map(|_| Self::Ticks(1e9 / hz()));
+            counter.filter(Self::moves).unwrap_or(Self::Pauses)
         })
     }
 

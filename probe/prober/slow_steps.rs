@@ -22,7 +22,8 @@ const NAP_NS: f64 = 2e6;
 
 /// Watches a timer while its process computes or, if `sleeps`, sleeps between
 /// readings, until the timer has stepped often enough, `slow_ns` nanoseconds are over, or
-/// [`STILL_NS`] in which it did not move, or `stop` is set. `clock` is the reference. Returns the intervals, and how far the timer moved in all of them.
+/// [`STILL_NS`] in which it did not move, or `stop` is set. `clock` is the reference. Returns the
+/// intervals, and how far the timer moved in all of them.
 ///
 /// # Errors
 /// When the timer or the reference refuses or their host is lost.
