@@ -1,4 +1,5 @@
-//! Reads what the kernel counts while the machine runs: CPU time and load (proc(5)).
+//! Reads what the kernel counts while the machine runs: CPU time and load (proc(5)). lxcfs covers
+//! these files by others with estimates for the container, which are not read.
 
 use super::Root;
 use estimators::model::Load;
@@ -57,8 +58,13 @@ impl CpuTicks {
 }
 
 fn read_stat(root: &Root) -> String {
-    root.read_start("/proc/stat", MAX_STAT_BYTES)
-        .unwrap_or_default()
+    read_own(root, "/proc/stat").unwrap_or_default()
+}
+
+/// Reads a file of the kernel that no mount covers.
+fn read_own(root: &Root, path: &str) -> Option<String> {
+    let text = root.read_start(path, MAX_STAT_BYTES);
+    text.filter(|_| root.mounted_at(path).is_none())
 }
 
 /// Steal time since the start of the machine in nanoseconds, summed over all CPUs; `None` if the
@@ -70,7 +76,7 @@ pub fn stolen_ns(root: &Root) -> Option<u64> {
 
 /// The load averages of the kernel; `None` if they cannot be read.
 pub fn load(root: &Root) -> Option<Load> {
-    parse_loadavg(&root.read_text("/proc/loadavg")?)
+    parse_loadavg(&read_own(root, "/proc/loadavg")?)
 }
 
 /// The steal time since the start of the machine, as a share of the time in which CPUs had work;
@@ -83,7 +89,9 @@ pub fn steal_share(root: &Root) -> Option<f64> {
 
 fn parse_loadavg(text: &str) -> Option<Load> {
     let one_minute: f64 = text.split_once(' ')?.0.parse().ok()?;
-    (one_minute.is_finite() && one_minute >= 0.0).then_some(Load { one_minute })
+    // A kernel counts the thread that reads the file; gVisor reports zeros only.
+    let is_counted = !text.contains(" 0/0 ");
+    (one_minute.is_finite() && one_minute >= 0.0 && is_counted).then_some(Load { one_minute })
 }
 
 #[cfg(test)]
@@ -106,6 +114,9 @@ mod tests {
         // 10 of 1000 ticks with work are steal time; idle time and guest times do not count.
         assert_eq!(steal_share(&root), Some(0.01));
         assert_eq!(load(&root), Some(Load { one_minute: 1.13 }));
+        let covered = ("proc/self/mountinfo", "1 1 0:1 / /proc/stat");
+        let (_folder, root) = test_root(&[("proc/stat", STAT), covered]);
+        assert_eq!(steal_share(&root), None);
     }
 
     #[test]
@@ -120,7 +131,14 @@ mod tests {
             let (_folder, root) = test_root(&[("proc/stat", stat)]);
             assert_eq!(steal_share(&root), None, "{stat:?}");
         }
-        for text in ["", "1.13", "nan 1 1 1/2 3", "-1 1 1 1/2 3", "a b c d e"] {
+        for text in [
+            "",
+            "1.13",
+            "nan 1 1 1/2 3",
+            "-1 1 1 1/2 3",
+            "0.00 0.00 0.00 0/0 0",
+            "a b c d e",
+        ] {
             assert_eq!(parse_loadavg(text), None, "{text:?}");
         }
     }

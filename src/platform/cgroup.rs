@@ -13,10 +13,17 @@ const GROUPS: &str = "/sys/fs/cgroup";
 pub fn limits(root: &Root) -> Limits {
     Limits {
         cpu: Groups::read(root).quota(root),
-        time_namespace: root
-            .read_text("/proc/self/timens_offsets")
-            .and_then(|offsets| parse_time_namespace(&offsets)),
+        time_namespace: time_namespace(root),
     }
+}
+
+/// The offsets of the clocks of this process. The file has those of its future children, whose
+/// namespace may be another one.
+fn time_namespace(root: &Root) -> Option<TimeNamespace> {
+    let link = |name| root.file(name)?.read_link().ok();
+    let is_own = link("/proc/self/ns/time")? == link("/proc/self/ns/time_for_children")?;
+    let offsets = root.read_text("/proc/self/timens_offsets")?;
+    parse_time_namespace(&offsets).filter(|_| is_own)
 }
 
 /// Parses lines such as `monotonic 86400 500000000` and `boottime -7 0`: the seconds and the
@@ -39,7 +46,7 @@ fn parse_time_namespace(offsets: &str) -> Option<TimeNamespace> {
 
 /// The control groups of the process.
 pub struct Groups {
-    /// The folders of the visible groups, from that of the process outwards.
+    /// The folders of the visible groups, from that of the process outwards; none if that is hidden.
     pub folders: Vec<String>,
     /// Whether the quotas of all groups are visible. In a container the outermost visible group is
     /// not that of the whole machine, which has no events.
@@ -50,10 +57,15 @@ impl Groups {
     /// Reads the groups of this process.
     pub fn read(root: &Root) -> Self {
         let text = root.read_text("/proc/self/cgroup").unwrap_or_default();
-        // The path of a group that is not visible begins with `/..`, or its folder does not exist.
+        // The path of a group that is not visible begins with `/..`, or its folder does not exist. A
+        // mount that does not begin at the group of the namespace has other groups below it.
         let own = text.lines().find_map(|line| line.strip_prefix("0::/"));
-        let own = own.filter(|own| !own.contains("..") && root.exists(&format!("{GROUPS}/{own}")));
-        let mut folders = vec![GROUPS.to_owned()];
+        let own = own.filter(|own| {
+            !own.contains("..")
+                && root.exists(&format!("{GROUPS}/{own}"))
+                && root.mounted_at(GROUPS).is_none_or(|group| group == "/")
+        });
+        let mut folders = Vec::from_iter(own.map(|_| GROUPS.to_owned()));
         for name in own.unwrap_or_default().split_terminator('/') {
             folders.insert(0, format!("{}/{name}", folders[0]));
         }

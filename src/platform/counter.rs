@@ -7,12 +7,15 @@ use estimators::model::Tsc;
 
 /// The declared properties of the counter. The kernel's flags are preferred, because the kernel
 /// knows models of processors; CPUID is used if `/proc` is missing. A flag counts as missing only
-/// if its list is followed by another line, because the last list may be truncated.
+/// if a list of bugs follows, as in Linux: the text may be truncated, and gVisor, which lists no
+/// bugs, never lists these flags.
 pub fn identify_tsc(cpuinfo: &str) -> Tsc {
     let mut lines = cpuinfo.lines();
     let is_flags = |(key, _): &(&str, &str)| key.trim() == "flags";
     let all = lines.find_map(|line| line.split_once(':').filter(is_flags));
-    let all = all.filter(|_| lines.next().is_some()).map(|(_, all)| all);
+    let all = all
+        .filter(|_| lines.any(|line| line.starts_with("bugs")))
+        .map(|(_, all)| all);
     let has = |flag: &str| all.map(|all| all.split_whitespace().any(|word| word == flag));
     let flag = |name| has(name).filter(|_| has(TIME_STAMP_COUNTER) == Some(true));
     // An invariant TSC is constant and does not stop; a TSC that is not invariant may still be
@@ -37,7 +40,13 @@ mod tests {
             (varying.constant, varying.nonstop),
             (Some(false), Some(false))
         );
-        for cut in ["flags : tsc nonst", "flags", "", "Features : fp\n\n"] {
+        for cut in [
+            "flags : tsc nonst",
+            "flags",
+            "",
+            "Features : fp\n\n",
+            "flags\t\t: fpu tsc rdtscp\nbogomips\t: 2000.00\n",
+        ] {
             assert_ne!(identify_tsc(cut).constant, Some(false), "{cut:?}");
         }
     }

@@ -35,9 +35,6 @@ pub use quietest::quietest_cpu;
 pub use root::{Root, cpu_count};
 pub use throttling::{quota_files, throttled_ns};
 
-/// Maximum size of the list of mounts, in bytes: hosts of many containers have many mounts.
-const MAX_MOUNTS_BYTES: u64 = 1 << 20;
-
 /// Identifies this machine. `cpu` is the measuring CPU, whose core and governor are reported; by
 /// default the first CPU on which this process may run.
 pub fn identify(cpu: Option<u32>) -> Platform {
@@ -52,9 +49,6 @@ pub fn clock_source(root: &Root) -> ClockSource {
 /// Identifies the machine whose files are at `root`. The processor and the kernel are queried too,
 /// and they are always those of this machine.
 pub fn identify_at(root: &Root, cpu: Option<u32>) -> Platform {
-    // lxcfs covers these files by others with estimates for the container.
-    let mounts = root.read_start("/proc/self/mountinfo", MAX_MOUNTS_BYTES);
-    let is_own = |file| !mounts.as_ref().is_some_and(|all| all.contains(file));
     let found = Platform {
         cpu: cpu::identify(root, cpu),
         os: distribution::os(root),
@@ -64,9 +58,9 @@ pub fn identify_at(root: &Root, cpu: Option<u32>) -> Platform {
         clocksource: kernel::clocksource(root),
         tsc: counter::identify_tsc(&cpu::read_cpuinfo(root)),
         ntp: ntp(),
-        load: activity::load(root).filter(|_| is_own(" /proc/loadavg ")),
+        load: activity::load(root),
         cpus_of_others: None,
-        steal_share: activity::steal_share(root).filter(|_| is_own(" /proc/stat ")),
+        steal_share: activity::steal_share(root),
         limits: cgroup::limits(root),
         waiting: waiting::waiting(root, cpu),
         perf_event_paranoid: root

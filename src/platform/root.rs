@@ -9,6 +9,9 @@ use std::path::PathBuf;
 /// Maximum size in bytes of a file that is expected to be short.
 const MAX_SMALL_FILE_BYTES: u64 = 1 << 16;
 
+/// Maximum size of the list of mounts, in bytes: hosts of many containers have many mounts.
+const MAX_MOUNTS_BYTES: u64 = 1 << 20;
+
 /// Maximum length in bytes of the name of a governor, a clock source or the like; a longer name is
 /// rejected.
 const MAX_NAME_BYTES: usize = 200;
@@ -38,6 +41,17 @@ impl Root {
     pub fn exists(&self, path: &str) -> bool {
         self.file(path)
             .is_some_and(|path| std::fs::exists(path).unwrap_or(false))
+    }
+
+    /// The folder or file of its own file system that is mounted at `place`, as this process sees it
+    /// (proc_pid_mountinfo(5)); `None` if nothing is mounted there, or the mounts are unknown.
+    pub(super) fn mounted_at(&self, place: &str) -> Option<String> {
+        let mounts = self.read_start("/proc/self/mountinfo", MAX_MOUNTS_BYTES)?;
+        // The last mount covers the others.
+        mounts.lines().rev().find_map(|line| {
+            let words: Vec<&str> = line.split(' ').collect();
+            (*words.get(4)? == place).then(|| words[3].to_owned())
+        })
     }
 
     /// Reads a small file of the kernel, trimmed; `None` if it is empty or unreadable. A longer

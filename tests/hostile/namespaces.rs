@@ -126,6 +126,20 @@ fn agent_children_spare_bystanders() {
     assert_eq!(code, 0, "{reported}");
 }
 
+#[test]
+fn time_namespace_is_noted() {
+    let mut command = Command::new("env");
+    let namespace = words("unshare --time --monotonic -100 --boottime 5000000 --fork");
+    command.args(namespace).args([program(), "check"]);
+    let shown = command.output().unwrap().stdout;
+    if shown.is_empty() {
+        return skipped("time namespaces are unavailable", "run this test as root");
+    }
+    let shown = String::from_utf8_lossy(&shown);
+    let shifts = "CLOCK_MONOTONIC by -100 s and CLOCK_BOOTTIME by 5000000 s";
+    assert!(shown.contains(shifts), "{shown}");
+}
+
 /// The leader of a process group is reaped. Before the guard ends the group, another process gets
 /// its number and becomes the leader of a new group.
 const REUSE: &str = r#"

@@ -29,9 +29,10 @@ fn tightest_quota_of_groups_counts() {
     }
 }
 
+#[cfg(unix)]
 #[test]
 fn time_namespace_shifts_clocks() {
-    let reported = |offsets| found(&[("proc/self/timens_offsets", offsets)]).time_namespace;
+    let reported = parse_time_namespace;
     assert_eq!(reported("monotonic 0 0\nboottime 0 0\n"), None);
     let shifted = TimeNamespace {
         monotonic_ns: 86_400_500_000_000,
@@ -43,11 +44,20 @@ fn time_namespace_shifts_clocks() {
     );
     let no_such_time = "monotonic 9223372036854775807 0\nboottime 0 0\n";
     assert_eq!(reported(no_such_time), None);
+    let of_children = ("proc/self/timens_offsets", "monotonic 5 0\nboottime 5 0");
+    let (folder, root) = test_root(&[of_children, ("proc/self/ns/x", "")]);
+    for name in ["time", "time_for_children"] {
+        let link = folder.path().join("proc/self/ns").join(name);
+        std::os::unix::fs::symlink(name, link).unwrap();
+    }
+    assert_eq!(limits(&root).time_namespace, None);
 }
 
 /// Without a visible quota there is none only if no group is hidden.
 #[test]
 fn hidden_quota_is_unknown() {
+    // A mount of a namespace further out.
+    let outer = ("proc/self/mountinfo", "1 1 0:1 /.. /sys/fs/cgroup");
     let events = ("sys/fs/cgroup/cgroup.events", "populated 1\n");
     for (group, controllers, more, is_known) in [
         ("0::/\n", "cpu memory\n", None, true),
@@ -56,6 +66,7 @@ fn hidden_quota_is_unknown() {
         ("0::/../other\n", "cpu\n", None, false),
         ("0::/not/there\n", "cpu\n", None, false),
         ("4:cpu:/box\n", "cpu\n", None, false),
+        ("0::/\n", "cpu\n", Some(outer), false),
     ] {
         let mut files = vec![
             ("proc/self/cgroup", group),
