@@ -84,13 +84,19 @@ fn findings_follow_from_evidence() {
         row.verdicts.as_mut().unwrap().thread_safe.offsets =
             [(0, 0.0), (1, -40.0)].map(offset).into();
     };
-    let cases: [(&str, Change, Severity, &str); 16] = [
+    let cases: [(&str, Change, Severity, &str); 17] = [
         ("counter", ready, Ok, ""),
         (
             "counter",
             |machine, _, _| machine.hypervisor = Some("KVM".into()),
             Note,
             "",
+        ),
+        (
+            "counter",
+            |machine, _, _| machine.cpu.architecture = "aarch64".into(),
+            Note,
+            "if there is one",
         ),
         (
             "counter",

@@ -23,6 +23,6 @@ pub fn judge(facts: &Facts) -> Vec<Finding> {
     findings
 }
 
-fn is_x86(machine: &Platform) -> bool {
+pub(super) fn is_x86(machine: &Platform) -> bool {
     machine.cpu.architecture.starts_with("x86")
 }
