@@ -143,6 +143,9 @@ fn links_of_others_lead_no_output_elsewhere() {
         watch 1s --save=shared/link/log
         watch 1s --save=shared/link/new/log
         probe --quick --baseline b";
+    // In a user namespace, all owners outside of it look like one, also that of the folder.
+    let unmapped = Some(65_534);
+    lchown(&shared, unmapped, None).unwrap();
     for case in cases.lines().map(str::trim) {
         let mut command = command(case);
         command.env("TIMERMETER_HOME", shared.join("link"));
@@ -151,5 +154,6 @@ fn links_of_others_lead_no_output_elsewhere() {
         let stored = ["theirs", "theirs/baselines"]
             .map(|name| fs::read_dir(folder.file(name)).unwrap().count());
         assert_eq!(stored, [1, 0], "{case}");
+        lchown(shared.join("link"), unmapped, None).unwrap();
     }
 }

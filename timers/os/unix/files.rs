@@ -166,8 +166,10 @@ impl Folder {
             return Ok(None);
         }
         let folder = fstat(&self.descriptor)?;
+        // A user namespace shows one owner for all users outside of it (`overflowuid`).
+        let of_folder = found.st_uid == folder.st_uid && found.st_uid != 65_534;
         if Mode::from_raw_mode(folder.st_mode).contains(sticky_for_all)
-            && ![folder.st_uid, geteuid().as_raw()].contains(&found.st_uid)
+            && !(of_folder || found.st_uid == geteuid().as_raw())
         {
             return Err(io::Error::other(format!(
                 "'{}' is a symbolic link of another user in a folder that everyone may write to",
