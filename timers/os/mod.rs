@@ -100,7 +100,7 @@ pub enum AffinityError {
 }
 
 texts! { AffinityError {
-    Self::Absent(cpu) => "this machine has no CPU {cpu}",
+    Self::Absent(cpu) => "this system shows no CPU {cpu}",
     Self::Offline(cpu) => "CPU {cpu} is offline; `echo 1 > /sys/devices/system/cpu/cpu{cpu}/online` as root brings it up",
     Self::NotAllowed { cpu, allowed } => "CPU {cpu} is not among those this process may use ({allowed:?}); its cpuset (container, cgroup) forbids it",
     Self::System { call, source } => "{call}: {source}",
