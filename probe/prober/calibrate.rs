@@ -163,8 +163,8 @@ fn search_step(
 /// long.
 fn increase_work(subject: &mut dyn Subject, ns_per_tick: f64) -> Answer<Vec<Differences>> {
     /// How long a clock that does not move is waited for.
-    /// *Judgement*: several of the longest steps that a reference has, 0.1 s.
-    const LONGEST_STANDSTILL: Duration = Duration::from_millis(300);
+    /// *Judgement*: three quarters of it, of the last group, are longer than the longest steps, 0.1 s.
+    const LONGEST_STANDSTILL: Duration = Duration::from_millis(150);
     let min_advance = (20_000.0 / ns_per_tick).max(64.0) as i64;
     let mut groups = vec![equal_intervals(subject, 0, 9)?];
     let mut work = 64_u64;

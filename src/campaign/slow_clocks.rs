@@ -29,7 +29,8 @@ pub(super) struct SlowWatch {
 }
 
 impl SlowWatch {
-    /// Starts to watch a clock of an agent, by a process that sleeps, or computes on this CPU.
+    /// Starts to watch a clock of an agent, by a process that sleeps, or computes on this CPU, for at most
+    /// `slow_ns` nanoseconds.
     ///
     /// # Errors
     /// When no thread can be started.
@@ -38,11 +39,11 @@ impl SlowWatch {
         timer: &AgentTimer,
         reference: &Reference,
         plan: &Plan,
-        (sleeps, cpu): (bool, Option<u32>),
+        (sleeps, cpu, slow_ns): (bool, Option<u32>, f64),
         seed: u64,
     ) -> Answer<Self> {
         let (agent, id, reference) = (agent.clone(), timer.id.clone(), reference.clone());
-        let (timeout, slow_ns) = (plan.time_limit(), plan.calls.slow_ns);
+        let timeout = plan.time_limit();
         let stop = Arc::new(AtomicBool::new(false));
         let stopped = Arc::clone(&stop);
         let watch = move || {

@@ -184,14 +184,22 @@ impl<'a> AgentClocks<'a> {
         index: usize,
         (sleeps, cpu): (bool, Option<u32>),
     ) -> Option<SlowWatch> {
+        /// The time for which a clock is watched again that did not move, in nanoseconds. *Judgement*: what
+        /// stands still during sleep is the CPU time of a thread, whose steps are 0.01 s.
+        const AGAIN_NS: f64 = 3e8;
         let clock = &self.clocks[index];
-        let reference = &clock.stored()?.reference;
+        let stored = clock.stored()?;
+        let mut watched = stored.slow.iter().flat_map(|group| group.deltas.to_vec());
+        let slow_ns = match watched.next() {
+            Some(0) if watched.all(|delta| delta == 0) => AGAIN_NS,
+            _ => self.plan.calls.slow_ns,
+        };
         let seed = self
             .plan
             .seed
             .wrapping_add(2 * index as u64 + u64::from(sleeps));
-        let (timer, how) = (&clock.timer, (sleeps, cpu));
-        SlowWatch::start(self.agent, timer, reference, self.plan, how, seed).ok()
+        let (timer, how) = (&clock.timer, (sleeps, cpu, slow_ns));
+        SlowWatch::start(self.agent, timer, &stored.reference, self.plan, how, seed).ok()
     }
 
     /// Compares clocks with their reference once: all, or `only` one. Leaves out those that failed or
