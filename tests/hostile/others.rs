@@ -70,7 +70,7 @@ fn reader_of_output_survives() {
         return;
     }
     let folder = Folder::new();
-    let script = r#""$0" probe monotonic --quick -f json > >(cat >"$1")"#;
+    let script = r#""$0" probe 'monotoni?' --quick -f json > >(cat >"$1")"#;
     let mut command = Command::new("bash");
     command.args(["-c", script, program(), &folder.arg("report")]);
     Run::spawn(command).end().success();
