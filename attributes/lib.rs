@@ -16,16 +16,18 @@ const SCHEMA: &str = "#[cfg_attr(feature = \"schema\", derive(schemars::JsonSche
 const OPTIONAL: &str = "serde(default, skip_serializing_if = \"Option::is_none\")";
 
 /// `#[apply(wire)]` derives the traits of a type that is part of the report, `#[apply(recorded)]`
-/// those of a type that is part of a trace; documents leave out a field with `#[optional]` if it is `None`.
-/// Any other name is a macro, which gets the item.
+/// those of a type that is part of a trace, and `#[apply(wire, Copy)]` a further one; documents
+/// leave out a field with `#[optional]` if it is `None`. Any other name is a macro, which gets the item.
 #[proc_macro_attribute]
 pub fn apply(kind: TokenStream, item: TokenStream) -> TokenStream {
     let kind = kind.to_string();
-    let attributes = match kind.as_str() {
-        "wire" => [RECORDED, SCHEMA].concat(),
-        "recorded" => RECORDED.to_owned(),
+    let (kind, further) = kind.split_once(',').unwrap_or((&kind, ""));
+    let schema = match kind.trim() {
+        "wire" => SCHEMA,
+        "recorded" => "",
         _ => return tokens(&format!("{kind}! {{ {item} }}")),
     };
+    let attributes = format!("{RECORDED} {schema} #[derive({further})]");
     let item = with_optional(item);
     tokens(&attributes).into_iter().chain(item).collect()
 }

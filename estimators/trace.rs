@@ -14,8 +14,7 @@ pub use timers::waits::{Start, Wait};
 use crate::model::{Context, Core, Family, Hertz, MIN_ALONE_WIDTH};
 
 /// All observations of one timer.
-#[apply(recorded)]
-#[derive(Default)]
+#[apply(recorded, Default)]
 pub struct Trace {
     /// Nanoseconds in a tick of the timer, declared or measured; `None` for a counter that stands
     /// still.
@@ -116,8 +115,7 @@ impl Trace {
 }
 
 /// The clock that other timers are compared with, and its properties.
-#[apply(recorded)]
-#[derive(Default)]
+#[apply(recorded, Default)]
 pub struct Reference {
     /// The id of the reference.
     pub id: String,
@@ -168,8 +166,7 @@ impl Reference {
 }
 
 /// Differences between two reads of the timer with one amount of work between them.
-#[apply(recorded)]
-#[derive(Default)]
+#[apply(recorded, Default)]
 pub struct Differences {
     /// Units of work.
     pub work: u64,
@@ -189,8 +186,7 @@ impl Differences {
 }
 
 /// Batches of calls, each timed by two reads of the reference.
-#[apply(recorded)]
-#[derive(Default)]
+#[apply(recorded, Default)]
 pub struct Batches {
     /// Calls in a batch.
     #[serde(deserialize_with = "read_count")]
@@ -218,8 +214,7 @@ pub struct InContext {
 }
 
 /// Successive readings of the timer.
-#[apply(recorded)]
-#[derive(Default)]
+#[apply(recorded, Default)]
 pub struct Readings {
     /// Readings in ticks of the timer.
     pub values: Integers,
@@ -283,8 +278,7 @@ impl Observations {
 }
 
 /// The observations of one process.
-#[apply(recorded)]
-#[derive(Default)]
+#[apply(recorded, Default)]
 pub struct Observations {
     /// Differences between two reads with growing and with random amounts of work.
     pub intervals: IntervalGroups,
@@ -320,8 +314,7 @@ pub struct Observations {
 }
 
 /// The process that made [`Observations`], its CPU, and the width of its core.
-#[apply(recorded)]
-#[derive(Copy, Default)]
+#[apply(recorded, Copy, Default)]
 pub struct Place {
     /// The number of the process in the campaign, from 0, in the order in which they were started.
     /// Runs of several timers have the same number if one process measured them all.
@@ -334,8 +327,7 @@ pub struct Place {
 }
 
 /// Observations of one fresh process of a sleep primitive.
-#[apply(recorded)]
-#[derive(Default)]
+#[apply(recorded, Default)]
 pub struct WaitObservations {
     /// Executions of the loop that measures a wait, with no wait in it; empty if the host cannot
     /// execute that loop.
@@ -349,8 +341,7 @@ pub struct WaitObservations {
 }
 
 /// All observations of a sleep primitive: a function that waits for a given time.
-#[apply(recorded)]
-#[derive(Default)]
+#[apply(recorded, Default)]
 pub struct WaitTrace {
     /// The clock that measured the waits.
     pub reference: Reference,
@@ -379,8 +370,7 @@ impl WaitObservations {
 }
 
 /// Observations of one fresh process of a periodic timer.
-#[apply(recorded)]
-#[derive(Default)]
+#[apply(recorded, Default)]
 pub struct PeriodObservations {
     /// For each wake-up, the reading of the reference, in its ticks, and the number of expirations
     /// that the timer reports.
@@ -401,8 +391,7 @@ pub struct PeriodObservations {
 }
 
 /// All observations of a periodic timer.
-#[apply(recorded)]
-#[derive(Default)]
+#[apply(recorded, Default)]
 pub struct PeriodTrace {
     /// The clock that measured the wake-ups.
     pub reference: Reference,

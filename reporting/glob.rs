@@ -4,7 +4,7 @@
 pub use fast_glob::Error as BadGlob;
 
 /// A pattern for ids of timers.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Debug)]
 pub struct Glob(String);
 
 impl Glob {

@@ -22,7 +22,7 @@ pub fn has_memory(more: usize) -> bool {
 }
 
 /// The error of a process that may not allocate as much memory as a command needs.
-#[derive(Clone, Copy, Debug, thiserror::Error)]
+#[derive(Debug, thiserror::Error)]
 #[error("there is not enough memory, or a limit of this process is too low")]
 pub struct LackOfMemory;
 

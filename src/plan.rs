@@ -77,16 +77,6 @@ impl Plan {
         self.processes.max(self.without_brief)
     }
 
-    /// Returns the number of processes for a timer before its interval decides about further ones.
-    /// `has_brief` says whether its agent supports brief processes.
-    pub fn first_processes(&self, has_brief: bool) -> u32 {
-        if has_brief {
-            self.processes + self.brief
-        } else {
-            self.without_brief
-        }
-    }
-
     /// Returns the number of processes that measure only this timer. `has_brief` says whether its
     /// agent supports brief processes.
     pub fn own_processes(&self, has_brief: bool) -> u32 {

@@ -108,7 +108,7 @@ impl AgentRequest {
 }
 
 /// The command that starts an agent.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub struct AgentSpec {
     /// The prefix of the ids of its timers; `None` for the name that the agent reports.
     pub name: Option<String>,

@@ -53,7 +53,7 @@ fn unknown_timer_message(error: &UnknownTimer) -> String {
 }
 
 /// The reason why a pattern on the command line selects no timer.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Debug, PartialEq, Eq, thiserror::Error)]
 pub enum UnknownTimer {
     /// No timer has this id or matches this glob.
     #[error("no timer {} `{id}`; {}", if is_glob(id) { "matches" } else { "is called" }, suggest_remedy(nearest))]

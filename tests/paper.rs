@@ -128,11 +128,17 @@ fn two_rows_contradict_their_inputs() {
 /// rounded. If the costs are converted at 2 GHz like the resolution, to 400 and 200 cycles, as
 /// section 4.2 demands, Formula (1) yields 12.87 % and 13.80 %.
 #[test]
-fn reproduces_costs_of_section_4_3() {
-    let of = |cost: f64| percent(Cycles(2e6), Cycles(cost), 1.0);
-    assert!((of(200.0) - 13.79).abs() < 0.01 && (of(100.0) - 14.79).abs() < 0.005);
-    let converted = |ns| percent_of_times(Hertz(2e9), [1e6, ns].map(Nanos), 1.0);
-    assert!((converted(200.0) - 12.87).abs() < 0.005 && (converted(100.0) - 13.80).abs() < 0.005);
+fn reproduces_costs_of_sections_4_3_and_4_4() {
+    for (hertz, resolution, cost, spread, printed, within) in [
+        (1e9, 2e6, 200.0, 1.0, 13.79, 0.01),
+        (1e9, 2e6, 100.0, 1.0, 14.79, 0.005),
+        (2e9, 1e6, 200.0, 1.0, 12.87, 0.005),
+        (2e9, 1e6, 100.0, 1.0, 13.80, 0.005),
+        (4e9, 15e6, 16e3, 0.3, 3.02, 0.005),
+    ] {
+        let found = percent_of_times(Hertz(hertz), [resolution, cost].map(Nanos), spread);
+        assert!((found - printed).abs() < within, "{found}");
+    }
 }
 
 /// Section 4.3: the reason for the exponent 0.5 of the spread. With the exponent 1, the more
@@ -148,11 +154,4 @@ fn reproduces_exponent_of_section_4_3() {
         let with_1 = percent(Cycles(resolution), Cycles(cost), 1.0) * spread;
         assert!((with_1 - printed_with_1).abs() < 0.005, "{with_1}");
     }
-}
-
-/// Section 4.4: the worst case, 15 ms and 16 µs at 4 GHz with a spread of 0.3.
-#[test]
-fn reproduces_section_4_4_worst_case() {
-    let found = percent_of_times(Hertz(4e9), [15e6, 16e3].map(Nanos), 0.3);
-    assert!((found - 3.02).abs() < 0.005, "{found}");
 }

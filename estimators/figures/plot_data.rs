@@ -138,10 +138,12 @@ fn cost_histogram(trace: &Trace, timer_step: Option<f64>) -> Option<CostHistogra
         return None;
     }
     // Successive readings have no reads of the reference around them.
+    let mean_bracket =
+        |run: &Observations| midmean(run.bracket.deltas.iter().map(|delta| delta as f64));
     let bracket = if clock.self_measured {
         0.0
     } else {
-        bracket_ticks(&trace.runs)?
+        median(trace.runs.iter().filter_map(mean_bracket))?
     };
     let level = |ticks: i64| (ticks as f64 / step).round().clamp(-1e15, 1e15) as i64;
     let samples = |run: &Observations| {
@@ -169,14 +171,6 @@ fn cost_histogram(trace: &Trace, timer_step: Option<f64>) -> Option<CostHistogra
         above,
         own_readings: clock.self_measured,
     })
-}
-
-/// Returns the duration of a bracket: two reads of the reference with nothing between them, in its
-/// ticks.
-fn bracket_ticks(runs: &[Observations]) -> Option<f64> {
-    let mean_of_run =
-        |run: &Observations| midmean(run.bracket.deltas.iter().map(|delta| delta as f64));
-    median(runs.iter().filter_map(mean_of_run))
 }
 
 fn sorted<T: Ord>(values: impl Iterator<Item = T>) -> Vec<T> {

@@ -20,7 +20,10 @@ impl Defect {
     pub fn in_short(&self) -> String {
         match (self.kind, self.size) {
             (DefectKind::Rate, Some(ppm)) => speed(ppm),
-            (DefectKind::Offset, Some(ns)) => side(ns),
+            (DefectKind::Offset, Some(ns)) => {
+                let side = if ns < 0.0 { "behind" } else { "ahead" };
+                format!("{} {side}", time(ns.abs()))
+            }
             (DefectKind::Rate, None) => "wrong rate".to_owned(),
             (kind, _) => kind.name().to_owned(),
         }
@@ -43,12 +46,6 @@ impl Defect {
             DefectKind::Counts => "counts something else than it declares".to_owned(),
         }
     }
-}
-
-/// An offset in words.
-fn side(ns: f64) -> String {
-    let side = if ns < 0.0 { "behind" } else { "ahead" };
-    format!("{} {side}", time(ns.abs()))
 }
 
 /// A rate error in words: in percent from 0.1 % on, in ppm below.

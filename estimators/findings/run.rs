@@ -21,7 +21,9 @@ rules! {
                 let during = frequency.cycles_hz.and_then(|hz| hz.ends());
                 let ((one, other), used) = (during.or(ends)?, frequency.effective_hz?.value);
                 let is_wide = (one - other).abs() > MAX_FREQUENCY_RANGE * used;
-                let governor = run.platform.frequency_host().is_none().then_some("performance");
+                // Without a governor, the host of a guest alone decides the frequency.
+                let can_fix = run.platform.hypervisor.is_none() || run.platform.cpu.governor.is_some();
+                let governor = can_fix.then_some("performance");
                 let [low, high, median] = [one.min(other), one.max(other), used].map(|hz| number(hz, Unit::Hertz));
                 (is_wide && !run.is_of_devices()).then(|| values! { low, high, median, governor })
             };

@@ -81,8 +81,7 @@ impl DefectKind {
 }
 
 /// What is wrong with a clock.
-#[apply(wire)]
-#[derive(Copy)]
+#[apply(wire, Copy)]
 pub struct Defect {
     /// The kind.
     pub kind: DefectKind,
@@ -136,8 +135,7 @@ pub enum Fit {
 }
 
 /// What follows from a report.
-#[apply(wire)]
-#[derive(Default)]
+#[apply(wire, Default)]
 #[serde(default)]
 pub struct Assessment {
     /// Whether the portable clock is fit.

@@ -6,8 +6,7 @@ use timers::Context;
 use super::Estimate;
 
 /// The quantity that stays the same when the core frequency changes: cycles or time.
-#[apply(wire)]
-#[derive(Copy, Eq)]
+#[apply(wire, Copy, Eq)]
 #[serde(rename_all = "lowercase")]
 pub enum Following {
     /// The cost is a number of core cycles, so its time follows the core frequency.
@@ -69,8 +68,7 @@ pub const MIN_PROCESSES: usize = 3;
 pub const MIN_ALONE_WIDTH: f64 = 0.9;
 
 /// Whether a process had its core to itself.
-#[apply(wire)]
-#[derive(Copy, Eq, Default)]
+#[apply(wire, Copy, Eq, Default)]
 #[serde(rename_all = "lowercase")]
 pub enum Core {
     /// The core had its full width before and after the measurement, and kept its frequency.
@@ -85,8 +83,7 @@ pub enum Core {
 
 /// The figures of one process that measured a clock, whether or not the figures of the clock rest on
 /// it.
-#[apply(wire)]
-#[derive(Copy, Default)]
+#[apply(wire, Copy, Default)]
 pub struct ProcessFigures {
     /// The number of the process in the run, from 0: rows with the same number were measured by the
     /// same process; null if unknown.
@@ -113,8 +110,7 @@ pub struct ProcessFigures {
 }
 
 /// A value around which costs cluster.
-#[apply(wire)]
-#[derive(Copy)]
+#[apply(wire, Copy)]
 pub struct Mode {
     /// Location of the mode, in nanoseconds.
     pub ns: f64,
@@ -135,8 +131,7 @@ impl Distribution {
 }
 
 /// The time that a read adds to code of one kind.
-#[apply(wire)]
-#[derive(Copy)]
+#[apply(wire, Copy)]
 pub struct AddedTime {
     /// The duration of a piece of work with a read in its middle minus its duration without a read,
     /// in nanoseconds; may be slightly negative if the read overlaps with the work.
@@ -150,8 +145,7 @@ pub struct AddedTime {
 macro_rules! contexts {
     ($($(#[doc = $about:literal])* $id:ident = $name:ident;)*) => {
         /// The time that a read adds to the code around it, by kind of code.
-        #[apply(wire)]
-        #[derive(Copy, Default)]
+        #[apply(wire, Copy, Default)]
         pub struct AddedTimes {
             $($(#[doc = $about])*
             #[optional]

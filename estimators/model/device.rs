@@ -3,8 +3,7 @@
 use super::{Estimate, Hertz};
 
 /// A device, such as a GPU, whose processor reads timers.
-#[apply(wire)]
-#[derive(Default)]
+#[apply(wire, Default)]
 #[serde(default)]
 pub struct Device {
     /// The name of the processor.

@@ -159,8 +159,7 @@ pub fn value_of(figure: Option<Estimate>) -> Option<f64> {
 macro_rules! unit {
     ($(#[$meta:meta])* $name:ident) => {
         $(#[$meta])*
-        #[apply(recorded)]
-        #[derive(Copy, Default, PartialOrd)]
+        #[apply(recorded, Copy, Default, PartialOrd)]
         #[serde(transparent)]
         pub struct $name(pub f64);
     };
@@ -175,8 +174,7 @@ unit!(
     Cycles
 );
 /// Events in a second. A document with a number outside [`Hertz::RANGE`] is refused.
-#[apply(recorded)]
-#[derive(Copy, PartialOrd)]
+#[apply(recorded, Copy, PartialOrd)]
 #[serde(try_from = "f64")]
 pub struct Hertz(pub f64);
 

@@ -4,8 +4,7 @@
 use super::Estimate;
 
 /// A clock as the C library reads it, compared with its system call, which no library distorts.
-#[apply(wire)]
-#[derive(Default)]
+#[apply(wire, Default)]
 pub struct LibraryClock {
     /// The id of the clock, as in `monotonic`.
     pub id: String,
@@ -22,8 +21,7 @@ pub struct LibraryClock {
 }
 
 /// Frequencies of the CPU.
-#[apply(wire)]
-#[derive(Default)]
+#[apply(wire, Default)]
 pub struct Frequency {
     /// The nominal frequency that the vendor declares (CPUID leaf 0x16 or the brand string).
     pub nominal_hz: Option<f64>,

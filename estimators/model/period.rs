@@ -9,8 +9,7 @@ use super::row::deref_to_head;
 use super::{Estimate, Lateness, MAX_RATE_PPM, RowHead, WaitConditions};
 
 /// All results for a periodic timer.
-#[apply(wire)]
-#[derive(Default)]
+#[apply(wire, Default)]
 pub struct PeriodFigures {
     /// Relative difference of its period from the requested one, in ppm.
     pub rate_error_ppm: Option<Estimate>,

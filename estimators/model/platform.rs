@@ -4,8 +4,7 @@
 use super::LibraryClock;
 
 /// Identity of the machine. Values that the machine does not report are null.
-#[apply(wire)]
-#[derive(Default)]
+#[apply(wire, Default)]
 pub struct Platform {
     /// The processor.
     pub cpu: Cpu,
@@ -80,18 +79,10 @@ impl Platform {
             .as_deref()
             .filter(|name| EMULATORS.iter().any(|known| name.starts_with(known)))
     }
-
-    /// The hypervisor of a guest that has no frequency governor, so that its host alone decides the
-    /// frequency.
-    pub fn frequency_host(&self) -> Option<&str> {
-        let host = self.hypervisor.as_deref();
-        host.filter(|_| self.cpu.governor.is_none())
-    }
 }
 
 /// The processor.
-#[apply(wire)]
-#[derive(Default)]
+#[apply(wire, Default)]
 pub struct Cpu {
     /// Instruction set architecture, as in `x86_64`.
     pub architecture: String,
@@ -145,8 +136,7 @@ pub struct Cpu {
 }
 
 /// A group of equal cores, for example performance or efficiency cores.
-#[apply(wire)]
-#[derive(Default)]
+#[apply(wire, Default)]
 pub struct CoreKind {
     /// The name: the part (`Cortex-A76`), or Intel's term (`P-core`, `E-core`).
     pub name: String,
@@ -160,8 +150,7 @@ pub struct CoreKind {
 }
 
 /// The operating system.
-#[apply(wire)]
-#[derive(Default)]
+#[apply(wire, Default)]
 pub struct Os {
     /// `linux`.
     pub family: String,
@@ -170,8 +159,7 @@ pub struct Os {
 }
 
 /// The kernel.
-#[apply(wire)]
-#[derive(Default)]
+#[apply(wire, Default)]
 pub struct Kernel {
     /// As `uname -r`.
     pub release: Option<String>,
@@ -182,8 +170,7 @@ pub struct Kernel {
 }
 
 /// The clock source of the kernel (`/sys/devices/system/clocksource`).
-#[apply(wire)]
-#[derive(Default)]
+#[apply(wire, Default)]
 pub struct ClockSource {
     /// The current clock source.
     pub current: Option<String>,
@@ -198,8 +185,7 @@ pub struct ClockSource {
 
 /// The time stamp counter, from CPUID and the flags in `/proc/cpuinfo`. All null on other
 /// architectures.
-#[apply(wire)]
-#[derive(Default)]
+#[apply(wire, Default)]
 pub struct Tsc {
     /// Whether its rate does not depend on the core frequency.
     pub constant: Option<bool>,
@@ -245,8 +231,7 @@ impl Platform {
 }
 
 /// How a time daemon steers the kernel's clocks (adjtimex(2)).
-#[apply(wire)]
-#[derive(Default)]
+#[apply(wire, Default)]
 pub struct Ntp {
     /// Whether the clock is kept synchronised.
     pub synchronised: bool,
@@ -276,16 +261,14 @@ impl Ntp {
 }
 
 /// Mean number of threads that ran or were ready to run (`/proc/loadavg`).
-#[apply(wire)]
-#[derive(Copy, Default)]
+#[apply(wire, Copy, Default)]
 pub struct Load {
     /// Mean over the last minute.
     pub one_minute: f64,
 }
 
 /// Properties of the machine that make waits late.
-#[apply(wire)]
-#[derive(Default)]
+#[apply(wire, Default)]
 pub struct Waiting {
     /// The time by which the kernel may delay a wake-up to combine it with others, in nanoseconds
     /// (PR_SET_TIMERSLACK).
@@ -297,8 +280,7 @@ pub struct Waiting {
 }
 
 /// A state that an idle CPU may enter.
-#[apply(wire)]
-#[derive(Default)]
+#[apply(wire, Default)]
 pub struct IdleState {
     /// The name that the driver reports, as in `C1`.
     pub name: String,
@@ -309,8 +291,7 @@ pub struct IdleState {
 }
 
 /// Limits that a container or a control group sets for this process.
-#[apply(wire)]
-#[derive(Default)]
+#[apply(wire, Default)]
 pub struct Limits {
     /// CPU time limit; null if unknown.
     pub cpu: Option<CpuQuota>,
@@ -321,8 +302,7 @@ pub struct Limits {
 }
 
 /// Offsets that a time namespace adds to clocks; other processes of the machine read other values.
-#[apply(wire)]
-#[derive(Copy, Default)]
+#[apply(wire, Copy, Default)]
 pub struct TimeNamespace {
     /// Offset of `CLOCK_MONOTONIC` and related clocks, in nanoseconds.
     pub monotonic_ns: i64,
@@ -331,8 +311,7 @@ pub struct TimeNamespace {
 }
 
 /// CPU time limit of a control group. The order of limits, tightest first, is that of their fields.
-#[apply(wire)]
-#[derive(Copy, Default, PartialOrd)]
+#[apply(wire, Copy, Default, PartialOrd)]
 pub struct CpuQuota {
     /// CPU time per period, in CPUs; null if there is no limit.
     pub cpus: Option<f64>,

@@ -1,8 +1,7 @@
 //! Data for the plots of a timer: samples and histograms.
 
 /// Data for the plots of a timer.
-#[apply(wire)]
-#[derive(Default)]
+#[apply(wire, Default)]
 pub struct PlotData {
     /// Differences between two reads as a function of the work between them.
     pub staircase: Option<Staircase>,

@@ -11,8 +11,7 @@ use super::{
 pub const SCHEMA: &str = "timermeter.report.v2";
 
 /// A complete report.
-#[apply(wire)]
-#[derive(Default)]
+#[apply(wire, Default)]
 pub struct Report {
     /// Always `timermeter.report.v2`.
     #[cfg_attr(feature = "schema", schemars(extend("const" = SCHEMA)))]
@@ -110,8 +109,7 @@ pub enum ProvenanceKind {
 }
 
 /// The origin of the results of a report.
-#[apply(wire)]
-#[derive(Default)]
+#[apply(wire, Default)]
 pub struct Provenance {
     /// Measured or published.
     pub kind: ProvenanceKind,
@@ -122,8 +120,7 @@ pub struct Provenance {
 }
 
 /// The program that wrote the report.
-#[apply(wire)]
-#[derive(Default)]
+#[apply(wire, Default)]
 pub struct Tool {
     /// `timermeter`.
     pub name: String,
@@ -142,8 +139,7 @@ impl Tool {
 }
 
 /// How the measurement was made.
-#[apply(wire)]
-#[derive(Default)]
+#[apply(wire, Default)]
 pub struct Settings {
     /// The preset of the campaign: `quick`, `default` or `thorough`.
     #[serde(rename = "profile")]

@@ -25,8 +25,7 @@ impl Status {
 }
 
 /// The fields that all rows of a report have: identity and status.
-#[apply(wire)]
-#[derive(Default)]
+#[apply(wire, Default)]
 pub struct RowHead {
     /// Unique in the report; for sleep primitives and periodic timers it includes the conditions
     /// and the period.

@@ -20,8 +20,7 @@ use super::{
 const MAX_PROGRAM_RATIO: f64 = 1.25;
 
 /// A timer as its agent declares it, under its name in reports.
-#[apply(recorded)]
-#[derive(Default)]
+#[apply(recorded, Default)]
 pub struct TimerInfo {
     /// Unique in the report.
     pub id: String,
@@ -58,8 +57,7 @@ impl TimerInfo {
 }
 
 /// A row for one timer.
-#[apply(wire)]
-#[derive(Default)]
+#[apply(wire, Default)]
 pub struct TimerRow {
     /// Identity and status.
     #[serde(flatten)]
@@ -227,8 +225,7 @@ pub enum ResolutionKind {
 }
 
 /// The resolution: the step in which returned values move (the paper calls it accuracy).
-#[apply(wire)]
-#[derive(Copy)]
+#[apply(wire, Copy)]
 pub struct Resolution {
     /// The step, or its upper limit, in ticks of the timer.
     pub ticks: f64,

@@ -164,7 +164,7 @@ impl ThreadSafe {
     pub fn differing(&self) -> Option<&CpuOffset> {
         self.offsets
             .iter()
-            .filter(|offset| offset.is_significant())
+            .filter(|offset| offset.ns.abs() > offset.uncertainty_ns)
             .max_by(|a, b| a.ns.abs().total_cmp(&b.ns.abs()))
     }
 
@@ -178,8 +178,7 @@ impl ThreadSafe {
 }
 
 /// The offset of the clock of a CPU from the clock of the first CPU.
-#[apply(wire)]
-#[derive(Copy)]
+#[apply(wire, Copy)]
 pub struct CpuOffset {
     /// The CPU.
     pub cpu: u32,
@@ -189,16 +188,8 @@ pub struct CpuOffset {
     pub uncertainty_ns: f64,
 }
 
-impl CpuOffset {
-    /// Whether its uncertainty does not explain the offset.
-    pub fn is_significant(&self) -> bool {
-        self.ns.abs() > self.uncertainty_ns
-    }
-}
-
 /// Verdict on the rate of the timer relative to the reference.
-#[apply(wire)]
-#[derive(Default)]
+#[apply(wire, Default)]
 pub struct Stable {
     /// The outcome.
     pub outcome: Outcome,

@@ -6,8 +6,7 @@ use super::row::deref_to_head;
 use super::{Estimate, RowHead};
 
 /// Conditions under which a sleep primitive was measured.
-#[apply(wire)]
-#[derive(Default, Eq, Hash, PartialOrd, Ord)]
+#[apply(wire, Default, Eq, Hash, PartialOrd, Ord)]
 pub struct WaitConditions {
     /// The kernel's timer slack of the thread, in nanoseconds; null if unknown or not supported.
     pub slack_ns: Option<u64>,
@@ -20,8 +19,7 @@ pub struct WaitConditions {
 
 /// A granularity: the step between the possible lengths of waits, or between the possible times of
 /// wake-ups.
-#[apply(wire)]
-#[derive(Copy)]
+#[apply(wire, Copy)]
 #[serde(rename_all = "kebab-case")]
 pub enum Granularity {
     /// The length of the step, in nanoseconds.
@@ -42,8 +40,7 @@ impl Granularity {
 }
 
 /// Granularity of waits up to one length.
-#[apply(wire)]
-#[derive(Copy)]
+#[apply(wire, Copy)]
 pub struct Steps {
     /// The longest request, in nanoseconds; requests were drawn at random up to this length.
     pub up_to_ns: u64,
@@ -55,8 +52,7 @@ pub struct Steps {
 
 /// Lateness of waits of one length, or of the wake-ups of a periodic timer: their end minus the time at
 /// which they were due, in nanoseconds. A quantile is null if there were too few waits.
-#[apply(wire)]
-#[derive(Default)]
+#[apply(wire, Default)]
 pub struct Lateness {
     /// The requested length, or the period, in nanoseconds.
     pub request_ns: u64,
@@ -110,8 +106,7 @@ impl Lateness {
 }
 
 /// All results for a sleep primitive.
-#[apply(wire)]
-#[derive(Default)]
+#[apply(wire, Default)]
 pub struct WaitFigures {
     /// Granularity at each scale of lengths, because it may grow with the length.
     pub steps: Vec<Steps>,

@@ -114,7 +114,8 @@ impl ReadingSpectrum {
     /// high, and not because of the durations of reads.
     pub fn supports(&self, step: f64, reach: f64) -> bool {
         let (nearest, highest) = self.highest_near(step, reach);
-        highest > self.least_height(step) && !self.is_due_to_reads(nearest)
+        let expected = 0.8 * squared_sinc(1.0 / step) - 2.0 * self.noise;
+        highest > expected.max(MIN_HEIGHT * self.noise) && !self.is_due_to_reads(nearest)
     }
 
     /// Returns the longest step up to this one that is not excluded.
@@ -124,12 +125,6 @@ impl ReadingSpectrum {
         long.chain(short)
             .find(|step| *step <= most && !self.excludes(*step, 0.0))
             .unwrap_or(MIN_STEP)
-    }
-
-    /// The least height of the line of a step.
-    fn least_height(&self, step: f64) -> f64 {
-        let expected = 0.8 * squared_sinc(1.0 / step) - 2.0 * self.noise;
-        expected.max(MIN_HEIGHT * self.noise)
     }
 
     /// The line nearest to a step, and the height of the highest one that is at most `reach` from it.

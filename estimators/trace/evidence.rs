@@ -12,8 +12,7 @@ pub use timers::Activity as ThreadActivity;
 use crate::model::Counted;
 
 /// All evidence about a timer.
-#[apply(recorded)]
-#[derive(Default)]
+#[apply(recorded, Default)]
 pub struct Evidence {
     /// The declared properties of the timer.
     pub claims: Claims,
@@ -50,8 +49,7 @@ pub struct Evidence {
 }
 
 /// The properties that a timer declares.
-#[apply(recorded)]
-#[derive(Copy, Default)]
+#[apply(recorded, Copy, Default)]
 pub struct Claims {
     /// The quantity that the timer counts.
     pub counts: Option<Counted>,
@@ -60,8 +58,7 @@ pub struct Claims {
 }
 
 /// The order of successive readings of one thread that was moved between CPUs.
-#[apply(recorded)]
-#[derive(Copy, Default)]
+#[apply(recorded, Copy, Default)]
 pub struct Order {
     /// The number of readings.
     #[serde(deserialize_with = "super::read_count")]
@@ -90,8 +87,7 @@ impl Order {
 }
 
 /// Handoffs between the threads of a process.
-#[apply(recorded)]
-#[derive(Default)]
+#[apply(recorded, Default)]
 pub struct Threads {
     /// The number of rounds; the pairs of one round ran at the same time.
     pub rounds: u32,
@@ -104,8 +100,7 @@ pub struct Threads {
 
 /// A summary of the handoffs between two threads that read the timer in turn: each reads it when it
 /// has received the reading of the other.
-#[apply(recorded)]
-#[derive(Default)]
+#[apply(recorded, Default)]
 pub struct Pair {
     /// The CPUs of the threads, if they were pinned.
     pub cpus: Option<[u32; 2]>,
@@ -147,8 +142,7 @@ impl Pair {
 }
 
 /// The advance of a timer and of its reference over the same time.
-#[apply(recorded)]
-#[derive(Copy)]
+#[apply(recorded, Copy)]
 pub struct Advance {
     /// The activity of the thread.
     #[serde(alias = "meanwhile")]

@@ -24,13 +24,6 @@ fn make_waits(subject: &mut VirtualWaits, requests: &[u64], pause_ns: u64) -> Ve
     subject.waits(REFERENCE_ID, list).unwrap()
 }
 
-/// Returns `count` requests from 0 to `to` nanoseconds, evenly spread, in an irregular order.
-fn spread_requests(count: u64, to: u64) -> Vec<u64> {
-    (0..count)
-        .map(|number| (number * 618_034 % 1_000_000) * to / 1_000_000)
-        .collect()
-}
-
 fn trace(runs: Vec<WaitObservations>) -> WaitTrace {
     let reference = reference();
     WaitTrace { reference, runs }
@@ -38,10 +31,13 @@ fn trace(runs: Vec<WaitObservations>) -> WaitTrace {
 
 /// Returns the steps found in three processes with 60 waits each of up to `to` nanoseconds.
 fn measure_steps(model: &WaitModel, to: u64, first_seed: u64) -> Steps {
+    // Evenly spread, in an irregular order.
+    let requests = (0..60).map(|number| (number * 618_034 % 1_000_000) * to / 1_000_000);
+    let requests: Vec<u64> = requests.collect();
     let run = |seed| {
         let mut subject = VirtualWaits::new(model, seed);
         WaitObservations {
-            scans: vec![make_waits(&mut subject, &spread_requests(60, to), to / 2)],
+            scans: vec![make_waits(&mut subject, &requests, to / 2)],
             ..WaitObservations::default()
         }
     };
@@ -84,16 +80,10 @@ fn finds_both_kinds_of_steps() {
     ] {
         let to = f64::max(3e6, 2.5 * true_step) as u64;
         for is_grid in [false, true] {
-            let step = Some(true_step);
-            let model = match is_grid {
-                true => WaitModel {
-                    grid: step,
-                    ..noisy_model(true_step)
-                },
-                false => WaitModel {
-                    rounding: step,
-                    ..noisy_model(true_step)
-                },
+            let model = WaitModel {
+                grid: is_grid.then_some(true_step),
+                rounding: (!is_grid).then_some(true_step),
+                ..noisy_model(true_step)
             };
             let found = measure_steps(&model, to, 0);
             let mut kinds = [found.rounding, found.grid].map(step_value);

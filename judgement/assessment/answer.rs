@@ -22,7 +22,7 @@ const MONOTONIC_FUNCTIONS: &str =
     " (steady_clock, Instant, System.nanoTime, time.perf_counter, process.hrtime)";
 
 /// The short answer: the clocks to use, and the state of the machine.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Debug, Serialize)]
 pub struct ClockAnswer {
     /// The schema of this document.
     pub schema: &'static str,
@@ -51,7 +51,7 @@ pub struct ClockAnswer {
 }
 
 /// The figures of a clock in the short answer.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Debug, Serialize)]
 pub struct AnswerClock {
     /// Id of the clock.
     pub id: String,
@@ -66,7 +66,7 @@ pub struct AnswerClock {
 }
 
 /// The duration of a wait with one timer.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Debug, Serialize)]
 pub struct AnswerWait {
     /// Id of the timer.
     pub id: String,

@@ -18,7 +18,7 @@ use estimators::rate::order::Backward;
 use estimators::trace::{Evidence, Trace};
 
 /// The input of the verdicts on one timer.
-#[derive(Clone, Copy, Debug)]
+#[derive(Debug)]
 pub struct Case<'a> {
     /// The declared properties of the timer. What it counts is judged by the claims in the observations, which
     /// a stored trace also has.

@@ -11,7 +11,7 @@ use estimators::model::{Counted, Outcome, Path, ReadPath, ReadsBy};
 use estimators::numbers::time;
 
 /// The cost of leaving user mode on this machine.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct ReadPathBaselines {
     /// Cost of an empty system call, in nanoseconds.
     pub system_call_ns: Option<f64>,

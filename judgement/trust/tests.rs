@@ -98,18 +98,19 @@ fn claiming(counts: Counted) -> Claims {
     }
 }
 
-fn advances(spin: f64, sleep: f64, with_busy: f64) -> Vec<Advance> {
-    [
-        (ThreadActivity::Spin, spin),
-        (ThreadActivity::Sleep, sleep),
-        (ThreadActivity::OtherSpin, with_busy),
-    ]
-    .map(|(activity, share)| Advance {
+/// The shares of the time in which a clock advances while its thread computes, sleeps, and sleeps
+/// next to a busy thread.
+fn advances(shares: [f64; 3]) -> Vec<Advance> {
+    let advance = |(activity, share)| Advance {
         activity,
         timer: (8e6 * share) as i64,
         reference: 8_000_000,
-    })
-    .into()
+    };
+    ThreadActivity::ALL
+        .into_iter()
+        .zip(shares)
+        .map(advance)
+        .collect()
 }
 
 /// Checks what a clock counts by these advances, which claims to count this.
@@ -132,10 +133,10 @@ fn assert_counts(
 #[test]
 fn experiment_finds_what_is_counted() {
     for (advances, found) in [
-        (advances(1.0, 1.0, 1.0), Some(Counted::Wall)),
-        (advances(0.97, 0.01, 0.9), Some(Counted::ProcessCpu)),
-        (advances(0.97, 0.01, 0.02), Some(Counted::ThreadCpu)),
-        (advances(0.4, 0.01, 0.02), None),
+        (advances([1.0; 3]), Some(Counted::Wall)),
+        (advances([0.97, 0.01, 0.9]), Some(Counted::ProcessCpu)),
+        (advances([0.97, 0.01, 0.02]), Some(Counted::ThreadCpu)),
+        (advances([0.4, 0.01, 0.02]), None),
         (Vec::new(), None),
     ] {
         let outcome = match found {
@@ -183,21 +184,24 @@ fn step_back_between_threads_disqualifies() {
     assert_judged(&verdicts(evidence), ThreadSafe, Outcome::NotApplicable, "");
 }
 
+fn ordered(order: Order) -> Evidence {
+    Evidence {
+        order: Some(order),
+        ..Evidence::default()
+    }
+}
+
 #[test]
 fn one_step_back_is_enough() {
     let order = |backward| {
-        let order = Order {
+        verdicts(ordered(Order {
             readings: 250_000,
             backward,
             largest: 7 * backward,
             moves: 12,
             cpus: 2,
             advance: None,
-        };
-        verdicts(Evidence {
-            order: Some(order),
-            ..Evidence::default()
-        })
+        }))
     };
     let (none, one) = (order(0), order(1));
     let moved = "moved 12 times among 2 CPUs";
@@ -213,16 +217,12 @@ fn one_step_back_is_enough() {
 #[test]
 fn changes_limit_detectable_steps_back() {
     let judged = |step: f64, advance: u64, backward: u64| {
-        let order = Order {
+        let trace = trace(ordered(Order {
             readings: 143_134,
             backward,
             advance: Some(advance),
             ..Order::default()
-        };
-        let trace = trace(Evidence {
-            order: Some(order),
-            ..Evidence::default()
-        });
+        }));
         let figures = resolved_profile(&trace, step, StepRule::Unit);
         verdicts_on(&trace, &figures)
     };
@@ -242,16 +242,14 @@ fn changes_limit_detectable_steps_back() {
         assert_judged(&found, Question::Monotonic, outcome, words);
     }
     // It changed between comparisons, which are too far apart to show a step back.
-    let evidence = Evidence {
-        order: Some(Order {
+    let found = verdicts(Evidence {
+        sparse_comparisons: vec![[0, 0, 1], [100, 100, 101]],
+        ..ordered(Order {
             readings: 143_134,
             advance: Some(0),
             ..Order::default()
-        }),
-        sparse_comparisons: vec![[0, 0, 1], [100, 100, 101]],
-        ..Evidence::default()
-    };
-    let found = verdicts(evidence);
+        })
+    });
     assert_judged(&found, Question::Monotonic, Outcome::NotTested, "");
 }
 
@@ -365,28 +363,28 @@ fn cost_decides_read_path() {
 #[test]
 fn busy_machine_keeps_cpu_time() {
     let unknown = (Outcome::NotTested, None);
-    let evidence = assert_counts(Counted::ThreadCpu, advances(0.2, 0.0, 0.0), unknown);
+    let evidence = assert_counts(Counted::ThreadCpu, advances([0.2, 0.0, 0.0]), unknown);
     assert!(evidence.contains("20 %"), "{evidence}");
 }
 
 /// Threads that should compute get only the share of time that other programs leave.
 #[test]
 fn starved_thread_keeps_the_clock() {
+    const SHARES: [f64; 8] = [0.0, 0.02, 0.11, 0.23, 0.29, 0.31, 0.45, 0.9];
     for (counts, asleep) in [
         (Counted::ProcessCpu, 0.0),
         (Counted::ProcessCpu, 0.7),
         (Counted::ThreadCpu, 0.0),
     ] {
-        for got in [0.0, 0.02, 0.11, 0.23, 0.29, 0.31, 0.45, 0.9] {
-            for with_busy in [0.0, 0.02, 0.11, 0.23, 0.29, 0.31, 0.45, 0.9] {
-                // Next to a busy thread, the clock of the sleeping thread stands still.
-                let with_busy = if counts == Counted::ThreadCpu {
-                    0.0
-                } else {
-                    with_busy
-                };
+        for got in SHARES {
+            // Next to a busy thread, the clock of the sleeping thread stands still.
+            let all_busy = match counts {
+                Counted::ThreadCpu => &SHARES[..1],
+                _ => &SHARES,
+            };
+            for &with_busy in all_busy {
                 let starved = got <= 0.5 || (with_busy <= 0.5 && counts == Counted::ProcessCpu);
-                let advances = advances(got, asleep, with_busy);
+                let advances = advances([got, asleep, with_busy]);
                 if starved {
                     assert_counts(counts, advances, (Outcome::NotTested, None));
                 } else if asleep == 0.0 {
@@ -403,13 +401,13 @@ fn unexplained_clock_counts_something_else() {
         for (shares, known) in [
             // The clock moves during sleep and not at work: no clock of CPU time does, however long
             // its thread waits.
-            ((0.0, 1.0, 0.0), true),
-            ((0.0, 1.0, 0.9), true),
+            ([0.0, 1.0, 0.0], true),
+            ([0.0, 1.0, 0.9], true),
             // The thread lost its CPU between the readings of both clocks.
-            ((0.25, 1.0, 1.0), false),
-            ((1.0, 1.0, 0.23), false),
+            ([0.25, 1.0, 1.0], false),
+            ([1.0, 1.0, 0.23], false),
         ] {
-            let advances = advances(shares.0, shares.1, shares.2);
+            let advances = advances(shares);
             let expected = match known {
                 true => (Outcome::Fail, Some(Counted::SomethingElse)),
                 false => (Outcome::NotTested, None),

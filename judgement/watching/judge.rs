@@ -11,7 +11,7 @@ use estimators::model::Estimate;
 const OFFSET_TOLERANCE_NS: i64 = 1_117;
 
 /// Derives events from successive samples.
-#[derive(Clone, Debug, Default)]
+#[derive(Debug, Default)]
 pub struct Judge {
     /// The shortest pause that is reported, in nanoseconds.
     shortest_pause_ns: i64,

@@ -65,7 +65,7 @@ pub fn serialise(line: &LogLine) -> serde_json::Result<String> {
 }
 
 /// The last watch of a log.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Debug, Default)]
 pub struct WatchLog {
     /// Its start; `None` if the log has no watch.
     pub begin: Option<Begin>,

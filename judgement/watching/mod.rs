@@ -22,7 +22,7 @@ pub use judge::Judge;
 pub use wording::describe;
 
 /// One sample of the clocks. Times are in nanoseconds of the respective clock.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Debug, Default)]
 pub struct ClockSample {
     /// The planned time of the sample, on CLOCK_MONOTONIC.
     pub planned: i64,

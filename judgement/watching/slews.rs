@@ -26,7 +26,7 @@ const MAX_ERROR_PPM: f64 = 2.0;
 const MAX_READING_ERROR_NS: f64 = 20e3;
 
 /// The lines that pass through successive readings within their errors.
-#[derive(Clone, Copy, Debug)]
+#[derive(Debug)]
 struct Line {
     /// Time, offset and error of the first reading, in nanoseconds.
     first: [f64; 3],
@@ -40,7 +40,7 @@ struct Line {
 }
 
 /// The rate of MONOTONIC relative to RAW.
-#[derive(Clone, Debug, Default)]
+#[derive(Debug, Default)]
 pub struct Slews {
     /// The last known rate in ppm, and the correction that the kernel reported.
     known: Option<(Estimate, Option<f64>)>,

@@ -54,7 +54,7 @@ const UNITS: [(&str, f64); 7] = [
 pub struct BadCondition;
 
 /// The result of evaluating a condition.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Debug, PartialEq, Eq)]
 pub enum Decision {
     /// The condition holds.
     Holds,

@@ -87,13 +87,8 @@ fn has_fallen(old: &str, new: &str) -> bool {
 }
 
 impl PlatformChange {
-    /// Whether the runs cannot be of one machine in one state: another clock source, or another CPU.
-    pub fn is_other_machine(&self) -> bool {
-        self.is_clock_source() || self.is_other_cpu()
-    }
-
     /// Whether the difference is another clock source.
-    pub(super) fn is_clock_source(&self) -> bool {
+    pub fn is_clock_source(&self) -> bool {
         self.what == CLOCK_SOURCE
     }
 

@@ -54,7 +54,7 @@ fn word(value: impl Debug) -> String {
 /// A table of differences. Values are text, because their units differ.
 fn table(figures: &[&ComparedFigure], answers: &[ChangedAnswer]) -> Table<'static> {
     let mut columns = ["timer", "figure", "old", "new", "change", "verdict"].map(TableColumn::left);
-    columns[0].max_chars = Some(60);
+    columns[0].max_chars = 60;
     (columns[0].folds, columns[4].folds) = (true, true);
     let mut table = Table::new(columns.to_vec());
     let figures = figures.iter().map(|figure| {

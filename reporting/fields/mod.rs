@@ -412,11 +412,13 @@ impl Field {
             Type::Figure | Type::Count => TableColumn::right(self.heading, rules.notation),
             Type::Text | Type::Truth => TableColumn::left(self.heading),
         };
-        // Paths distinguish reports, so they are never shortened.
-        let is_path = matches!(self.read, Read::File(_));
         TableColumn {
             key: self.key,
-            max_chars: is_path.then_some(usize::MAX).or(column.max_chars),
+            max_chars: match self.read {
+                // Paths distinguish reports, so they are never shortened.
+                Read::File(_) => usize::MAX,
+                _ => column.max_chars,
+            },
             about: if self.key == "timer" { "" } else { self.about },
             words: self.more,
             ..column

@@ -36,15 +36,9 @@ impl Kind {
 
     /// The first kind of which the report has rows.
     pub fn main(report: &Report) -> Self {
-        match (
-            report.timers.is_empty(),
-            report.waits.is_empty(),
-            report.periods.is_empty(),
-        ) {
-            (true, false, _) => Self::Waits,
-            (true, true, false) => Self::Periods,
-            _ => Self::Clocks,
-        }
+        let mut kinds = Self::ALL.into_iter();
+        let first = kinds.find(|kind| !rows(report, *kind).is_empty());
+        first.unwrap_or_default()
     }
 }
 
@@ -125,9 +119,8 @@ impl<'a> Row<'a> {
     /// shows all lengths, and for rows of other kinds.
     pub fn lateness(self) -> Option<&'a Lateness> {
         match self {
-            Row::Clock(_) => None,
             Row::Wait(_, late) => late,
-            Row::Period(_) => self.period()?.lateness.as_ref(),
+            _ => self.period()?.lateness.as_ref(),
         }
     }
 

@@ -196,7 +196,7 @@ impl Range {
 }
 
 /// A number that is out of range.
-#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[derive(Clone, Debug, thiserror::Error)]
 #[error("{key} is {number:?}; it has to be {range}")]
 pub struct InvalidNumber {
     key: &'static str,

@@ -10,7 +10,7 @@ use std::time::UNIX_EPOCH;
 
 use indexmap::IndexMap;
 
-use crate::fields::{Field, FieldSource, Kind, LabelOf, Row, fields, fields_of, rows};
+use crate::fields::{Field, FieldSource, Kind, LabelOf, Row, all_rows, fields, fields_of};
 use crate::text::{clipped, plain};
 use estimators::model::{Outcome, Report, Verdicts};
 
@@ -24,7 +24,7 @@ const UNITS: [&str; 3] = ["seconds", "ratio", "hertz"];
 pub fn render(report: &Report) -> String {
     let mut metrics = Metrics::default();
     add_report(&mut metrics, report);
-    for row in Kind::ALL.into_iter().flat_map(|kind| rows(report, kind)) {
+    for row in all_rows(report) {
         add_row(&mut metrics, row);
     }
     metrics.text()

@@ -104,11 +104,11 @@ fn move_to_free(folder: &Path, platform: &Path, date: &str) -> io::Result<String
 const MAX_NAME_CHARS: usize = 64;
 
 /// The folder that contains all baselines.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Debug)]
 pub struct Baselines(PathBuf);
 
 /// The error for a word that does not identify exactly one file or baseline.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Debug, thiserror::Error)]
 #[error("{0}")]
 pub struct Unresolved(String);
 

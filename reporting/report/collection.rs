@@ -10,7 +10,7 @@ use crate::parallel;
 use estimators::model::Report;
 
 /// The reports that were read, and the errors of the other files.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Collection<T> {
     /// The retained content of each report, in the order of the paths; files of a folder are sorted
     /// by name.
@@ -20,7 +20,7 @@ pub struct Collection<T> {
 }
 
 /// A report that was read: its path and the content that the caller retains.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Debug)]
 pub struct ReportFile<T> {
     /// The path of the report.
     pub path: PathBuf,

@@ -176,7 +176,9 @@ fn prepare(path: &Path) -> Result<OutputTarget, OutputError> {
     }
     let explain = |source| OutputError::explain(path, path, source);
     let (folder, name) = files::find(path, false).map_err(explain)?;
-    let name = name.filter(|_| !ends_in_slash(path));
+    let last = path.as_os_str().as_encoded_bytes().last();
+    let ends_in_slash = last.is_some_and(|last| std::path::is_separator(char::from(*last)));
+    let name = name.filter(|_| !ends_in_slash);
     let name = name.ok_or_else(|| explain(io::ErrorKind::IsADirectory.into()))?;
     let existing = match folder.path().join(&name).metadata() {
         // A missing device or descriptor cannot be created.
@@ -212,13 +214,6 @@ pub fn append(path: &Path) -> Result<File, OutputError> {
     let opened = files::find(path, true)
         .and_then(|(folder, name)| folder.append(&name.ok_or(io::ErrorKind::IsADirectory)?));
     opened.map_err(|source| OutputError::explain(path, path, source))
-}
-
-fn ends_in_slash(path: &Path) -> bool {
-    path.as_os_str()
-        .as_encoded_bytes()
-        .last()
-        .is_some_and(|last| std::path::is_separator(char::from(*last)))
 }
 
 #[cfg(test)]

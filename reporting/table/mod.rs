@@ -43,8 +43,8 @@ pub struct TableColumn {
     /// Whether cells are right-aligned.
     pub right_aligned: bool,
     /// The largest number of characters of a text cell in formats for people, which shorten longer
-    /// text; `None` if this program wrote the text, which is then not changed.
-    pub max_chars: Option<usize>,
+    /// text.
+    pub max_chars: usize,
     /// Whether a cell becomes several lines on a narrow terminal.
     pub folds: bool,
     /// On a narrow terminal, columns with the largest priority are omitted first; columns
@@ -103,7 +103,7 @@ impl TableColumn {
             key: heading,
             notation: Notation::Significant,
             right_aligned: false,
-            max_chars: Some(100),
+            max_chars: 100,
             folds: false,
             omission_priority: 0,
             about: "",
@@ -117,15 +117,6 @@ impl TableColumn {
         Self {
             notation,
             right_aligned: true,
-            ..Self::left(heading)
-        }
-    }
-
-    /// A right-aligned column of text that this program wrote.
-    pub fn program_text(heading: &'static str) -> Self {
-        Self {
-            right_aligned: true,
-            max_chars: None,
             ..Self::left(heading)
         }
     }

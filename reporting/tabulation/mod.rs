@@ -24,7 +24,7 @@ pub use platforms::{PlatformRow, PlatformRun, Platforms, RowOf, RunLink};
 const MAX_DOCUMENT_COLUMNS: usize = 8;
 
 /// The rows and columns that a table shows.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct TableChoice {
     /// The kind of rows: clocks, sleep primitives or periodic timers.
     pub kind: Kind,

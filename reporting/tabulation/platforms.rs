@@ -35,7 +35,7 @@ pub struct PlatformRun {
 }
 
 /// A link to a report.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct RunLink {
     /// The address or the path of the report.
     pub href: String,

@@ -38,7 +38,7 @@ pub(super) fn node() -> Arg {
 pub(super) const NODE: &str = "node";
 
 /// When to colour the output.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+#[derive(Clone, Copy, Debug, Default, ValueEnum)]
 pub enum Colour {
     /// On a terminal unless NO_COLOR is set, and everywhere if CLICOLOR_FORCE is set
     #[default]
@@ -63,7 +63,7 @@ pub struct OutputArgs {
 }
 
 /// An output file with the format of its extension.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub struct OutputFile {
     /// Path of the file.
     pub path: PathBuf,

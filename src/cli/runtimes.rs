@@ -7,7 +7,7 @@ use timers::agents::{RUNTIMES, runtime};
 use crate::requests::{AgentRequest, AgentSpec, RuntimeName};
 
 /// Flags that add agents of timers.
-#[derive(Debug, Default, Args)]
+#[derive(Debug, Args)]
 pub struct AgentOptions {
     /// Also measure the timers of the agent that this command starts; their ids are NAME:ID
     #[arg(long = "agent", value_name = "[NAME=]COMMAND ARG…", value_parser = parse_agent)]

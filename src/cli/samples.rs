@@ -8,7 +8,7 @@ use super::OutputArgs;
 use reporting::durations::TimeUnit;
 
 /// Arguments of `samples`.
-#[derive(Clone, Debug, Args)]
+#[derive(Debug, Args)]
 pub struct SamplesArgs {
     /// Files of durations; `-` is standard input
     #[arg(value_name = "FILE", required = true)]

@@ -4,9 +4,7 @@
 use std::io::Write;
 
 use super::printed::Printed;
-use super::{
-    CommandError, CommandResult, Outputs, common, emit, failed, prepare_outputs, write_files,
-};
+use super::{CommandResult, Outputs, common, emit, failed, prepare_outputs, write_files};
 use crate::cli::RunArgs;
 use crate::messages::{is_quiet, print_message};
 use crate::recording::TraceFile;
@@ -38,7 +36,7 @@ pub(super) fn run(
     are_named: bool,
     measure: impl FnOnce() -> Result<FinishedRun, RunError>,
     output: &mut dyn Write,
-) -> Result<bool, CommandError> {
+) -> CommandResult<bool> {
     let files = Files::prepare(args)?;
     let run = named(measure()?);
     let report = files.finish(&run.recording, args, are_named, output)?;
@@ -77,7 +75,7 @@ impl Files {
     ///
     /// # Errors
     /// When a file cannot be written; the message names it.
-    fn prepare(args: &RunArgs) -> Result<Self, CommandError> {
+    fn prepare(args: &RunArgs) -> CommandResult<Self> {
         let trace = args.trace.as_deref().map(WholeFile::prepare).transpose();
         let archive = args.save.as_deref().map(Archive::prepare).transpose();
         let baseline = args.baseline.as_deref().map(prepare_baseline).transpose()?;
@@ -101,7 +99,7 @@ impl Files {
         args: &RunArgs,
         are_named: bool,
         output: &mut dyn Write,
-    ) -> Result<Report, CommandError> {
+    ) -> CommandResult<Report> {
         if let Some(file) = self.trace {
             file.commit(&recording.pack().map_err(failed)?)
                 .map_err(failed)?;
@@ -135,7 +133,7 @@ impl Files {
 }
 
 /// Checks that the baseline of this name can be written. Returns the name and the file.
-fn prepare_baseline(name: &str) -> Result<(String, WholeFile), CommandError> {
+fn prepare_baseline(name: &str) -> CommandResult<(String, WholeFile)> {
     let baselines = Baselines::of_user().ok_or_else(|| {
         failed("--baseline: there is no folder for baselines; set TIMERMETER_HOME, XDG_DATA_HOME or HOME")
     })?;

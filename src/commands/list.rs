@@ -17,7 +17,7 @@ use reporting::table::{Table, TableColumn};
 use reporting::text::numbers::short_time;
 
 /// A timer of the list.
-#[derive(Clone, Serialize)]
+#[derive(Serialize)]
 struct Listed {
     #[serde(flatten)]
     timer: TimerInfo,
@@ -99,7 +99,8 @@ fn document(listed: &[Listed], all: bool) -> Document<'_, &[Listed]> {
         TableColumn::left("verb"),
         TableColumn {
             omission_priority: 1,
-            ..TableColumn::program_text("unit")
+            right_aligned: true,
+            ..TableColumn::left("unit")
         },
         TableColumn {
             folds: true,
@@ -111,10 +112,15 @@ fn document(listed: &[Listed], all: bool) -> Document<'_, &[Listed]> {
     for row in listed {
         let timer = &row.timer;
         if row.available {
+            let unit = match timer.ns_per_tick {
+                Some(ns) => short_time(ns),
+                None if row.kind == CLOCK => "raw counts".to_owned(),
+                None => String::new(),
+            };
             table.push(vec![
                 timer.id.as_str().into(),
                 row.verbs.into(),
-                unit(row).into(),
+                unit.into(),
                 match &timer.legend {
                     Some(legend) => format!("{} = {legend}", timer.label).into(),
                     None => timer.label.as_str().into(),
@@ -151,15 +157,5 @@ fn reason(row: &Listed) -> String {
     match &row.remedy {
         Some(remedy) => format!("{reason} → {remedy}"),
         None => reason.to_owned(),
-    }
-}
-
-/// The unit of the readings of a timer: a time, or raw counts; empty for other timers without a
-/// unit.
-fn unit(row: &Listed) -> String {
-    match row.timer.ns_per_tick {
-        Some(ns) => short_time(ns),
-        None if row.kind == CLOCK => "raw counts".to_owned(),
-        None => String::new(),
     }
 }

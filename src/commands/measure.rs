@@ -1,6 +1,7 @@
 //! `measure`: measures built-in operations with a clock.
 
 use std::io::Write;
+use std::time::Duration;
 
 use serde::Serialize;
 
@@ -166,6 +167,15 @@ fn measure_operations(
             (_, requested) => tasks.extend(requested.iter().map(|size| (entry, Some(*size)))),
         }
     }
+    let default = Goal::default();
+    let goal = Goal {
+        error: args.error,
+        samples: args.samples.unwrap_or(default.samples),
+        limit: Duration::from_secs(args.budget),
+        seed: args.seed,
+        span: Duration::from_nanos(args.time.0 as u64),
+        ..default
+    };
     let progress = Progress::new(tasks.len());
     let mut measurements = Vec::new();
     for (entry, size) in tasks {
@@ -175,7 +185,7 @@ fn measure_operations(
             operation: entry.name.into(),
             size: size.unwrap_or(0),
             instrument: args.instrument,
-            goal: goal(args),
+            goal,
             cpu,
         })?;
         measurements.push(Measurement {
@@ -188,19 +198,6 @@ fn measure_operations(
     Ok(measurements)
 }
 
-/// The goal of the measurement by the arguments.
-fn goal(args: &MeasureArgs) -> Goal {
-    let default = Goal::default();
-    Goal {
-        error: args.error,
-        samples: args.samples.unwrap_or(default.samples),
-        limit: std::time::Duration::from_secs(args.budget),
-        seed: args.seed,
-        span: std::time::Duration::from_nanos(args.time.0 as u64),
-        ..default
-    }
-}
-
 /// The name of an operation with its size, for messages.
 fn task_name(operation: &str, size: Option<u64>) -> String {
     size.map_or_else(
@@ -210,7 +207,7 @@ fn task_name(operation: &str, size: Option<u64>) -> String {
 }
 
 /// An operation with its result.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Debug, Serialize)]
 struct Measurement {
     operation: String,
     size: Option<u64>,

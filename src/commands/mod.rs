@@ -47,7 +47,7 @@ use reporting::text::{ascii, date_time};
 pub const SHUTDOWN_LIMIT: Duration = Duration::from_secs(10);
 
 /// The reason why a command failed.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Debug, thiserror::Error)]
 pub enum CommandError {
     /// The arguments are invalid.
     #[error("{0}")]
@@ -134,7 +134,7 @@ impl From<RunError> for CommandError {
 ///
 /// # Errors
 /// When the verb fails.
-pub fn run(verb: &Verb, output: &mut dyn Write) -> Result<bool, CommandError> {
+pub fn run(verb: &Verb, output: &mut dyn Write) -> CommandResult<bool> {
     match verb {
         Verb::Answer(args) => answer::run(args, output),
         Verb::Probe(args) => probe::run(args, output),

@@ -16,7 +16,7 @@ use judgement::choice::{Budget, ClockFigures, Recipe, RecipeMethod, Requirement}
 use reporting::text::numbers::time;
 
 /// The method by which an operation is measured.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ValueEnum)]
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize, ValueEnum)]
 #[serde(rename_all = "kebab-case")]
 pub enum Instrument {
     /// Batches that double until they are long enough for the clock (Sestoft)

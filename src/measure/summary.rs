@@ -21,7 +21,7 @@ pub struct CallSample {
 }
 
 /// The duration of an operation.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, PartialEq, Serialize, Deserialize)]
 pub struct MeasuredOperation {
     /// Number of calls in a sample; the intended number if the number varies.
     pub calls: u64,

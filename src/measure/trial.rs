@@ -16,7 +16,7 @@ use judgement::choice::{Budget, ClockFigures};
 use reporting::text::numbers::time;
 
 /// The goal of a measurement: its error, number of samples and time limit.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub struct Goal {
     /// Largest accepted error of the clock at 95 % confidence, as a share in (0, 1).
     pub error: f64,
@@ -47,7 +47,7 @@ impl Default for Goal {
 }
 
 /// The reason why an operation could not be measured.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Debug, thiserror::Error)]
 #[error("{0}")]
 pub struct TrialError(pub(super) String);
 

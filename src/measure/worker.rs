@@ -13,7 +13,7 @@ use super::window::open_timed;
 use judgement::choice::ClockFigures;
 
 /// A measurement to be made.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Serialize, Deserialize)]
 pub struct WorkerRequest {
     /// The figures of the clock to measure with.
     pub clock: ClockFigures,
@@ -30,7 +30,7 @@ pub struct WorkerRequest {
 }
 
 /// The result of a request.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Serialize, Deserialize)]
 #[serde(tag = "status", rename_all = "lowercase")]
 pub enum WorkerOutcome {
     /// The duration of the operation.

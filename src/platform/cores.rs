@@ -36,11 +36,7 @@ pub fn core(root: &Root, cpu: Option<u32>, known: Cpu) -> Cpu {
             .filter(|list| cpu_count(list).is_some_and(|threads| threads > 0))
     });
     let threads = list.as_deref().and_then(cpu_count);
-    let smt_active = root
-        .read_text(&format!("{CPUS}/smt/active"))
-        .as_deref()
-        .and_then(parse_switch);
-    let smt = smt_active.or_else(|| threads.map(|threads| threads > 1));
+    let smt = read_switch(root, "smt/active").or_else(|| threads.map(|threads| threads > 1));
     Cpu {
         smt,
         threads_per_core: threads,
@@ -71,17 +67,16 @@ pub fn read_frequency_file(root: &Root, cpu: u32, name: &str) -> Option<String> 
 /// Whether a CPU may run above its nominal frequency, according to the first driver that reports
 /// it.
 pub fn turbo(root: &Root, cpu: Option<u32>) -> Option<bool> {
-    let read = |path: String| root.read_text(&path).as_deref().and_then(parse_switch);
-    let turbo_off = read(format!("{CPUS}/intel_pstate/no_turbo"));
+    let turbo_off = read_switch(root, "intel_pstate/no_turbo");
     turbo_off
         .map(|off| !off)
-        .or_else(|| read(format!("{CPUS}/cpufreq/boost")))
-        .or_else(|| read(format!("{CPUS}/cpu{}/cpufreq/boost", cpu?)))
+        .or_else(|| read_switch(root, "cpufreq/boost"))
+        .or_else(|| read_switch(root, &format!("cpu{}/cpufreq/boost", cpu?)))
 }
 
-/// Parses a switch of the kernel, `0` or `1`.
-fn parse_switch(text: &str) -> Option<bool> {
-    match text {
+/// Reads a switch of the kernel, `0` or `1`.
+fn read_switch(root: &Root, file: &str) -> Option<bool> {
+    match &*root.read_text(&format!("{CPUS}/{file}"))? {
         "1" => Some(true),
         "0" => Some(false),
         _ => None,
@@ -144,11 +139,7 @@ pub fn kind_of_cpu(kinds: &[CoreKind], cpu: u32) -> Option<&CoreKind> {
 
 /// The CPUs among `allowed` whose cores are of the most capable kind; all of `allowed` if no kinds are
 /// known.
-pub fn capable_cpus(allowed: &[u32]) -> Vec<u32> {
-    most_capable(&Root::system(), allowed)
-}
-
-fn most_capable(root: &Root, allowed: &[u32]) -> Vec<u32> {
+pub fn capable_cpus(root: &Root, allowed: &[u32]) -> Vec<u32> {
     let kinds = kinds(root, allowed).unwrap_or_default();
     let mut kinds = kinds.iter().map(|kind| {
         let mut cpus = cpus_of(kind);
@@ -228,8 +219,8 @@ mod tests {
         assert_eq!(names(&found), [("P-core", "0-7"), ("E-core", "8-15")]);
         assert_eq!(kind_of_cpu(&found, 9), Some(&found[1]));
         assert_eq!(kind_of_cpu(&found, 16), None);
-        assert_eq!(most_capable(&root, &[3, 7, 8, 12]), [3, 7]);
-        assert_eq!(most_capable(&root, &[8, 12]), [8, 12]);
+        assert_eq!(capable_cpus(&root, &[3, 7, 8, 12]), [3, 7]);
+        assert_eq!(capable_cpus(&root, &[8, 12]), [8, 12]);
     }
 
     #[test]
@@ -255,7 +246,7 @@ mod tests {
             names(&found),
             [("Cortex-A77", "2-3"), ("Cortex-A55", "0-1")]
         );
-        assert_eq!(most_capable(&root, &[0, 1, 2]), [2]);
+        assert_eq!(capable_cpus(&root, &[0, 1, 2]), [2]);
         // A CPU without any information may belong to any kind.
         assert_eq!(kinds(&root, &[0, 1, 2, 3, 4]), None);
     }

@@ -19,6 +19,7 @@ pub fn identify(root: &Root, cpu: Option<u32>) -> Cpu {
     let declared = declared_identity(root, cpu, &cpuinfo);
     let online = online_list.as_deref().and_then(parse_cpus);
     let core_kinds = cores::kinds(root, online.as_deref().unwrap_or_default());
+    let frequency_file = |name| cores::read_frequency_file(root, cpu?, name);
     Cpu {
         architecture: std::env::consts::ARCH.to_owned(),
         microcode: root
@@ -35,9 +36,8 @@ pub fn identify(root: &Root, cpu: Option<u32>) -> Cpu {
         core_kinds,
         isolated: cores::read_cpu_list(root, "isolated"),
         nohz_full: cores::read_cpu_list(root, "nohz_full"),
-        governor: cpu.and_then(|cpu| cores::read_frequency_file(root, cpu, "scaling_governor")),
-        frequency_driver: cpu
-            .and_then(|cpu| cores::read_frequency_file(root, cpu, "scaling_driver")),
+        governor: frequency_file("scaling_governor"),
+        frequency_driver: frequency_file("scaling_driver"),
         turbo: cores::turbo(root, cpu),
         ..cores::core(root, cpu, declared)
     }

@@ -40,7 +40,8 @@ const VENDORS: &[(u32, &str, &str)] = &[
 /// Vendor and model of `cpu`, else of the first core. A machine may have cores with different
 /// names. A part without a name in this table is shown by its number.
 pub fn core(root: &Root, cpu: Option<u32>, cpuinfo: &str) -> Cpu {
-    let midr = cpu.and_then(|cpu| midr(root, cpu));
+    let register = |cpu| format!("/sys/devices/system/cpu/cpu{cpu}/regs/identification/midr_el1");
+    let midr = cpu.and_then(|cpu: u32| parse_hexadecimal(&root.read_text(&register(cpu))?));
     let number = |name| field(cpuinfo, name).and_then(parse_hexadecimal);
     let implementer = midr
         .map(|midr| midr >> 24)
@@ -75,14 +76,6 @@ pub fn core(root: &Root, cpu: Option<u32>, cpuinfo: &str) -> Cpu {
 /// Whether the processor is emulated: no implementer has the code 0.
 pub fn is_emulated(root: &Root, cpuinfo: &str) -> bool {
     core(root, Some(0), cpuinfo).vendor.as_deref() == Some("implementer 0x00")
-}
-
-/// The identification register of `cpu`, if the kernel shows it.
-fn midr(root: &Root, cpu: u32) -> Option<u32> {
-    let register = format!("/sys/devices/system/cpu/cpu{cpu}/regs/identification/midr_el1");
-    root.read_text(&register)
-        .as_deref()
-        .and_then(parse_hexadecimal)
 }
 
 /// The name of the board, used if nothing else identifies the processor.

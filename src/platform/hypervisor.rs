@@ -84,7 +84,12 @@ const DMI_VENDORS: [(&str, &str); 10] = [
 
 fn identify_by_firmware(root: &Root) -> Option<String> {
     let name = identify_by_devicetree(root).or_else(|| identify_by_dmi(root))?;
-    Some(if name == "QEMU" && is_emulated(root) {
+    // An emulated processor has the implementer (Arm) or the vendor (RISC-V) 0.
+    let is_emulated = || {
+        let cpuinfo = cpu::read_cpuinfo(root);
+        cpu_arm::is_emulated(root, &cpuinfo) || field(&cpuinfo, "mvendorid") == Some("0x0")
+    };
+    Some(if name == "QEMU" && is_emulated() {
         "QEMU (TCG)".into()
     } else {
         name.into()
@@ -154,12 +159,6 @@ fn identify_by_dmi(root: &Root) -> Option<&'static str> {
         Some("Google") if product != "Google Compute Engine" => None,
         known => known.or_else(|| name_of(&product)),
     }
-}
-
-/// Whether the processor is emulated: its implementer (Arm) or vendor (RISC-V) is 0.
-fn is_emulated(root: &Root) -> bool {
-    let cpuinfo = cpu::read_cpuinfo(root);
-    cpu_arm::is_emulated(root, &cpuinfo) || field(&cpuinfo, "mvendorid") == Some("0x0")
 }
 
 #[cfg(test)]

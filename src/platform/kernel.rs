@@ -22,7 +22,9 @@ const TICK_RATES: std::ops::RangeInclusive<u32> = 20..=2_000;
 pub fn kernel() -> Kernel {
     let KernelName { release, version } = timers::os::machine::kernel();
     Kernel {
-        tick_hz: declared_tick_hz(),
+        tick_hz: timers::os::discipline::declared_tick_ns()
+            .ok()
+            .and_then(tick_rate_from_ns),
         release,
         version,
     }
@@ -40,10 +42,6 @@ pub fn clocksource(root: &Root) -> ClockSource {
             .read_text("/proc/cmdline")
             .map(|line| clock_parameters(&line)),
     }
-}
-
-fn declared_tick_hz() -> Option<u32> {
-    tick_rate_from_ns(timers::os::discipline::declared_tick_ns().ok()?)
 }
 
 /// The rate in hertz of a tick of this length; `None` if the length is implausible, as in some
@@ -74,7 +72,8 @@ const ADJTIME_US: i64 = 500;
 pub fn ntp() -> Option<Ntp> {
     timers::os::discipline::discipline()
         .ok()
-        .map(|discipline| sum_trims(&discipline))
+        .as_ref()
+        .map(sum_trims)
 }
 
 /// Sums the trims of the clocks, in ppm of their rate.

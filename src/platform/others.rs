@@ -4,7 +4,7 @@ use super::Root;
 use super::activity::CpuTicks;
 
 /// CPU time since the start of the machine, in ticks of USER_HZ.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Debug, PartialEq, Eq)]
 pub struct CpuUse {
     /// Time in which a CPU was not idle, summed over all CPUs.
     pub busy: u64,

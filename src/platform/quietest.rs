@@ -14,7 +14,8 @@ const OBSERVATION_TIME: Duration = Duration::from_millis(60);
 /// the most capable kind, on which the scheduler runs programs under load. Without `/proc/stat` it
 /// is the last CPU; `None` if no CPU is allowed.
 pub fn quietest_cpu(allowed: &[u32]) -> Option<u32> {
-    let (root, allowed) = (Root::system(), &cores::capable_cpus(allowed));
+    let root = Root::system();
+    let allowed = &cores::capable_cpus(&root, allowed);
     if allowed.len() < 2 {
         return allowed.first().copied();
     }

@@ -63,6 +63,7 @@ impl Root {
 
     /// Reads a file that holds a name: one line of text.
     pub fn read_name(&self, path: &str) -> Option<String> {
+        let is_unprintable = |c: char| c.is_control() || c == char::REPLACEMENT_CHARACTER;
         self.read_text(path)
             .filter(|name| name.len() <= MAX_NAME_BYTES && !name.chars().any(is_unprintable))
     }
@@ -89,10 +90,6 @@ impl Root {
             .read_to_end(&mut content);
         Some(content)
     }
-}
-
-fn is_unprintable(c: char) -> bool {
-    c.is_control() || c == char::REPLACEMENT_CHARACTER
 }
 
 /// The number of CPUs in a list such as `0-3,5`; 0 for an empty list, `None` if the text is not a

@@ -30,7 +30,8 @@ impl TraceFile {
     pub fn pack(&self) -> io::Result<Vec<u8>> {
         // The JSON consists of millions of short writes, and each write to the compressor clears
         // one of its buffers.
-        let mut packer = BufWriter::with_capacity(CHUNK_BYTES, new_packer());
+        let packer = GzEncoder::new(Vec::new(), Compression::default());
+        let mut packer = BufWriter::with_capacity(CHUNK_BYTES, packer);
         serde_json::to_writer(&mut packer, self)?;
         packer
             .into_inner()
@@ -134,11 +135,6 @@ fn properties(reference: &Reference) -> [(&'static str, f64); 5] {
 fn unpacking_reader(bytes: &[u8]) -> impl Read + '_ {
     let unpacked = SizeLimit::new(MultiGzDecoder::new(bytes), bytes.len());
     CleanStrings::new(BufReader::with_capacity(1 << 16, unpacked))
-}
-
-/// Creates a compressor that writes to memory.
-fn new_packer() -> GzEncoder<Vec<u8>> {
-    GzEncoder::new(Vec::new(), Compression::default())
 }
 
 /// The largest number of decompressed bytes. A thorough run of all timers has some hundred million.

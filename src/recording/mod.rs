@@ -20,7 +20,7 @@ pub use file::MAX_PACKED_BYTES;
 pub const SCHEMA: &str = "timermeter.trace.v1";
 
 /// All observations of a run.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, PartialEq, Serialize, Deserialize)]
 pub struct TraceFile {
     /// Always `timermeter.trace.v1`.
     pub schema: String,

@@ -133,7 +133,7 @@ pub(super) fn measuring_cpus(requested: Option<u32>, chosen: Option<u32>) -> Vec
     let mut cpus: Vec<u32> = chosen.into_iter().collect();
     if requested.is_none() {
         let allowed = timers::allowed_cpus().unwrap_or_default();
-        let capable = platform::capable_cpus(&allowed).into_iter();
+        let capable = platform::capable_cpus(&Root::system(), &allowed).into_iter();
         cpus.extend(capable.filter(|cpu| chosen.is_some_and(|chosen| *cpu != chosen)));
     }
     cpus

@@ -50,8 +50,11 @@ pub fn run(request: &RunRequest) -> Result<FinishedRun, RunError> {
     };
     let recording = match &request.task {
         Task::Clocks => {
-            let processes =
-                (selection.agents.iter()).map(|agent| plan.first_processes(agent.takes_ids));
+            // The processes for a timer before its interval decides about further ones.
+            let processes = selection.agents.iter().map(|agent| match agent.takes_ids {
+                true => plan.processes + plan.brief,
+                false => plan.without_brief,
+            });
             let settings = plan.settings(processes.min().unwrap_or(plan.processes));
             let (observed, during) = probe::observe(&selection, plan, requested)?;
             let missing = selection.missing.into_iter().map(MissingTimer::row);

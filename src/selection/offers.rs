@@ -41,7 +41,7 @@ impl Offer {
 }
 
 /// The runtimes that `--runtime all` stands for: those that are installed, and those that are not.
-#[derive(Clone, Debug, Default)]
+#[derive(Debug, Default)]
 pub struct AllRuntimes {
     pub(super) installed: Vec<&'static str>,
     pub(super) missing: Vec<&'static str>,

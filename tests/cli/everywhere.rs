@@ -9,7 +9,7 @@ use predicates::str::contains;
 use serde_json::Value;
 
 use super::folder::Folder;
-use super::{command, json, printed, run};
+use super::{assert_fails, command, json, printed, run};
 
 const CLOCKS: &str = "reports/amd-epyc-zen-5-kvm-debian-12/2026-11-23/report.json";
 const WAITS: &str = "probe --from reports/amd-epyc-zen-5-kvm-debian-12/2026-11-23-3/report.json";
@@ -45,9 +45,7 @@ fn commands_share_their_flags() {
         assert!(!text.is_empty(), "{screen}");
         let written: Value = serde_json::from_str(&data).unwrap();
         assert_eq!(written.is_array(), document.is_array(), "{screen}");
-        run(&format!("{screen} -o {file}.what"))
-            .code(2)
-            .stderr(contains("end it in"));
+        assert_fails(&format!("{screen} -o {file}.what"), 2, "end it in");
     }
 }
 

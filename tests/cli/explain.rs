@@ -2,7 +2,6 @@
 //! the same texts.
 
 use std::collections::BTreeSet;
-use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
 
@@ -10,7 +9,7 @@ use estimators::findings::rules;
 use estimators::model::{Answer, Caution, Question, Trust};
 use reporting::fields::{Kind, Visibility, default_columns, fields};
 
-use super::{command, json, printed, run};
+use super::{answer, command, printed, run};
 
 /// The largest number of lines of an explanation on a terminal of 80 columns.
 const MAX_LINES: usize = 5;
@@ -38,21 +37,11 @@ fn explains_shown_columns_in_few_lines() {
 
 #[test]
 fn explains_every_finding() {
-    let all = json(&run("explain -f json").success());
+    let all = answer("explain -f json");
     let findings = all["findings"].as_array().unwrap();
     assert_eq!(findings.len(), rules().count());
     let columns = all["columns"].as_array().unwrap();
     assert_eq!(columns.len(), fields().len());
-}
-
-/// The rows of the table of columns in docs/probe.md.
-fn rows_of_docs() -> String {
-    let mut rows = String::new();
-    let shown = default_columns(Kind::Clocks, Visibility::InFull);
-    for field in shown.filter(|field| !["timer", "quality_printed"].contains(&field.key)) {
-        writeln!(rows, "| {} | {} |", field.heading, field.description()).unwrap();
-    }
-    rows
 }
 
 #[test]
@@ -62,7 +51,10 @@ fn docs_have_the_same_texts() {
     let page = fs::read_to_string(&path).unwrap().replace("\r\n", "\n");
     let (before, rest) = page.split_once(HEAD).unwrap();
     let after = rest.split_once("\n\n").unwrap().1;
-    let expected = format!("{before}{HEAD}{}\n{after}", rows_of_docs());
+    let shown = default_columns(Kind::Clocks, Visibility::InFull);
+    let shown = shown.filter(|field| !["timer", "quality_printed"].contains(&field.key));
+    let rows = shown.map(|field| format!("| {} | {} |\n", field.heading, field.description()));
+    let expected = format!("{before}{HEAD}{}\n{after}", rows.collect::<String>());
     if std::env::var_os("TIMERMETER_UPDATE").is_some() {
         fs::write(&path, &expected).unwrap();
         return;

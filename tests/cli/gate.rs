@@ -9,14 +9,14 @@ use predicates::str::{contains, starts_with};
 use serde_json::{Value, json};
 
 use super::folder::Folder;
-use super::{printed, run};
+use super::{assert_fails, printed, run};
 
 /// Writes a changed copy of a report of the clock `monotonic` of this machine, and returns its path. The timer
 /// is a glob, because the program fails for a timer given by name whose resolution a busy machine
 /// does not reveal.
 fn write(folder: &Folder, name: &str, change: impl Fn(&mut Value)) -> String {
     static REPORT: OnceLock<Value> = OnceLock::new();
-    let probe = || super::json(&run("probe --quick monotoni? -f json").success());
+    let probe = || super::answer("probe --quick monotoni? -f json");
     let mut report = REPORT.get_or_init(probe).clone();
     change(&mut report);
     fs::write(folder.file(name), report.to_string()).unwrap();
@@ -91,7 +91,7 @@ fn judges_folder_of_runs() {
         });
     }
     let line = format!("gate {} --fail-if=cost>10% -f json", folder.arg("runs"));
-    let found = super::json(&run(&line).success());
+    let found = super::answer(&line);
     assert_eq!(found["runs"][0], 2, "{found}");
     // One damaged report makes the whole baseline unreadable.
     fs::write(folder.file("runs/c.json"), "{}").unwrap();
@@ -117,7 +117,7 @@ fn unreadable_baseline_fails() {
         let ended = run(&format!("gate {} -f json", folder.arg(name)));
         ended.code(status).stdout("").stderr(refused);
     }
-    run("gate typo").code(2).stderr(contains("typo"));
+    assert_fails("gate typo", 2, "typo");
     let near = contains("did you mean `monotonic`");
     let ended = run(&format!("gate {whole} --fail-if=cost[monotonc]>5%"));
     ended.code(2).stdout("").stderr(near);

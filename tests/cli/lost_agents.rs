@@ -3,7 +3,7 @@
 
 use serde_json::{Value, json};
 
-use super::{json, row, run, slowdown};
+use super::{answer, json, row, run, slowdown};
 
 /// A valid introduction (reply to `hello`) of an agent with one timer.
 const HELLO: &str = r#"{"protocol":1,"runtime":{"name":"sh","version":"1"},"timers":[{"id":"a","label":"A","ns_per_tick":1,"reference":true}],"ops":["intervals","batches","readings"]}"#;
@@ -72,7 +72,7 @@ fn unreadable_agent_timers_keep_rows() {
         "other",
         &format!("read -r line; echo \"{hello}\"; read -r line"),
     );
-    let list = json(&run(&format!("list -f json {agent} other:*")).success());
+    let list = answer(&format!("list -f json {agent} other:*"));
     let timers = list.as_array().unwrap().iter();
     let available = timers.map(|timer| json!([timer["id"], timer["available"]]));
     let reported: Value = available.collect();

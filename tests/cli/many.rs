@@ -6,7 +6,7 @@ use predicates::prelude::*;
 use predicates::str::contains;
 
 use super::folder::Folder;
-use super::{json, run};
+use super::{answer, assert_fails, json, run};
 use crate::stored::{EPYC, MBP53, XEON};
 
 const MBP62: &str = "reports/icpe2011-mbp62/2011-03-14/report.json";
@@ -40,11 +40,8 @@ fn table_skips_unreadable_reports() {
 #[test]
 fn comparison_names_changes() {
     let folder = Folder::new();
-    let lost = write_changed(
-        &folder,
-        "lost.json",
-        &[("\"id\": \"PCT\"", "\"id\": \"PCT2\"")],
-    );
+    let changes = [("\"id\": \"PCT\"", "\"id\": \"PCT2\"")];
+    let lost = write_changed(&folder, "lost.json", &changes);
     run(&format!("compare {MBP53} {lost}"))
         .success()
         .stdout(contains("lost: PCT (absent)"));
@@ -54,7 +51,7 @@ fn comparison_names_changes() {
     ))
     .code(3)
     .stdout(contains("a loss of timers: PCT ("));
-    let value = json(&run(&format!("compare {MBP53} {MBP62} --format json")).success());
+    let value = answer(&format!("compare {MBP53} {MBP62} --format json"));
     let figures = value["figures"].as_array().map(Vec::len);
     assert_eq!(figures, Some(32), "{value}");
     assert_eq!(value["platform"][0]["what"], "CPU", "{value}");
@@ -85,14 +82,18 @@ fn compares_several_runs_per_side() {
     let line = format!("compare {old} -- {new}");
     let undecided = predicate::str::starts_with("too few processes to judge ");
     run(&line).success().stdout(undecided);
-    let value = json(&run(&format!("compare --format json {old} -- {one}")).success());
+    let value = answer(&format!("compare --format json {old} -- {one}"));
     assert_eq!(value["runs"], serde_json::json!([3, 1]), "{value}");
-    run(&format!("compare {old} -- {one} {one}"))
-        .code(2)
-        .stderr(contains("is given twice"));
-    run(&format!("compare {EPYC} {XEON} -- {new}"))
-        .code(2)
-        .stderr(contains("not of the same machine"));
+    assert_fails(
+        &format!("compare {old} -- {one} {one}"),
+        2,
+        "is given twice",
+    );
+    assert_fails(
+        &format!("compare {EPYC} {XEON} -- {new}"),
+        2,
+        "not of the same machine",
+    );
     fs::write(folder.file("new/d.json"), "{}").unwrap();
-    run(&line).code(1).stderr(contains("d.json"));
+    assert_fails(&line, 1, "d.json");
 }

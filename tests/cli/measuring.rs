@@ -5,7 +5,7 @@ use predicates::str::{contains, starts_with};
 use serde_json::Value;
 
 use super::runtimes::without_path;
-use super::{json, program, run};
+use super::{answer, assert_fails, json, program, run};
 use crate::stored::{MBP53, XEON};
 
 #[test]
@@ -55,16 +55,18 @@ fn picks_clock_from_report() {
     run(&format!("pick 250ns --error 0.06% --from {XEON}"))
         .code(3)
         .stdout(contains("no clock is within 0.0600 %"));
-    run(&format!("pick 250ns --runtime perl --from {XEON}"))
-        .code(1)
-        .stderr(contains("`perl`"));
+    assert_fails(
+        &format!("pick 250ns --runtime perl --from {XEON}"),
+        1,
+        "`perl`",
+    );
 }
 
 #[test]
 fn picks_clock_of_other_runtime() {
     let agent = format!("other={} agent monotonic", program());
     let line = format!("pick 10ms --error 5% -f json --runtime other --agent '{agent}'");
-    let found = json(&run(&line).success());
+    let found = answer(&line);
     let of_other = |candidate: &Value| candidate["id"].as_str().unwrap().starts_with("other:");
     let mut others = found["others"].as_array().unwrap().iter();
     assert!(
@@ -80,7 +82,7 @@ fn picks_clock_of_other_runtime() {
 fn picks_clock_from_published_report() {
     for (runtime, id) in [("java", "NANO"), ("dotnet", ".STO")] {
         let line = format!("pick 1ms --error 5% --from {MBP53} -f json --runtime {runtime}");
-        assert_eq!(json(&run(&line).success())["picked"]["id"], id);
+        assert_eq!(answer(&line)["picked"]["id"], id);
     }
 }
 

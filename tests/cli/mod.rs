@@ -38,17 +38,12 @@ use serde_json::Value;
 
 use crate::program::{self, found, json, printed, program, row, slowdown, words};
 
-/// Time limit for a run of the program: much longer than a quick probe on a loaded machine, much
-/// shorter than an agent that hangs.
-fn run_timeout() -> Duration {
-    Duration::from_secs(120) * slowdown()
-}
-
 /// The program with the words of this line, and with a time limit.
 #[track_caller]
 fn command(line: &str) -> Command {
     let mut command = Command::from_std(program::command(line));
-    command.timeout(run_timeout());
+    // Much longer than a quick probe on a loaded machine, much shorter than an agent that hangs.
+    command.timeout(Duration::from_secs(120) * slowdown());
     command
 }
 
@@ -57,6 +52,19 @@ fn command(line: &str) -> Command {
 fn run(line: &str) -> Assert {
     let ended = command(line).assert();
     ended.stderr(predicate::str::contains("panicked").not())
+}
+
+/// Runs the program, which succeeds, and returns the JSON that it prints.
+#[track_caller]
+fn answer(line: &str) -> Value {
+    json(&run(line).success())
+}
+
+/// Checks that the program ends with this status and has these words in its messages.
+#[track_caller]
+fn assert_fails(line: &str, status: i32, words: &str) {
+    let ended = run(line).code(status);
+    ended.stderr(predicate::str::contains(words));
 }
 
 /// The rows of a report.

@@ -6,10 +6,9 @@ use std::{fs, io};
 
 use assert_cmd::assert::OutputAssertExt;
 use predicates::prelude::*;
-use predicates::str::contains;
 
 use super::folder::Folder;
-use super::{json, printed, row, rows, run};
+use super::{answer, assert_fails, json, printed, row, rows, run};
 use crate::program::command;
 use crate::skipping::skipped;
 use crate::stored::XEON;
@@ -84,7 +83,7 @@ fn accepts_closed_output() {
 
 #[test]
 fn reports_unavailable_timer() {
-    let listed = json(&run("list -f json").success());
+    let listed = answer("list -f json");
     let mut timers = listed.as_array().unwrap().iter();
     let Some(timer) = timers.find(|timer| timer["available"] == false) else {
         let remedy = "run it where one is not, as in a virtual machine without a PMU";
@@ -102,13 +101,15 @@ fn reports_unavailable_timer() {
     );
     // For a timer that was selected by a glob, the status is 0.
     let glob = format!("{}[{}]", &id[..id.len() - 1], &id[id.len() - 1..]);
-    let matched = json(&run(&format!("probe --quick --format json {glob}")).success());
+    let matched = answer(&format!("probe --quick --format json {glob}"));
     assert_eq!(row(&matched, id)["status"], "unavailable");
 }
 
 #[test]
 fn several_reports_need_another_format() {
-    run(&format!("probe --from {XEON} {XEON} --format csv"))
-        .code(2)
-        .stderr(contains("in this format"));
+    assert_fails(
+        &format!("probe --from {XEON} {XEON} --format csv"),
+        2,
+        "in this format",
+    );
 }

@@ -2,11 +2,10 @@
 
 use std::fs;
 
-use predicates::str::contains;
 use serde_json::Value;
 
 use super::folder::Folder;
-use super::{json, run};
+use super::{answer, assert_fails, run};
 
 const FOLDER: &str = "tests/fuzz/corpus/durations";
 
@@ -14,7 +13,7 @@ const FOLDER: &str = "tests/fuzz/corpus/durations";
 const STEP_NS: f64 = 125.0 / 3.0;
 
 fn series(file: &str) -> Value {
-    let found = json(&run(&format!("samples {FOLDER}/{file} -f json")).success());
+    let found = answer(&format!("samples {FOLDER}/{file} -f json"));
     found["series"][0].clone()
 }
 
@@ -32,33 +31,26 @@ fn finds_step_in_each_format() {
 #[test]
 fn reads_named_column_with_unit() {
     let file = format!("{FOLDER}/times.csv");
-    run(&format!("samples {file}"))
-        .code(1)
-        .stderr(contains("run, latency_us, note"));
+    assert_fails(&format!("samples {file}"), 1, "run, latency_us, note");
     for column in ["2", "latency_us"] {
-        let found = run(&format!("samples {file} --column {column} -f json")).success();
-        let found = &json(&found)["series"][0];
+        let found = &answer(&format!("samples {file} --column {column} -f json"))["series"][0];
         assert_eq!(found["source"], "text, in us");
         assert_eq!(found["median_ns"], 1041.0);
     }
-    run(&format!("samples {file} --column 3"))
-        .code(1)
-        .stderr(contains("'a, b' in row 2"));
+    assert_fails(&format!("samples {file} --column 3"), 1, "'a, b' in row 2");
 }
 
 #[test]
 fn unreadable_files_are_named() {
-    run("samples nowhere.json")
-        .code(1)
-        .stderr(contains("cannot read 'nowhere.json'"));
+    assert_fails("samples nowhere.json", 1, "cannot read 'nowhere.json'");
     let read = format!("samples {FOLDER}/lines.txt README.md");
-    run(&read)
-        .code(3)
-        .stderr(contains("'README.md' has the columns"));
+    assert_fails(&read, 3, "'README.md' has the columns");
     let folder = Folder::new();
     fs::write(folder.file("long.txt"), "1\n1e300\n").unwrap();
-    run(&format!("samples {}", folder.arg("long.txt")))
-        .code(1)
-        .stderr(contains("more than 31 years"));
+    assert_fails(
+        &format!("samples {}", folder.arg("long.txt")),
+        1,
+        "more than 31 years",
+    );
     run("samples").code(2);
 }

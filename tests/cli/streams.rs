@@ -3,13 +3,12 @@
 use predicates::str::contains;
 
 use super::{command, printed, program, run};
-
-const REPORT: &str = "tests/data/xeon-2026-11-21.json";
+use crate::stored::XEON;
 
 #[test]
 fn reads_report_from_standard_input() {
-    let text = std::fs::read(REPORT).unwrap();
-    let from_file = printed(&run(&format!("probe monotonic --from {REPORT}")).code(0));
+    let text = std::fs::read(XEON).unwrap();
+    let from_file = printed(&run(&format!("probe monotonic --from {XEON}")).code(0));
     let mut probe = command("probe monotonic --from -");
     let piped = probe.write_stdin(text).assert().code(0);
     assert_eq!(printed(&piped), from_file);
@@ -28,7 +27,7 @@ fn colours_only_when_requested() {
         ("auto", "1", "1", false),
         ("never", "", "1", false),
     ] {
-        let mut command = command(&format!("probe monotonic --from {REPORT} --color {flag}"));
+        let mut command = command(&format!("probe monotonic --from {XEON} --color {flag}"));
         for (name, value) in [("NO_COLOR", off), ("CLICOLOR_FORCE", on)] {
             match value {
                 "" => command.env_remove(name),

@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use super::folder::Folder;
 use super::reports::parse_valid_report;
-use super::{found, json, printed, run};
+use super::{answer, found, json, printed, run};
 
 /// Runs `wait` with waits of 100 µs in at most two processes per timer. Returns the report and the result of the run.
 #[track_caller]
@@ -54,7 +54,7 @@ fn rows_have_requested_conditions() {
 
 #[test]
 fn lists_and_checks_sleep_primitives() {
-    let all = json(&run("list -f json").success());
+    let all = answer("list -f json");
     for (id, kind) in [
         ("monotonic", "clock"),
         ("nanosleep", "both"),
@@ -82,7 +82,7 @@ fn trace_reproduces_waits() {
     let lengths = list(&found["waits"][0]["figures"], "lateness").iter();
     let lengths = lengths.filter_map(|late| late["request_ns"].as_u64());
     assert_eq!(lengths.filter(|ns| *ns > 1).collect::<Vec<_>>(), [100_000]);
-    let again = json(&run(&format!("probe --from {trace} --format json")).success());
+    let again = answer(&format!("probe --from {trace} --format json"));
     assert_eq!(again["waits"], found["waits"]);
 }
 

@@ -158,11 +158,9 @@ fn survives_changed_reports() {
         if let Some(comparison) = Comparison::between(&[&report], &[&report]) {
             let document = comparison.add_to(Document::new(&comparison), true);
             for format in [Format::Table, Format::Markdown, Format::Json] {
-                let mut text = Vec::new();
-                let written = document.write(format, PLAIN, &mut text);
-                written.unwrap();
+                let text = document.rendered(format, PLAIN);
                 if format == Format::Table {
-                    steers_nothing(&String::from_utf8_lossy(&text));
+                    steers_nothing(&text);
                 }
             }
         }

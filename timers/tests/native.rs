@@ -46,13 +46,6 @@ fn readable_timers() -> Vec<(Entry, Box<dyn Subject>)> {
         .collect()
 }
 
-fn readable_references() -> Vec<&'static str> {
-    REFERENCES
-        .into_iter()
-        .filter(|id| find(id).is_some_and(|entry| (entry.availability)().is_ok()))
-        .collect()
-}
-
 fn median(mut values: Vec<i64>) -> i64 {
     values.sort_unstable();
     values[values.len() / 2]
@@ -126,7 +119,8 @@ fn more_work_takes_longer() {
 #[test]
 fn batches_have_requested_number_and_calls() {
     for (entry, mut subject) in readable_timers() {
-        for reference in readable_references() {
+        let is_readable = |id: &&str| find(id).is_some_and(|entry| (entry.availability)().is_ok());
+        for reference in REFERENCES.into_iter().filter(is_readable) {
             let batches = subject.batches(reference, 0, 7).unwrap();
             assert_eq!(batches.len(), 7, "{} by {reference}", entry.info.id);
         }

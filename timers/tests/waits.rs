@@ -161,16 +161,12 @@ fn periods_report_missed_expirations() {
 #[test]
 fn unknown_references_are_refused_by_name() {
     for (entry, mut subject) in available() {
+        let list = WaitList {
+            lengths_ns: &[0],
+            pause_ns: 0,
+        };
         let faults = [
-            subject
-                .waits(
-                    "sundial",
-                    WaitList {
-                        lengths_ns: &[0],
-                        pause_ns: 0,
-                    },
-                )
-                .map(drop),
+            subject.waits("sundial", list).map(drop),
             subject.periods("sundial", 1_000, 1).map(drop),
         ];
         for fault in faults {

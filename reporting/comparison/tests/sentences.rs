@@ -219,11 +219,9 @@ fn extreme_costs_have_finite_figures() {
     for (old, new) in sides.iter().flat_map(|old| sides.map(|new| (old, new))) {
         let comparison = compared(old, new);
         let document = comparison.add_to(Document::new(&comparison), true);
-        let mut text = Vec::new();
-        for format in [Format::Table, Format::Json] {
-            document.write(format, Style::default(), &mut text).unwrap();
-        }
-        let text = String::from_utf8(text).unwrap();
+        let text = [Format::Table, Format::Json]
+            .map(|format| document.rendered(format, Style::default()))
+            .concat();
         let refused = ["NaN", "inf", "\"value\": null"].map(|word| text.contains(word));
         assert_eq!(refused, [false; 3], "{old} → {new}: {text}");
     }

@@ -15,7 +15,7 @@ pub(super) use self::table::write as write_table;
 const DEFAULT_WIDTH: u16 = 120;
 
 /// The width and the colours of text.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default)]
 pub struct Style {
     /// The width of the terminal in columns; `None` if the output is not a terminal, and text then
     /// folds at 120 columns.

@@ -39,10 +39,8 @@ pub(in crate::format) fn write(
     output: &mut dyn Write,
 ) -> io::Result<()> {
     let text = |column: &TableColumn, cell: &CellValue| {
-        let text = match (cell, column.max_chars) {
-            (CellValue::Text(text) | CellValue::Link { text, .. }, Some(most)) => {
-                clipped(text, most)
-            }
+        let text = match cell {
+            CellValue::Text(text) | CellValue::Link { text, .. } => clipped(text, column.max_chars),
             _ => column.format_cell(cell),
         };
         if style.ascii { ascii(&text) } else { text }

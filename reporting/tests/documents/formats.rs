@@ -15,11 +15,7 @@ fn table(width: u16, detail: Detail, colour: bool) -> String {
         colour,
         ..Style::default()
     };
-    let mut text = Vec::new();
-    let report = report();
-    let written = document(&report, detail).write(Format::Table, style, &mut text);
-    written.unwrap();
-    String::from_utf8(text).unwrap()
+    document(&report(), detail).rendered(Format::Table, style)
 }
 
 #[test]

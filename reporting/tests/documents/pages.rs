@@ -17,17 +17,6 @@ use crate::browser::in_browser;
 use crate::sample::{nothing_determined, report};
 use crate::steering::steers_nothing;
 
-fn folder() -> tempfile::TempDir {
-    tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap()
-}
-
-fn report_of_other_machine() -> Report {
-    let mut report = report();
-    report.platform.cpu.model = Some("Another <CPU> & \"more\"".to_owned());
-    report.timers.retain(|row| row.id != "rdtscp");
-    report
-}
-
 #[test]
 fn pages_escape_agent_text() {
     let mut hostile = report();
@@ -140,10 +129,12 @@ fn write(report: &Report, path: &Path) {
 
 #[test]
 fn site_has_index_and_pages() {
-    let folder = folder();
+    let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
     let (reports, destination) = (folder.path().join("reports"), folder.path().join("site"));
     write(&report(), &reports.join("amd/2026-11-20/report.json"));
-    write(&report_of_other_machine(), &reports.join(r"a b&\..\c.json"));
+    let mut other = report();
+    other.platform.cpu.model = Some("Another <CPU> & \"more\"".to_owned());
+    write(&other, &reports.join(r"a b&\..\c.json"));
     fs::write(reports.join("broken.json"), "{").unwrap();
     let site = site::publish(&reports, &destination, &|| ()).unwrap();
     assert_eq!((site.reports, site.left_out.len()), (2, 1));
@@ -246,16 +237,6 @@ fn tables_sort_and_filter() {
     }
 }
 
-/// Reports of `count` platforms, of which each is a node of its own.
-fn nodes(count: usize) -> Vec<Report> {
-    let node = |index| {
-        let mut report = report();
-        report.node = Some(format!("node-{index:03}"));
-        report
-    };
-    (0..count).map(node).collect()
-}
-
 #[test]
 fn tables_fit_and_have_names() {
     let mut wide = report();
@@ -274,7 +255,11 @@ fn tables_fit_and_have_names() {
         const before = shown(); all('.tabs').forEach((tabs) => tabs.querySelectorAll('label')[1].click());
         reported.tabs = before.every((first, at) => shown()[at] === first + 1);
         reported.unnamed = all('svg, table, [role=region], section').filter((element) => !named(element)).length;";
-    for page in [vec![wide], nodes(3)].map(|reports| render(&reports, &[]).unwrap()) {
+    let nodes = [0, 1, 2].map(|index| Report {
+        node: Some(format!("node-{index:03}")),
+        ..report()
+    });
+    for page in [vec![wide], nodes.to_vec()].map(|reports| render(&reports, &[]).unwrap()) {
         let Some(reported) = in_browser(&page, script) else {
             return;
         };

@@ -40,30 +40,22 @@ fn write_reports() -> (tempfile::TempDir, Vec<PathBuf>) {
     (folder, paths.to_vec())
 }
 
-fn table(format: Format, columns: &[&'static Field]) -> String {
-    let (_folder, paths) = write_reports();
-    let choice = TableChoice {
-        has_named_columns: true,
-        columns: columns.to_vec(),
-        all: true,
-        ..TableChoice::by_default(Kind::Clocks, None)
-    };
-    written(&paths, choice, format)
-}
-
 pub fn written(paths: &[PathBuf], choice: TableChoice, format: Format) -> String {
     let tabulation = Tabulation::read(paths, vec![choice]);
     assert!(tabulation.refused.is_empty(), "{:?}", tabulation.refused);
-    let mut out = Vec::new();
-    tabulation
-        .write(format, Style::default(), &mut out)
-        .unwrap();
-    String::from_utf8(out).unwrap()
+    tabulation.rendered(format, Style::default())
 }
 
 #[test]
 fn stacked_table_as_text() {
-    insta::assert_snapshot!(table(Format::Table, &COLUMNS.map(column)));
+    let (_folder, paths) = write_reports();
+    let choice = TableChoice {
+        has_named_columns: true,
+        columns: COLUMNS.map(column).to_vec(),
+        all: true,
+        ..TableChoice::by_default(Kind::Clocks, None)
+    };
+    insta::assert_snapshot!(written(&paths, choice, Format::Table));
 }
 
 fn platforms(paths: &[PathBuf], format: Format) -> String {

@@ -18,6 +18,7 @@ use crate::campaign::unit_check::{kernel_clocks, passed_ns};
 use crate::campaign::unless_interrupted;
 use crate::plan::Plan;
 use estimators::figures::resolution;
+use estimators::model::Hertz;
 use estimators::rate;
 use estimators::trace::{Claims, Reference};
 
@@ -148,15 +149,19 @@ impl<'a> AgentClocks<'a> {
         Ok(())
     }
 
-    /// Gives the clocks the final rate of their reference.
-    pub(super) fn end_rate(&mut self) {
-        if let Some(rate) = self.rate.take().and_then(|measured| measured.rate()) {
-            (self.clocks.iter_mut()).for_each(|clock| clock.rescale(rate));
+    /// Gives the clocks the final rate of their reference and the results that their processes agree
+    /// on, and the cycle counter that timed calls the rate and the step that the campaign found.
+    pub(super) fn agree(
+        &mut self,
+        core_hz: Option<Hertz>,
+        full_width: Option<f64>,
+    ) -> Result<(), Fault> {
+        self.sample_rate()?;
+        let rate = self.rate.take().and_then(|measured| measured.rate());
+        for clock in &mut self.clocks {
+            rate.inspect(|rate| clock.rescale(*rate));
+            clock.agree(core_hz, full_width);
         }
-    }
-
-    /// Gives the cycle counter that timed calls the rate and the step that the campaign found.
-    pub(super) fn complete_cycle_counter(&mut self) {
         let completed = self.clocks.iter().find_map(|clock| {
             let stored = clock.stored()?;
             let counter = stored.calls_reference.clone();
@@ -175,6 +180,7 @@ impl<'a> AgentClocks<'a> {
                 .filter_map(|clock| clock.stored_mut()?.calls_reference.as_mut())
                 .for_each(|reference| reference.clone_from(&counter));
         }
+        Ok(())
     }
 
     /// Starts to watch a slow clock: by a process that sleeps, or that computes on this CPU. `None` if the

@@ -111,12 +111,8 @@ impl Cores {
         }
     }
 
-    /// Samples the current CPU now.
-    pub fn sample_current(&mut self) -> Option<CoreSpeed> {
-        self.sample(self.current)
-    }
-
-    fn sample(&mut self, cpu: u32) -> Option<CoreSpeed> {
+    /// Samples a CPU now.
+    pub fn sample(&mut self, cpu: u32) -> Option<CoreSpeed> {
         let sample = (self.sampler)(cpu)?;
         self.record(cpu, sample.width);
         Some(sample)

@@ -225,7 +225,8 @@ impl CampaignWatch {
 
     /// Samples the core from this process.
     fn sample_core(&mut self) -> Option<CoreSpeed> {
-        let core_frequency = self.cores.as_mut()?.sample_current()?;
+        let cores = self.cores.as_mut()?;
+        let core_frequency = cores.sample(cores.current())?;
         self.frequencies.push(core_frequency.hertz);
         Some(core_frequency)
     }
@@ -254,7 +255,7 @@ fn is_within(share: f64, time: u64, begun: u64) -> bool {
 }
 
 /// The counters of a process and the frequency of its core at one moment.
-#[derive(Clone, Debug, Default)]
+#[derive(Debug, Default)]
 struct Snapshot {
     counters: Option<Counters>,
     core_frequency: Option<CoreSpeed>,

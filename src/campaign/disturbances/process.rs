@@ -168,7 +168,12 @@ impl ProcessWatch {
         if self.is_on_device {
             return Ok((question()?, CoreState::default(), None));
         }
-        let before = self.snapshot_before();
+        self.find_free_core();
+        let before = match self.last.take() {
+            // The process takes its own, closer to the measurement.
+            _ if self.self_watching.is_some() => Snapshot::default(),
+            last => last.unwrap_or_else(|| self.snapshot()),
+        };
         let answer = question()?;
         let (before, after) = self.snapshots_around(before);
         let disturbance = self.disturbance(&before, &after);
@@ -236,16 +241,6 @@ impl ProcessWatch {
     fn count_dropped(&mut self, disturbance: Disturbance) {
         let name = disturbance.name().to_owned();
         *self.dropped.entry(name).or_default() += 1;
-    }
-
-    /// Takes a snapshot before a window, after the search for a free core. Returns an empty
-    /// snapshot if the process takes its own, closer to the measurement.
-    fn snapshot_before(&mut self) -> Snapshot {
-        self.find_free_core();
-        match self.last.take() {
-            _ if self.self_watching.is_some() => Snapshot::default(),
-            last => last.unwrap_or_else(|| self.snapshot()),
-        }
     }
 
     /// Returns the snapshots before and after a window that has just ended. `before` is the one

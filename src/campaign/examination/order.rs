@@ -66,7 +66,15 @@ impl Session<'_> {
             } else {
                 moves().min(cpu_count)
             };
-            Ok(as_order(found, moves(), cpus))
+            let advance = found.ends.map(|[first, last]| last.wrapping_sub(first));
+            Ok(Order {
+                advance: advance.map(|ticks| ticks.max(0) as u64),
+                readings: found.readings,
+                backward: found.backward,
+                largest: found.largest,
+                moves: moves(),
+                cpus,
+            })
         })
     }
 
@@ -128,19 +136,6 @@ fn coarse_time(step_ns: f64) -> Duration {
     match changes < MAX_COARSE_TIME.as_nanos() as f64 {
         true => MAX_COARSE_TIME,
         false => Duration::ZERO,
-    }
-}
-
-/// Returns the evidence from readings of a thread that was moved `moves` times, over `cpus` CPUs.
-fn as_order(found: BackwardSteps, moves: u32, cpus: u32) -> Order {
-    let advance = found.ends.map(|[first, last]| last.wrapping_sub(first));
-    Order {
-        advance: advance.map(|ticks| ticks.max(0) as u64),
-        readings: found.readings,
-        backward: found.backward,
-        largest: found.largest,
-        moves,
-        cpus,
     }
 }
 

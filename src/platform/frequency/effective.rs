@@ -43,16 +43,6 @@ pub struct Chains {
     pub samples: u32,
 }
 
-impl Chains {
-    /// Whether an addition plausibly takes one cycle: a multiplication takes three cycles on x86-64
-    /// and two to four on 64-bit Arm, and the chain may hold one more simple operation. Emulators
-    /// have other ratios.
-    pub fn is_plausible(&self) -> bool {
-        self.multiplication_cycles
-            .is_none_or(|ratio| (1.8..=5.5).contains(&ratio))
-    }
-}
-
 /// Measures the frequency of a core under load, in about 30 ms, in a separate thread on that CPU,
 /// or on any CPU if `cpu` is `None`.
 ///
