@@ -88,7 +88,11 @@ impl Series {
             let points = points.iter_mut().zip(passed);
             points.for_each(|(point, passed)| point[0] += passed);
         }
-        let late_ns = |[number, at_ns]: &[f64; 2]| at_ns - number * period_ns;
+        // A wake-up serves the first due time that none before it served.
+        let mut due = 1.0;
+        let late_ns = |[number, at_ns]: &[f64; 2]| {
+            at_ns - std::mem::replace(&mut due, number + 1.0) * period_ns
+        };
         let late: Vec<f64> = points.iter().map(late_ns).collect();
         let passed_ns = points[points.len() - 1][1] - points[0][1];
         (passed_ns > 0.0).then(|| Self {

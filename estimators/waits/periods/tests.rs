@@ -270,3 +270,18 @@ proptest! {
         prop_assert_eq!(found.missed, 0);
     }
 }
+
+/// Each wake-up serves three due times, at the last of which it comes.
+#[test]
+fn merged_due_times_are_late_from_the_first() {
+    let run = PeriodObservations {
+        wakeups: (1..=400)
+            .map(|turn| (3 * turn * PERIOD as i64, 3))
+            .collect(),
+        start: ARMED,
+        ..PeriodObservations::default()
+    };
+    let late = figures_of([run.clone(), run]).lateness.unwrap();
+    let period = PERIOD as f64;
+    assert_eq!(late.p50_ns.unwrap().value, 2.0 * period);
+}
