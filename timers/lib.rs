@@ -89,7 +89,7 @@ pub use properties::{Counted, Family, Properties, ReadsBy};
 pub use question::{Activity, Context, Op, StepQuestion, TimerQuestion};
 pub use std_time::date;
 pub use subject::{Subject, Values};
-pub use timer::{Available, Described, Info, Ticks, Timer, Unavailable};
+pub use timer::{Available, Described, Info, Ticks, Timer, Unavailable, is_tick};
 pub use work::run_chain;
 
 // Lets this crate use the paths `timers::…`, as a timer in another crate does.

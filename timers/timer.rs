@@ -5,6 +5,11 @@ use std::{fmt, io};
 
 use crate::Properties;
 
+/// Whether a tick may take so many nanoseconds, up to 30 years. *Definition*: reports hold no others.
+pub fn is_tick(ns: f64) -> bool {
+    (1e-9..=1e18).contains(&ns)
+}
+
 /// The name and the declared properties of a timer method.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Info {

@@ -20,7 +20,7 @@ pub use notes::reasons;
 pub(crate) use output::parent;
 pub use output::{OutputError, StandardOutput, WholeFile, append, is_stdout};
 pub use range::InvalidReport;
-pub use read::{ReadError, checked, parse, parse_bytes, parse_line, read};
+pub use read::{ReadError, accepted, checked, parse, parse_bytes, parse_line, read};
 #[cfg(feature = "schema")]
 pub use schema::schema;
 pub use sections::{TimerSection, document, sections};

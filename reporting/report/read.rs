@@ -9,7 +9,7 @@ use serde_json::Value;
 use super::range::{InvalidReport, check, check_size};
 use crate::input::{self, MAX_REPORT_BYTES};
 use crate::text::{clean_strings, clipped};
-use estimators::model::{Report, SCHEMA};
+use estimators::model::{Report, SCHEMA, Status, TimerRow};
 use judgement::assessment::assess;
 
 /// The reason why a report could not be read.
@@ -113,9 +113,46 @@ pub fn checked(text: &str) -> Result<Report, InvalidReport> {
     Ok(report)
 }
 
+/// Returns the report with rows that commands read: one with a value out of range has no figures, and the
+/// reason.
+pub fn accepted(mut report: Report) -> Report {
+    macro_rules! accept {
+        ($rows:ident, $row:ident, $without_figures:expr) => {
+            for $row in &mut report.$rows {
+                let $rows = vec![$row.clone()];
+                if let Some(reason) = refusal(Report {
+                    $rows,
+                    ..Report::default()
+                }) {
+                    $without_figures;
+                    ($row.status, $row.reason) = (Status::Failed, Some(reason));
+                }
+            }
+        };
+    }
+    accept!(
+        timers,
+        row,
+        *row = TimerRow {
+            head: row.head.clone(),
+            ..TimerRow::default()
+        }
+    );
+    accept!(waits, row, row.figures = None);
+    accept!(periods, row, row.figures = None);
+    report
+}
+
+/// Why commands refuse to read the report.
+fn refusal(mut report: Report) -> Option<String> {
+    report.schema = SCHEMA.into();
+    let text = serde_json::to_string(&report).ok()?;
+    Some(checked(&text).err()?.to_string())
+}
+
 #[cfg(test)]
 pub(super) mod tests {
-    use super::{parse, read};
+    use super::*;
 
     /// A valid report with the required keys only.
     pub(in crate::report) const SMALL: &str = r#"{"schema":"timermeter.report.v2","tool":{"name":"timermeter","version":"0.1.0"},
@@ -221,6 +258,15 @@ pub(super) mod tests {
         }
         let zero = with_frequency(r#""cycles_hz":{"value":0}"#);
         assert_refused(&zero, "cycles_hz is 0.0");
+    }
+
+    #[test]
+    fn refused_values_are_unknown() {
+        let wrong = with_clock(r#""resolution_ns":{"value":1},"cost_ns":{"value":1e19}"#);
+        let report = accepted(Report::from_json(&wrong).unwrap());
+        let row = format!("{:?}", report.timers[0]);
+        assert!(row.contains("cost_ns is 1e19; it has to be from "), "{row}");
+        assert_eq!(refusal(report), None);
     }
 
     #[test]

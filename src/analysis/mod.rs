@@ -19,16 +19,18 @@ use estimators::trace::Trace;
 use judgement::assessment::assess;
 use judgement::trust::{self, Case, MachineCase, ReadPathBaselines};
 use reporting::parallel;
+use reporting::report::accepted;
 
 use row::fill_row;
 
 impl TraceFile {
-    /// Computes the report. Its version is that of this build, which analyses the recording.
+    /// Computes the report. Its version is that of this build, which analyses the recording. A value that
+    /// no report may hold is unknown in it.
     pub fn report(&self) -> Report {
         let frequency = summarise(&self.frequency, self.cycles_from);
         let measured = self.rows(frequency.cycles());
         let timers: Vec<TimerRow> = self.unmeasured.iter().cloned().chain(measured).collect();
-        let mut report = Report {
+        let mut report = accepted(Report {
             schema: model::SCHEMA.into(),
             tool: Tool::this(),
             created: self.created.clone(),
@@ -42,7 +44,7 @@ impl TraceFile {
             timers,
             waits: parallel::map(&self.waits, Observation::wait_row),
             periods: parallel::map(&self.periods, Observation::period_row),
-        };
+        });
         report.findings = apply(
             RUN,
             &Facts {

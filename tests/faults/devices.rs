@@ -1,6 +1,7 @@
 //! Tests that reports do not speak of the CPU where the processor of a device reads the clocks
 //! (`gpu.py`).
 
+use reporting::report::checked;
 use serde_json::Value;
 
 use super::{FOLDER, lock_machine, outcome, probe, row};
@@ -45,6 +46,20 @@ fn cycles_are_those_of_the_device() {
     );
     let again = probe(&format!("--from {trace}"), &[]);
     assert_eq!(again["timers"], report["timers"]);
+}
+
+/// Whatever its cycles are, commands read the report.
+#[test]
+fn impossible_cycles_are_refused() {
+    for fault in ["cycles,long-ticks", "cycles,random-cycles"] {
+        let Some(report) = probe_device(fault, "gpu:*") else {
+            return;
+        };
+        checked(&report.to_string()).unwrap();
+        let cycles = row(&report, "gpu:cycles");
+        let is_bad = cycles["reason"].is_string() || cycles["quality"]["value"] == 0.0;
+        assert!(is_bad, "{cycles}");
+    }
 }
 
 #[test]

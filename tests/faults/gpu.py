@@ -1,10 +1,14 @@
 """An agent whose clocks the processor of a device reads, and one that a CPU reads. The first argument lists what the device
-declares: `cycles`, `hertz`, `places`."""
-import json, sys, time
+declares: `cycles`, `hertz`, `places`; and the faults of its cycles: `long-ticks`, `random-cycles`."""
+import json, random, sys, time
 
 DECLARED = {"cycles": "cycles", "hertz": 2e9, "places": 5}
+GIVEN = sys.argv[1].split(",")
 CLOCKS = {"global": lambda: time.perf_counter_ns() // 32 * 32, "cycles": lambda: 2 * time.perf_counter_ns(),
           "event": time.perf_counter_ns, "null": lambda: 0}
+if "random-cycles" in GIVEN:
+    CLOCKS["cycles"] = lambda: random.getrandbits(63)
+TICKS = {"null": None, "cycles": 1e12 if "long-ticks" in GIVEN else None}
 
 def between(read, call, times):
     first, _ = read(), [call() for _ in range(times)]
@@ -25,8 +29,8 @@ def hand_over(timer, cpus, count):
 
 def answer(op, timer=None, reference=None, timers=(), repeat=1, **q):
     if op == "hello":
-        device = {"name": "Test 5000", **{key: DECLARED[key] for key in sys.argv[1].split(",") if key}}
-        clocks = [{"id": id, "label": id, "ns_per_tick": None if id in ("cycles", "null") else 1.0, "counts": "wall",
+        device = {"name": "Test 5000", **{key: DECLARED[key] for key in GIVEN if key in DECLARED}}
+        clocks = [{"id": id, "label": id, "ns_per_tick": TICKS.get(id, 1.0), "counts": "wall",
                    "family": "cpu-counter" if id == "cycles" else "system-clock", "reference": id == "global",
                    "host": id == "event"} for id in CLOCKS]
         return {"protocol": 1, "runtime": {"name": "gpu", "version": "1"}, "device": device, "timers": clocks,

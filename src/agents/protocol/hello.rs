@@ -4,14 +4,12 @@ use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
 use timers::waits::WaitEntry;
-use timers::{Entry, Unavailable};
+use timers::{Entry, Unavailable, is_tick};
 
 use super::{Op, VERSION};
 use estimators::model::{Device, Properties, WaitActivity};
 use reporting::limits::MAX_TIMERS;
 
-/// Maximum length of a tick in nanoseconds: 30 years.
-const MAX_TICK_NS: f64 = 1e18;
 /// Maximum length of an id, in characters.
 const MAX_ID_CHARS: usize = 80;
 
@@ -174,9 +172,8 @@ impl Hello {
             return Some("its device lacks a name, or has an impossible number".into());
         }
         all().find_map(|timer| {
-            let ns = timer.ns_per_tick?;
-            let is_valid = ns.is_normal() && ns > 0.0 && ns <= MAX_TICK_NS;
-            (!is_valid).then(|| format!("`{}` has a tick of {ns} ns", timer.id))
+            let ns = timer.ns_per_tick.filter(|ns| !is_tick(*ns))?;
+            Some(format!("`{}` has a tick of {ns} ns", timer.id))
         })
     }
 
