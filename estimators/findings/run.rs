@@ -42,6 +42,11 @@ rules! {
                 (is_missing && !run.is_of_devices()).then(Values::new)
             };
     }
+    "unbound" {
+        Note "no process could be bound to a CPU: costs are those of several cores"
+            => "on Linux, allow `sched_setaffinity` (systemd: `@resources`)",
+            |run| (run.settings.cpu.is_none() && !run.is_of_devices() && !run.timers.is_empty()).then(Values::new);
+    }
     "emulated" {
         Problem "{emulator} ran the program: costs, spreads and cycles are the emulator's, clocks are those of the host"
             => "compare these figures with those of the same emulator only; for others, run a build for the processor of the host",

@@ -9,14 +9,14 @@ use crate::choice::clock_figures::{DRIFT, PORTABLE};
 use crate::choice::recipe::{RecipeMethod, plan_batch, plan_single};
 use crate::choice::{ClockFigures, Language, RankedClock, Requirement, choose, clock_row};
 use estimators::model::{
-    Assessment, Finding, Fit, MAX_FINE_STEP_NS, Path, Report, TimerRow, WaitRow,
+    Assessment, Finding, Fit, MAX_FINE_STEP_NS, Path, Report, Status, TimerRow, WaitRow,
 };
 use estimators::numbers::{short_time, time};
 
 /// Length of the measured waits in nanoseconds.
 pub const WAIT_NS: u64 = 1_000_000;
-/// Text printed instead of a value that a short measurement cannot determine.
-const UNKNOWN: &str = "not known after so short a measurement → timermeter check";
+/// Why a clock is not known if no row says it.
+const UNKNOWN: &str = "the measurement was short → timermeter check";
 /// Functions of common languages that read the monotonic clock on Linux.
 const MONOTONIC_FUNCTIONS: &str =
     " (steady_clock, Instant, System.nanoTime, time.perf_counter, process.hrtime)";
@@ -124,6 +124,9 @@ impl ClockAnswer {
             Some(false) => format!("busy: {}", busy.join("; ")),
             None => "not known to be quiet: it does not report its load".to_owned(),
         };
+        let rows = report.timers.iter();
+        let mut failed = rows.filter(|row| row.status == Status::Failed);
+        let unknown = failed.find_map(|row| row.reason.as_deref());
         let wrong = self.assessment.wrong_in_words().into_iter();
         let lines = [
             (
@@ -132,7 +135,7 @@ impl ClockAnswer {
             ),
             (
                 "to time things",
-                to_time.or_else(|| Some(UNKNOWN.to_owned())),
+                to_time.or_else(|| Some(format!("not known: {}", unknown.unwrap_or(UNKNOWN)))),
             ),
             (
                 "cheapest",

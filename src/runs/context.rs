@@ -105,14 +105,14 @@ pub fn watch_machine(cpu: Option<u32>, span: Duration) -> Result<FinishedRun, Ru
 }
 
 /// The CPU to measure on: the requested one, or the quietest. `None` if the system does not
-/// report the usable CPUs.
+/// report the usable CPUs, or refuses to bind to one: binding only makes figures more precise.
 ///
 /// # Errors
 /// When the requested CPU cannot be used.
 pub fn choose_cpu(requested: Option<u32>) -> Result<Option<u32>, RunError> {
     let allowed = timers::allowed_cpus().unwrap_or_default();
     let Some(cpu) = requested else {
-        return Ok(platform::quietest_cpu(&allowed));
+        return Ok(platform::quietest_cpu(&allowed).filter(|&cpu| check_cpu(cpu).is_ok()));
     };
     check_cpu(cpu).map(|()| Some(cpu))
 }

@@ -201,6 +201,21 @@ fn deadlines_by_clock_ahead_are_unavailable() {
     listed.stdout(contains(" s longer").not());
 }
 
+/// Binding makes figures more precise; where a sandbox refuses it, they are measured all the same.
+#[test]
+fn refused_binding_is_reported() {
+    let Some((_folder, library, _lock)) = build_wrapper() else {
+        return;
+    };
+    let refused = ["1", "unbound", "0"];
+    let run = |line| run_wrapped(&library, refused, line);
+    let report = json(&run("probe --quick monotonic -f json"));
+    found(&report["findings"], "code", "unbound");
+    let row = row(&report, "monotonic").to_string();
+    assert!(row.contains("chosen by the system"), "{row}");
+    run("probe --quick --cpu 0").stderr(contains("sched_setaffinity: "));
+}
+
 /// The library ends each wait several times by a signal, as profilers do.
 #[test]
 fn signals_during_waits_are_reported() {

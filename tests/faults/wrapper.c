@@ -1,7 +1,10 @@
 /* Wraps clock_gettime of the process into which it is loaded: FAULT names the fault of the clock CLOCK, by default
    CLOCK_MONOTONIC (-1: of all; 99: of gettimeofday alone), and BY its size in nanoseconds or ppm, the date in seconds
    since 1970, or the nanoseconds after which it steps back by a second. The system call stays correct. The fault "alarm"
-   sends a signal every BY microseconds, as profilers do. */
+   sends a signal every BY microseconds, as profilers do; "unbound" refuses to bind threads to CPUs. */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -86,4 +89,12 @@ time_t time(time_t *seconds) {
     if (seconds)
         *seconds = now.tv_sec;
     return now.tv_sec;
+}
+
+int sched_setaffinity(pid_t thread, size_t size, const cpu_set_t *cpus) {
+    if (!strcmp(fault, "unbound")) {
+        errno = EPERM;
+        return -1;
+    }
+    return syscall(SYS_sched_setaffinity, thread, size, cpus) < 0 ? -1 : 0;
 }

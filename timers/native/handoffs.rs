@@ -102,7 +102,12 @@ pub(super) fn handoffs_on_pairs(
     count: u32,
 ) -> Answer<Vec<Vec<[i64; 2]>>> {
     let allowed = cpus_before_pinning();
-    if let Some(cpu) = cpus.iter().flatten().find(|cpu| !allowed.contains(cpu)) {
+    // The first CPU shows whether threads can be bound at all.
+    if let Some(cpu) = cpus
+        .iter()
+        .flatten()
+        .find(|&&cpu| !allowed.contains(&cpu) || cpu == cpus[0][0] && Pinned::to(cpu).is_none())
+    {
         return Err(Fault::Refused(format!(
             "a thread cannot be pinned to CPU {cpu}: it is offline or not allowed"
         )));
