@@ -14,6 +14,8 @@ use estimators::trace::{Order, Pair, Threads};
 /// Largest number of rounds of handoffs. In a round, each CPU belongs to at most one pair; with up
 /// to 64 CPUs, every pair is tested.
 const MAX_ROUNDS: usize = 63;
+/// Largest number of places of a device that are tested: all their pairs, in these rounds.
+const MAX_PLACES: usize = MAX_ROUNDS + 1;
 /// Fewest handoffs per pair of CPUs (a thread on one CPU reads the timer, then a thread on the
 /// other); also their number if all threads share one CPU, because each handoff then needs a
 /// context switch.
@@ -83,12 +85,18 @@ impl Session<'_> {
     pub(super) fn test_threads(&self, examined: &Examined) -> Answer<Threads> {
         let (mut timer, plan) = (self.timer(examined.id), self.plan);
         let places = match examined.device {
-            Some(device) => (0..device.places.unwrap_or(0)).collect(),
+            Some(device) => {
+                // Spread evenly: an agent may declare thousands.
+                let all = 0..device.places.unwrap_or(0);
+                let apart = all.len().div_ceil(MAX_PLACES).max(1);
+                all.step_by(apart).collect()
+            }
             None => self.cpus.to_vec(),
         };
         let cpus = places.len() as u32;
+        let all = examined.device.and_then(|it| it.places).unwrap_or(cpus);
         let mut threads = Threads {
-            possible_pairs: cpus * cpus.saturating_sub(1) / 2,
+            possible_pairs: all * all.saturating_sub(1) / 2,
             ..Threads::default()
         };
         let mut coarse_time = coarse_time(examined.step_ns);
