@@ -13,12 +13,19 @@ const COUNT_UNITS: [(f64, &str); 4] = [(1.0, ""), (1e3, "k"), (1e6, "M"), (1e9, 
 /// Units of frequency in hertz, with the text after a number.
 const RATE_UNITS: [(f64, &str); 4] = [(1.0, " Hz"), (1e3, " kHz"), (1e6, " MHz"), (1e9, " GHz")];
 
-/// Formats `value` with `digits` significant digits, without an exponent; digits before the decimal
-/// point are never dropped.
+/// The least number that is written without an exponent. *Judgement*: with it no column gets wider than a
+/// line.
+const LEAST_WITHOUT_EXPONENT: f64 = 1e-12;
+
+/// Formats `value` with `digits` significant digits, without an exponent unless it is tiny; digits before
+/// the decimal point are never dropped.
 pub fn significant(value: f64, digits: usize) -> String {
     if value == 0.0 || !value.is_finite() {
         // Zero is printed without a sign.
         return format!("{}", value + 0.0);
+    }
+    if value.abs() < LEAST_WITHOUT_EXPONENT {
+        return format!("{value:.*e}", digits - 1);
     }
     let decimals = |value: f64| {
         let magnitude = value.abs().log10().floor() as i64;
@@ -58,7 +65,7 @@ fn scaled(value: Option<f64>, units: &[(f64, &str)]) -> String {
 /// Formats a value with half of its interval, rounded up to two digits, and no more digits than it
 /// allows: `-0.4730 ± 0.0021`, `-900 ± 1900`.
 pub fn with_half_width(value: f64, half: f64) -> String {
-    if !(half.is_normal() && half > 0.0 && value.is_finite()) {
+    if !(half.is_finite() && half >= LEAST_WITHOUT_EXPONENT && value.is_finite()) {
         return significant(value, 4);
     }
     let magnitude = half.log10().floor() as i32 - 1;
@@ -167,6 +174,7 @@ mod tests {
             (123_456.0, "123456"),
             (0.0, "0"),
             (1.0, "1.000"),
+            (-5e-324, "-4.941e-324"),
         ] {
             assert_eq!(significant(value, 4), text);
         }
@@ -181,6 +189,7 @@ mod tests {
             (-0.000_029, 0.006_774, "0.0000 ± 0.0068"),
             (3.0, 9.96, "3.0 ± 10.0"),
             (12.0, 0.0, "12.00"),
+            (12.0, 1e-300, "12.00"),
             (12.0, f64::INFINITY, "12.00"),
         ] {
             assert_eq!(with_half_width(value, half), text);

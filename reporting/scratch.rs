@@ -143,7 +143,7 @@ pub fn abandon() {
     mem::forget(unfinished);
 }
 
-/// Removes the temporary folders in `folder` whose processes have ended. Errors are ignored. One that
+/// Removes the temporary folders of this user in `folder` whose processes have ended. Errors are ignored. One that
 /// this or another process has locked stays, and all on a file system without locks.
 pub fn remove_stale(folder: &Path) {
     for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
@@ -196,5 +196,14 @@ pub(crate) mod tests {
             .unwrap();
         drop(second);
         assert_eq!(names(folder.path()), [".timermeter-site", "file"]);
+        #[cfg(unix)]
+        {
+            fs::create_dir_all(&stale).unwrap();
+            // Only root may give a folder to another user.
+            let parent = stale.parent().unwrap();
+            let is_given = std::os::unix::fs::chown(parent, Some(12_345), None).is_ok();
+            remove_stale(folder.path());
+            assert_eq!(stale.exists(), is_given);
+        }
     }
 }

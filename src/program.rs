@@ -50,7 +50,7 @@ pub fn main() -> ExitCode {
 }
 
 /// Parses the command line. If it is wrong or asks for help, prints the message, with very long
-/// words shortened, and returns the exit status.
+/// words shortened and without what controls a terminal, and returns the exit status.
 fn parse_arguments() -> Result<Verb, ExitCode> {
     let error = match Cli::read() {
         Ok(cli) => {

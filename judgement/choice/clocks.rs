@@ -104,8 +104,6 @@ struct Candidate {
     class: (bool, usize, usize, bool),
     /// The number of calls that would suffice if the cost of a read were exactly known and never varied.
     calls_at_best: u64,
-    /// The number of clocks that are clearly better.
-    clearly_better: usize,
 }
 
 /// Largest ratio of the expected errors of two clocks that count as equally near.
@@ -156,12 +154,10 @@ pub fn choose(report: &Report, requirement: &Requirement) -> Result<ClockChoice,
         .iter()
         .map(|row| Candidate::new(report, row, requirement));
     let mut all: Vec<Candidate> = contestants.collect();
-    for at in 0..all.len() {
-        let better = all
-            .iter()
-            .filter(|one| one.is_clearly_better_than(&all[at]));
-        all[at].clearly_better = better.count();
-    }
+    let calls = |one: &Candidate| Some((one.class, one.sufficient()?.0.method.calls()));
+    // Sorted, because a report may have thousands of clocks.
+    let mut all_calls: Vec<_> = all.iter().filter_map(calls).collect();
+    all_calls.sort_unstable();
     // Of those that are nearly sufficient, the errors that count as equal to the least.
     let error = |one: &Candidate| {
         let plan = one.ranked.figures.plan.filter(|_| !one.ranked.suffices)?;
@@ -178,7 +174,8 @@ pub fn choose(report: &Report, requirement: &Requirement) -> Result<ClockChoice,
         (
             one.class,
             error,
-            one.clearly_better,
+            // How many of its class are clearly better, and all of the classes before.
+            all_calls.partition_point(|other| *other < (one.class, one.calls_at_best)),
             one.lacks(),
             code,
             one.ranked.id.clone(),
@@ -232,7 +229,6 @@ impl Candidate {
             ),
             calls_at_best: at_best.map_or(0, |plan| plan.method.calls()),
             clock: clock.ok(),
-            clearly_better: 0,
         }
     }
 
@@ -247,9 +243,7 @@ impl Candidate {
     /// other clock could at best, if the cost of its reads did not vary.
     fn is_clearly_better_than(&self, other: &Self) -> bool {
         let is_better = |(plan, _): (&Recipe, _)| plan.method.calls() < other.calls_at_best;
-        self.class == other.class
-            && other.ranked.suffices
-            && self.sufficient().is_some_and(is_better)
+        self.class == other.class && self.sufficient().is_some_and(is_better)
     }
 
     /// Which of the properties of [`SAFETY`] the clock lacks.

@@ -40,8 +40,8 @@ const UNKNOWN_CORES: f64 = 0.25;
 /// *Judgement*: their median then stands for the family.
 const MEASURED_SHARE: f64 = 0.6;
 const MIN_OTHERS: usize = 3;
-/// The largest change of a logarithm. *Numerical*: its exponential is finite.
-const MOST: f64 = 50.0;
+/// The least figure of a process. *Definition*: that of a step, so that each ratio is a number.
+const LEAST_FIGURE: f64 = 1e-9;
 /// The least number of processes of a run. *Definition*: their scatter is known.
 const MIN_PROCESSES: usize = 3;
 
@@ -119,9 +119,9 @@ pub fn judge(comparison: &mut Comparison, clocks: &[ClockRows], differs: f64, is
         };
         let least = |of: &[usize]| {
             let ns = median(of.iter().map(|at| all.medians[*at].exp()));
-            LEAST[usize::from(by_kernel)]
-                .max(moved)
-                .max(LEAST_NS / ns.unwrap_or(1.0))
+            // The logarithm of the ratio of two costs around `ns` that are so far apart.
+            let apart = 2.0 * (0.5 * LEAST_NS / ns.unwrap_or(1.0)).asinh();
+            LEAST[usize::from(by_kernel)].max(moved).max(apart)
         };
         let is_changed = !is_machine && total.exceeds(ERRORS[0], least(members));
         let of_family = total.within().max(moved).max(differs);
@@ -207,7 +207,8 @@ impl Processes {
                 for (run, row) in rows {
                     for (index, process) in row.processes.iter().enumerate() {
                         let number = process.process.map_or(index, |number| number as usize);
-                        let logarithm = figure(process).map(f64::ln).filter(|it| it.is_finite());
+                        let figure = figure(process).filter(|it| *it >= LEAST_FIGURE);
+                        let logarithm = figure.map(f64::ln);
                         let of_process = values.entry([side, *run, number]).or_default();
                         of_process.extend(logarithm.map(|it| (at, it)));
                     }
@@ -285,5 +286,5 @@ impl Difference {
 
 /// A change of a logarithm, in percent.
 fn in_percent(change: f64) -> f64 {
-    100.0 * change.clamp(-MOST, MOST).exp_m1()
+    100.0 * change.exp_m1()
 }

@@ -99,14 +99,14 @@ pub fn clipped(text: &str, limit: usize) -> String {
     short
 }
 
-/// Shortens a message: replaces the middle of words longer than a usual path, and of messages
-/// longer than a screen, with `…`.
+/// Shortens a line, with its blanks: replaces the middle of words longer than a usual path, and of lines
+/// longer than a screen, with `…`. Words are [`plain`].
 pub fn shortened(message: &str) -> String {
     const MAX_WORD_CHARS: usize = 200;
     const MAX_MESSAGE_CHARS: usize = 2_000;
     let words: Vec<String> = message
         .split(' ')
-        .map(|word| cut_middle(word, MAX_WORD_CHARS))
+        .map(|word| cut_middle(&plain(word), MAX_WORD_CHARS))
         .collect();
     cut_middle(&words.join(" "), MAX_MESSAGE_CHARS)
 }
@@ -280,7 +280,7 @@ mod tests {
             "{short}"
         );
         assert!(shortened(&"a b ".repeat(2_000)).chars().count() <= 2_001);
-        assert_eq!(shortened("a  b "), "a  b ");
+        assert_eq!(shortened(" a\u{202e}  \u{1b}[1mb "), " a  b ");
     }
 
     #[test]

@@ -3,6 +3,7 @@
 mod wait;
 
 use std::io::Write;
+use std::time::Duration;
 
 use serde::Serialize;
 use timers::agents::RUNTIMES;
@@ -163,7 +164,10 @@ fn saved(report: &Report, clock: &RankedClock, language: Option<Language>) -> Op
 /// Measures the clocks among which the picked one is; with `--all` all of the named runtime or agents,
 /// or else all native clocks.
 fn probe_candidates(args: &PickArgs, requirement: &Requirement) -> CommandResult<Report> {
+    /// The time of a process. *Judgement*: one that is not throttled needs a tenth.
+    const LIMIT: Duration = Duration::from_secs(10);
     let mut run = candidates(args, requirement.runtime.as_deref())?;
+    run.plan.timeout = Some(LIMIT);
     let read = &requirement.clocks;
     if run.timers.is_empty() && !args.all {
         run.timers = probe::recommendable(read).map(Into::into).collect();

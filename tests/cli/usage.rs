@@ -34,6 +34,19 @@ fn unknown_timers_and_cpus_are_refused() {
     }
 }
 
+/// Characters that reorder text or control the terminal.
+#[test]
+fn arguments_reach_no_terminal_unchanged() {
+    for line in [
+        "'--\u{202e}x'",
+        "probe --from '\u{1b}[31mred'",
+        "pick '\u{202e}\u{1b}[31mred'",
+    ] {
+        let is_clean = contains("\u{202e}").not().and(contains("\u{1b}").not());
+        run(line).failure().stderr(is_clean);
+    }
+}
+
 #[test]
 fn refuses_output_in_missing_folder() {
     let folder = Folder::new();

@@ -55,6 +55,12 @@ fn families_and_clocks_change() {
         ("", "s 1.07", "system calls +7.0 % "),
         ("v 0.08", "v 0.087", UNCHANGED),
         ("v 0.08", "v 0.09", "vDSO +12 % "),
+        ("", "v 1e-9", "vDSO -100 % "),
+        (
+            "",
+            "v 1e-100",
+            "costs unchanged … too few processes to judge v0, v1, v2",
+        ),
         // The instructions are the machine, but no machine makes them three times as expensive.
         (
             "",

@@ -41,11 +41,14 @@ fn open(path: &Path, flags: OFlags) -> io::Result<File> {
         .open(path)
 }
 
-/// Locks a file or a folder exclusively until it is closed (flock(2)).
+/// Locks a file or a folder of this user exclusively until it is closed (flock(2)).
 ///
 /// # Errors
-/// When another process holds the lock, or the file system does not support locks.
+/// When another user owns it, another process holds the lock, or the file system does not support locks.
 pub fn lock(file: &File) -> io::Result<()> {
+    if file.metadata()?.uid() != geteuid().as_raw() {
+        return Err(Errno::PERM.into());
+    }
     Ok(flock(file, FlockOperation::NonBlockingLockExclusive)?)
 }
 
