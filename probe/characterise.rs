@@ -2,16 +2,19 @@
 //! questions of several processes one after the other.
 
 use std::sync::atomic::AtomicBool;
+use std::time::Duration;
 
 use estimators::model::{Estimate, Hertz};
+use estimators::numbers::time;
 use estimators::rate::{tick_over_processes, tightest};
 use estimators::statistics::median_with_percentiles;
 use estimators::trace::{Reference, Trace};
 use rand::rngs::SmallRng;
 use rand::{Rng, RngExt, SeedableRng};
+use timers::os::counters::CounterSource;
 use timers::{
-    Answer, CoreFrequencyMeter, Described, Entry, Fault, Info, Native, Properties, REFERENCES,
-    Subject, Ticks, Timer, Unavailable, find,
+    Answer, CoreFrequencyMeter, Deadline, Described, Entry, Fault, Info, Native, Properties,
+    REFERENCES, Subject, Ticks, Timer, TimerQuestion, Unavailable, Values, find, is_tick,
 };
 
 use crate::characteristics::Characteristics;
@@ -27,13 +30,18 @@ pub trait TickClock: Sync {
     fn read(&self) -> u64;
 }
 
-/// Measures the clock on the calling thread, by the monotonic clock of the system. It takes a quarter of a second, and up to four for a
-/// clock with long steps. The loops that read the clock are compiled with the crate that calls this
+/// Measures the clock on the calling thread, by the monotonic clock of the system. It takes a quarter of a second, up to four for a
+/// clock with long steps and for slow reads, but at least three reads; beside busy programs a second more, and longer by what they take of
+/// the CPU. The loops that read the clock are compiled with the crate that calls this
 /// function, so it should be a release build.
 ///
 /// # Errors
-/// When no clock of the system can time the reads.
+/// When no clock of the system can time the reads, or no clock has the declared tick.
 pub fn characterise<C: TickClock>(clock: &C) -> Answer<Characteristics> {
+    let tick = clock.ns_per_tick();
+    if let Some(ns) = tick.filter(|ns| !is_tick(*ns)) {
+        return Err(Fault::Refused(format!("no clock has a tick of {ns} ns")));
+    }
     let random = &mut SmallRng::seed_from_u64(0);
     let calibrated = |entry: Entry| {
         let (ns_per_tick, mut subject) = ((entry.ns_per_tick)()?, (entry.open)().ok()?);
@@ -44,13 +52,32 @@ pub fn characterise<C: TickClock>(clock: &C) -> Answer<Characteristics> {
     let (reference, subject) = references
         .find_map(calibrated)
         .ok_or_else(|| Fault::Refused("no clock of the system can time the reads".into()))?;
-    let timer: Box<dyn Subject> = Box::new(Native::from_timer(Borrowed(clock)));
-    let (clocks, tick) = ([timer, subject], clock.ns_per_tick());
+    let native = Native::from_timer(Borrowed(clock));
+    let mut timer = Box::new(Calm(native, Deadline::after(REPETITION)));
+    let reads = timer.batches(&reference.id, 1, 3)?;
+    let read_ns = reference.ns(0, reads.into_iter().min().unwrap_or(0));
+    if read_ns > MAX_READ_NS {
+        return Ok(Characteristics {
+            cost: Some(Estimate::unbounded(read_ns)),
+            reason: Some(format!(
+                "a read takes {}, too long to find a step",
+                time(read_ns)
+            )),
+            ..Characteristics::default()
+        });
+    }
     let meter = CoreFrequencyMeter::new().ok();
     let mut frequency = || Some(meter?.measure()?.hertz);
-    let (trace, hertz) = observe(clocks, tick, reference, &mut frequency, random)?;
-    Ok(Characteristics::from_trace(&trace, hertz))
+    let before = switches();
+    let (trace, hertz) = observe([timer, subject], tick, reference, &mut frequency, random)?;
+    Ok(Characteristics::from_trace(&trace, hertz).beside_others(switches() - before))
 }
+
+/// The longest read, in nanoseconds, of a clock whose step is searched for. *Computed*: the reads of all rounds, of
+/// a few thousand each, then take two seconds at most.
+const MAX_READ_NS: f64 = 2e4;
+/// How long interrupted intervals are repeated. *Judgement*.
+const REPETITION: Duration = Duration::from_secs(1);
 
 /// How often the calls are timed. *Judgement*: as many processes as the program starts by default.
 const ROUNDS: u32 = 13;
@@ -113,6 +140,36 @@ pub fn observe<R: Rng + SeedableRng>(
     trace.core_hz = hertz.and_then(|hertz| Hertz::new(hertz.value));
     trace.reference = reference;
     Ok((trace, hertz))
+}
+
+/// How often another thread took the CPU from this one, as far as the system tells.
+fn switches() -> u64 {
+    CounterSource::of_this_thread().map_or(0, |found| found.switches)
+}
+
+/// A timer whose intervals are measured again until the deadline where another thread took the CPU, as their
+/// steps would seem longer; after it they are left out.
+struct Calm<'a>(Native<'a>, Deadline);
+
+impl Subject for Calm<'_> {
+    fn answer(&mut self, question: TimerQuestion) -> Answer<Values> {
+        self.0.answer(question)
+    }
+
+    fn intervals(&mut self, work: &[u64], repeat: u32) -> Answer<Vec<Vec<i64>>> {
+        let mut row = |&work| {
+            loop {
+                let before = switches();
+                let deltas = self.0.intervals(&[work], repeat)?.concat();
+                if switches() == before {
+                    return Ok(deltas);
+                } else if self.1.remaining().is_none() {
+                    return Ok(Vec::new());
+                }
+            }
+        };
+        work.iter().map(&mut row).collect()
+    }
 }
 
 /// A clock of another crate as a timer.

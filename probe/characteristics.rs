@@ -19,7 +19,7 @@ pub const PROCESS_VARIATION: f64 = 0.1;
 /// include [`PROCESS_VARIATION`] for that; the spread is that of this process. Nor does one process
 /// know whether the clock is the same on all CPUs, or keeps its rate for longer: the program
 /// timermeter tests that (*trust*).
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Characteristics {
     /// The step in which the value of the clock moves, in nanoseconds.
     pub resolution: Option<Estimate>,
@@ -32,7 +32,7 @@ pub struct Characteristics {
     /// Quality by Formula (1) of Kuperberg, Krogmann and Reussner (ICPE 2011), from 0 to 1. Unknown
     /// also where the frequency of the core is.
     pub quality: Option<Estimate>,
-    /// Why a figure is unknown.
+    /// Why a figure is unknown, or less certain than on a quiet machine.
     pub reason: Option<String>,
 }
 
@@ -41,11 +41,7 @@ impl Characteristics {
     /// in hertz, if known.
     pub fn from_trace(trace: &Trace, frequency: Option<Estimate>) -> Self {
         let mut figures = figures(trace);
-        if let Some(cost) = &mut figures.cost {
-            let ends = [1.0 - PROCESS_VARIATION, 1.0 + PROCESS_VARIATION];
-            let ends = ends.map(|factor| factor * cost.value);
-            *cost = cost.widened(ends).within(0.0, f64::INFINITY);
-        }
+        figures.cost = figures.cost.map(varied);
         let fault = fault(trace, &figures);
         let known = |figure: Option<Estimate>| figure.filter(|_| fault.is_none());
         Self {
@@ -57,6 +53,26 @@ impl Characteristics {
             reason: fault.or_else(|| figures.unresolved()),
         }
     }
+
+    /// The figures of a thread from which others took the CPU so many times.
+    pub(crate) fn beside_others(mut self, interrupted: u64) -> Self {
+        /// The most interruptions on a quiet machine. *Judgement*: three a second by its services.
+        const QUIET: u64 = 12;
+        if interrupted > QUIET {
+            self.resolution = self.resolution.map(varied);
+            let why = self.reason.map_or(String::new(), |why| format!("; {why}"));
+            let busy = format!("busy: other threads took the CPU {interrupted} times{why}");
+            self.reason = Some(busy);
+        }
+        self
+    }
+}
+
+/// An estimate whose interval includes [`PROCESS_VARIATION`].
+fn varied(figure: Estimate) -> Estimate {
+    figure
+        .widened_by(PROCESS_VARIATION * figure.value)
+        .within(0.0, f64::INFINITY)
 }
 
 /// What makes the figures wrong: backward steps, or a declared tick by which the clock moves much
@@ -98,12 +114,15 @@ impl fmt::Display for Characteristics {
             writeln!(f, "{name:12}{value}{ends}")?;
         }
         let mut reason = self.reason.iter();
-        reason.try_for_each(|reason| writeln!(f, "unknown: {reason}"))
+        reason.try_for_each(|reason| writeln!(f, "reason      {reason}"))
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use std::thread;
+    use std::time::Duration;
+
     use super::*;
     use crate::{TickClock, characterise};
 
@@ -166,25 +185,60 @@ mod tests {
     }
 
     #[test]
-    fn still_clock_has_reasons() {
-        struct Still;
+    fn slow_reads_are_few() {
+        struct Slow;
 
-        impl TickClock for Still {
+        impl TickClock for Slow {
             fn ns_per_tick(&self) -> Option<f64> {
-                Some(1.0)
+                None
             }
 
             fn read(&self) -> u64 {
-                67
+                timers::pause(Duration::from_millis(1));
+                7
             }
         }
 
-        let figures = characterise(&Still).unwrap();
+        let found = characterise(&Slow).unwrap().to_string();
+        assert!(found.contains("a read takes "), "{found}");
+    }
+
+    /// Beside busy threads a step is right, or unknown for a reason.
+    #[test]
+    fn busy_machine_shows_no_wrong_step() {
+        thread::scope(|scope| {
+            for _ in 0..8 {
+                scope.spawn(|| timers::run_chain(1, 1 << 30));
+            }
+            for _ in 0..5 {
+                let found = figures([1_000_000, 1], Some(1e6));
+                match found.resolution {
+                    Some(step) => assert!((step.value / 1e6 - 1.0).abs() < 0.02, "{found}"),
+                    None => assert!(found.reason.is_some(), "{found}"),
+                }
+            }
+        });
+    }
+
+    #[test]
+    fn still_clock_has_reasons() {
+        let still = |tick| {
+            characterise(&Coarse {
+                step_ns: u64::MAX,
+                per_step: 1,
+                ns_per_tick: Some(tick),
+            })
+        };
+        let figures = still(1.0).unwrap();
         let text = figures.to_string();
-        assert!(text.contains("unknown: it did not move"), "{text}");
+        assert!(text.contains("it did not move"), "{text}");
         assert!(
             figures.cost.is_some() && figures.quality.is_none(),
             "{text}"
         );
+        for ns in [f64::NAN, f64::INFINITY, 0.0, -1.0, 5e-324, 1e19] {
+            let fault = still(ns).unwrap_err().to_string();
+            assert!(fault.contains(&format!("a tick of {ns} ns")), "{fault}");
+        }
     }
 }
