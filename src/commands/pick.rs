@@ -164,12 +164,12 @@ fn saved(report: &Report, clock: &RankedClock, language: Option<Language>) -> Op
 /// Measures the clocks among which the picked one is; with `--all` all of the named runtime or agents,
 /// or else all native clocks.
 fn probe_candidates(args: &PickArgs, requirement: &Requirement) -> CommandResult<Report> {
-    /// The time of a process. *Judgement*: one that is not throttled needs a tenth.
+    /// The time of a process of native clocks. *Judgement*: one that is not throttled needs a tenth.
     const LIMIT: Duration = Duration::from_secs(10);
     let mut run = candidates(args, requirement.runtime.as_deref())?;
-    run.plan.timeout = Some(LIMIT);
     let read = &requirement.clocks;
     if run.timers.is_empty() && !args.all {
+        run.plan.timeout = Some(LIMIT);
         run.timers = probe::recommendable(read).map(Into::into).collect();
     } else if !read.is_empty() && !args.all {
         run.timers = read.iter().map(|id| format!("*:{id}")).collect();

@@ -282,6 +282,5 @@ fn merged_due_times_are_late_from_the_first() {
         ..PeriodObservations::default()
     };
     let late = figures_of([run.clone(), run]).lateness.unwrap();
-    let period = PERIOD as f64;
-    assert_eq!(late.p50_ns.unwrap().value, 2.0 * period);
+    assert_eq!(late.p50_ns.unwrap().value, 2.0 * PERIOD as f64);
 }

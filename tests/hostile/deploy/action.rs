@@ -4,7 +4,6 @@
 use std::fs;
 
 use assert_cmd::assert::OutputAssertExt;
-use predicates::str::starts_with;
 
 use super::sandbox::{Sandbox, record_arguments};
 use crate::skipping::lacks;
@@ -111,31 +110,5 @@ fn gate_step_writes_summary_and_outputs() {
         assert_eq!(outputs, format!("status={code}\nresult={line}\n"));
         let rest = summary.strip_prefix(&format!("## Clocks of this runner: {heading}\n"));
         insta::assert_snapshot!("summary", rest.expect(&summary));
-    }
-}
-
-/// Runs the last step with the real program. The first run creates a baseline, the second compares.
-#[test]
-#[ignore = "long"]
-fn gate_step_creates_then_uses_baseline() {
-    let sandbox = Sandbox::new();
-    let run = || {
-        let mut command = sandbox.deploy_script("github/gate.sh", &[]);
-        command
-            .env("TIMERMETER", env!("CARGO_BIN_EXE_timermeter"))
-            .env("RUNS", "1")
-            .env("PROBE", "--quick\nmonotoni?")
-            .env("BASELINES", "kept")
-            .env("FAIL_IF", "cost>100000%")
-            .env("GITHUB_OUTPUT", sandbox.file("output"))
-            .env("GITHUB_STEP_SUMMARY", sandbox.file("summary"));
-        command.assert().success()
-    };
-    run().stdout(starts_with("No baseline of "));
-    let passed = "gate: passed: no read costs more than 100000 % more";
-    run().stdout(starts_with(passed));
-    let summary = fs::read_to_string(sandbox.file("summary")).unwrap();
-    for text in ["## Clocks of this runner: passed\n", "\n    to time things"] {
-        assert_eq!(summary.matches(text).count(), 2, "{summary}");
     }
 }
