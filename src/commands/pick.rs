@@ -302,7 +302,7 @@ fn clock_facts(
             facts.extend([
                 (
                     "error",
-                    format!("at most {error} of least and mean, {single} of one call by itself"),
+                    format!("at most {error} of least and mean without interruptions, {single} of one call by itself"),
                 ),
                 (
                     "least",

@@ -127,8 +127,11 @@ rules! {
                     _ => None,
                 };
                 let ratio = read.ratio.map(|times| number(times, Unit::Ratio));
-                (is_slow || path.is_some())
-                    .then(|| values! { path, read: ns(read.ns), ratio, cause: slowing_library(machine) })
+                let is_found = is_slow || path.is_some();
+                let cause = slowing_library(machine);
+                // Where a library is preloaded, the cost does not show where it spends the time.
+                let path = path.filter(|_| cause.is_none());
+                is_found.then(|| values! { path, read: ns(read.ns), ratio, cause })
             };
     }
 }
