@@ -70,7 +70,7 @@ pub fn characterise<C: TickClock>(clock: &C) -> Answer<Characteristics> {
     let mut frequency = || Some(meter?.measure()?.hertz);
     let before = switches();
     let (trace, hertz) = observe([timer, subject], tick, reference, &mut frequency, random)?;
-    Ok(Characteristics::from_trace(&trace, hertz).beside_others(switches() - before))
+    Ok(Characteristics::from_trace(&trace, hertz).beside_others(switches().saturating_sub(before)))
 }
 
 /// The longest read, in nanoseconds, of a clock whose step is searched for. *Computed*: the reads of all rounds, of

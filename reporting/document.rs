@@ -36,7 +36,7 @@ use estimators::model::Severity;
 pub struct Document<'a, T> {
     pub(crate) data: T,
     pub(crate) sections: Vec<Section<'a>>,
-    pub(crate) data_table: Option<Table<'a>>,
+    data_table: Option<Table<'a>>,
 }
 
 /// A section of a document.
@@ -180,5 +180,14 @@ impl<'a, T: Serialize> Document<'a, T> {
             return self;
         }
         self.with(Section::Findings(findings))
+    }
+
+    /// The table of formats that print nothing else.
+    pub(crate) fn main_table(&self) -> Option<&Table<'a>> {
+        let first = self.sections.iter().find_map(|section| match section {
+            Section::Table(table) => Some(table),
+            _ => None,
+        });
+        self.data_table.as_ref().or(first)
     }
 }

@@ -121,6 +121,14 @@ properties! {
     syscall_variant: Id,
 }
 
+impl<Id> Properties<Id> {
+    /// Whether the kernel determines the rate of the clock, for all processes alike.
+    /// For other timers each process may find another rate.
+    pub fn has_shared_rate(&self) -> bool {
+        self.family == Some(Family::SystemClock)
+    }
+}
+
 names! {
     /// The quantity that a timer counts.
     pub enum Counted {
@@ -138,6 +146,15 @@ names! {
 }
 
 impl Counted {
+    /// Whether the quantity is counted per thread, or may be, so that the readings of two threads
+    /// cannot be compared.
+    pub fn is_per_thread(self) -> bool {
+        matches!(
+            self,
+            Self::ThreadCpu | Self::ThreadCycles | Self::SomethingElse
+        )
+    }
+
     /// The quantity in words that complete the sentence "it counts …".
     pub fn in_words(self) -> &'static str {
         match self {

@@ -17,7 +17,7 @@ use std::path::Path;
 use clap::ValueEnum;
 use serde::Serialize;
 
-use crate::document::{Document, Section};
+use crate::document::Document;
 use crate::table::Table;
 use crate::text::plain;
 
@@ -136,17 +136,10 @@ impl<T: Serialize> Render for Document<'_, T> {
                 serde_json::to_writer_pretty(&mut *output, &self.data)?;
                 output.write_all(b"\n")
             }
-            // The table of formats that print nothing else.
-            other => {
-                let first = self.sections.iter().find_map(|section| match section {
-                    Section::Table(table) => Some(table),
-                    _ => None,
-                });
-                match self.data_table.as_ref().or(first) {
-                    Some(table) => table.write(other, style, output),
-                    None => Err(io::ErrorKind::Unsupported.into()),
-                }
-            }
+            other => match self.main_table() {
+                Some(table) => table.write(other, style, output),
+                None => Err(io::ErrorKind::Unsupported.into()),
+            },
         }
     }
 }

@@ -27,7 +27,6 @@ use crate::agents::protocol::AgentTimer;
 use crate::campaign::disturbances::CampaignWatch;
 use crate::campaign::unless_interrupted;
 use crate::plan::Plan;
-use estimators::figures::MIN_PROCESSES;
 use estimators::model::{Counted, Estimate, Family, Hertz};
 use estimators::statistics::median_with_percentiles;
 use reporting::parallel;
@@ -233,7 +232,7 @@ impl Campaign<'_> {
         let can_find = || watch.borrow().full_width().is_some() && watch.borrow().has_time();
         for at in 0..self.agents.len() {
             let what = "undisturbed processes";
-            let lacks = |_, clock: &Clock| clock.outcome.is_ok() && clock.alone < MIN_PROCESSES;
+            let lacks = |_, clock: &Clock| clock.lacks_undisturbed();
             let mut measure = || self.measure_briefly(at, what, false, lacks);
             while can_find() && !CampaignWatch::spend(&watch, &mut measure)?.is_empty() {}
         }
@@ -274,12 +273,7 @@ impl Campaign<'_> {
                 } else {
                     self.measure_alone(at, index)?;
                 }
-                for clock in &mut self.agents[at].clocks {
-                    let tick = clock.agreed_tick();
-                    if let (Some(score), Ok(stored)) = (&mut clock.score, &clock.outcome) {
-                        score.update(stored, tick, hertz);
-                    }
-                }
+                (self.agents[at].clocks.iter_mut()).for_each(|clock| clock.update_score(hertz));
             }
             let elapsed = remaining.saturating_sub(self.deadline.remaining().unwrap_or_default());
             let one = elapsed.as_secs_f64() / f64::from(processes.max(1));

@@ -51,10 +51,7 @@ pub(super) fn handoffs_on_pair(
     [here, there]: [Option<u32>; 2],
     count: u32,
 ) -> Answer<Vec<[i64; 2]>> {
-    if !matches!(
-        info.properties.counts,
-        None | Some(Counted::Wall | Counted::ProcessCpu)
-    ) {
+    if info.properties.counts.is_some_and(Counted::is_per_thread) {
         let reason = "counts for one thread only; readings of two threads cannot be compared";
         return Err(Fault::Refused(format!("{} {reason}", info.id)));
     }

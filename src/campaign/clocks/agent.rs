@@ -195,10 +195,11 @@ impl<'a> AgentClocks<'a> {
         const AGAIN_NS: f64 = 3e8;
         let clock = &self.clocks[index];
         let stored = clock.stored()?;
-        let mut watched = stored.slow.iter().flat_map(|group| group.deltas.to_vec());
-        let slow_ns = match watched.next() {
-            Some(0) if watched.all(|delta| delta == 0) => AGAIN_NS,
-            _ => self.plan.calls.slow_ns,
+        let mut watched = stored.slow.iter().flat_map(|group| &group.deltas);
+        let slow_ns = if stored.slow.is_empty() || watched.any(|&delta| delta != 0) {
+            self.plan.calls.slow_ns
+        } else {
+            AGAIN_NS
         };
         let seed = self
             .plan

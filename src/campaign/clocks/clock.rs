@@ -8,7 +8,7 @@ use crate::campaign::slow_clocks::SlowWatch;
 use crate::campaign::unless_interrupted;
 use crate::plan::Plan;
 use estimators::cost;
-use estimators::figures::resolution;
+use estimators::figures::{MIN_PROCESSES, resolution};
 use estimators::model::{Core, Hertz};
 use estimators::rate::{self, Rate};
 use estimators::resolution::{Step, UNEVEN_STEPS};
@@ -32,7 +32,7 @@ pub struct Clock {
     /// Number of processes that measured only this clock.
     pub(super) own_processes: u32,
     /// Number of runs that had their core to themselves.
-    pub(super) alone: usize,
+    alone: usize,
     /// What undisturbed processes, of its own or brief, found that searched for the step.
     pub(super) searches: Vec<Search>,
     /// What disturbed processes of its own found.
@@ -94,6 +94,12 @@ impl Clock {
         2 * self.searches.iter().filter(|found| found.slow).count() > self.searches.len()
     }
 
+    /// Returns whether every undisturbed search so far, of at least one, found the steps too long.
+    /// Further processes need not search, because they would give up at the same length of work.
+    pub(super) fn is_found_slow(&self) -> bool {
+        !self.searches.is_empty() && self.searches.iter().all(|found| found.slow)
+    }
+
     /// Returns whether its step is known.
     pub(super) fn is_resolved(&self) -> bool {
         let step = self.stored().map(resolution);
@@ -113,6 +119,11 @@ impl Clock {
             stored.discarded += 1;
             stored.set_aside.push(run);
         }
+    }
+
+    /// Returns whether too few of its runs had their core to themselves to leave out the others.
+    pub(super) fn lacks_undisturbed(&self) -> bool {
+        self.outcome.is_ok() && self.alone < MIN_PROCESSES
     }
 
     /// Gives the reference its final rate, and scales the times that were computed from its earlier
@@ -155,13 +166,8 @@ impl Clock {
             // Results from a core that is always shared are still useful if they are marked. A
             // disturbed run is counted as discarded; it is set aside (kept, but unused) until here.
             if stored.set_aside.is_empty() {
-                let processes = self.own_processes;
-                self.outcome = Err(Fault::Refused(format!(
-                    "too much interference: {} of {processes} processes could not measure undisturbed ({}); stop other programs on \
-                     this machine or choose a quiet CPU with --cpu, and repeat with --thorough",
-                    processes - undisturbed,
-                    stored.disturbances()
-                )));
+                let disturbed = self.own_processes - undisturbed;
+                self.outcome = Err(interference(stored, disturbed, self.own_processes));
                 return;
             }
             stored.disturbed_runs = stored.set_aside.len() as u32;
@@ -199,6 +205,14 @@ impl Clock {
         }
     }
 
+    /// Adds the latest run to the Quality, if it was not added yet.
+    pub(super) fn update_score(&mut self, hertz: f64) {
+        let tick = self.agreed_tick();
+        if let (Some(score), Ok(stored)) = (&mut self.score, &self.outcome) {
+            score.update(stored, tick, hertz);
+        }
+    }
+
     /// Returns how wide the interval of the Quality is if the clock should get further processes.
     pub(super) fn excess_width(&self, affordable: f64, plan: &Plan) -> Option<f64> {
         (self.score.as_ref()?).excess_width(self.stored()?, affordable, plan)
@@ -228,6 +242,16 @@ impl Clock {
 /// Whether the intervals show steps of different lengths.
 fn is_uneven(stored: &Trace) -> bool {
     matches!(resolution(stored), Step::AtMost { reason, .. } if reason == UNEVEN_STEPS)
+}
+
+/// Returns the reason why a clock failed: `disturbed` of the `processes` that measured only this
+/// clock were disturbed.
+fn interference(stored: &Trace, disturbed: u32, processes: u32) -> Fault {
+    Fault::Refused(format!(
+        "too much interference: {disturbed} of {processes} processes could not measure undisturbed ({}); stop other programs on \
+         this machine or choose a quiet CPU with --cpu, and repeat with --thorough",
+        stored.disturbances()
+    ))
 }
 
 #[cfg(test)]

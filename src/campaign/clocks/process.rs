@@ -19,7 +19,7 @@ use crate::campaign::examination::COMPARISONS_PER_SAMPLE;
 use crate::campaign::{unless_interrupted, unless_refused};
 use crate::plan::Plan;
 use estimators::cost;
-use estimators::model::{Counted, Family};
+use estimators::model::Counted;
 use estimators::rate::tightest;
 use estimators::trace::{Observations, Reference};
 use probe::prober::{find_step, step_question, time_calls};
@@ -116,7 +116,7 @@ impl<'a> MeasuringProcess<'a> {
         let may_differ = self.agent.compares
             && timer.ns_per_tick.is_some()
             && may_count_wall
-            && timer.properties.family != Some(Family::SystemClock);
+            && !timer.properties.has_shared_rate();
         let Some(stored) = outcome.as_ref().ok().filter(|_| may_differ) else {
             return Ok(None);
         };
@@ -137,9 +137,7 @@ impl<'a> MeasuringProcess<'a> {
         let connection = Rc::clone(&self.connection);
         let mut window = ProcessWatch::new(self.watch, &connection, is_own);
         window.is_on_device = clock.timer.device.is_some();
-        let (id, searches) = (&*clock.timer.id, &clock.searches);
-        // Further processes need not search, because they would give up at the same length of work.
-        let slow = !searches.is_empty() && searches.iter().all(|found| found.slow);
+        let (id, slow) = (&*clock.timer.id, clock.is_found_slow());
         let mut explore = || {
             let mut run = self.time_calls(id, &reference, &mut window)?;
             let found = match self.kind {

@@ -48,6 +48,10 @@ impl<T> Waiter<T> {
         }
     }
 
+    fn is_measurable(&self) -> bool {
+        self.outcome.is_ok() && self.lost.is_none()
+    }
+
     /// Ends the measurement of the timer. The observations of earlier processes stay valid.
     fn fail(&mut self, fault: Fault) {
         if self.has_run {
@@ -129,11 +133,10 @@ impl<'a> Rounds<'a> {
         let deadline = span.map(Deadline::after);
         for number in 1.. {
             self.run(waiters, &wanted, task)?;
-            let mut left = waiters
-                .iter()
-                .filter(|waiter| waiter.outcome.is_ok() && waiter.lost.is_none());
             let has_next = match &deadline {
-                Some(deadline) => deadline.remaining().is_some() && left.next().is_some(),
+                Some(deadline) => {
+                    deadline.remaining().is_some() && waiters.iter().any(Waiter::is_measurable)
+                }
                 None => number < count,
             };
             if !has_next {
