@@ -121,14 +121,6 @@ properties! {
     syscall_variant: Id,
 }
 
-impl<Id> Properties<Id> {
-    /// Whether the kernel determines the rate of the clock, for all processes alike.
-    /// For other timers each process may find another rate.
-    pub fn has_shared_rate(&self) -> bool {
-        self.family == Some(Family::SystemClock)
-    }
-}
-
 names! {
     /// The quantity that a timer counts.
     pub enum Counted {

@@ -19,7 +19,7 @@ use crate::campaign::examination::COMPARISONS_PER_SAMPLE;
 use crate::campaign::{unless_interrupted, unless_refused};
 use crate::plan::Plan;
 use estimators::cost;
-use estimators::model::Counted;
+use estimators::model::{Counted, Family};
 use estimators::rate::tightest;
 use estimators::trace::{Observations, Reference};
 use probe::prober::{find_step, step_question, time_calls};
@@ -116,7 +116,8 @@ impl<'a> MeasuringProcess<'a> {
         let may_differ = self.agent.compares
             && timer.ns_per_tick.is_some()
             && may_count_wall
-            && !timer.properties.has_shared_rate();
+            // The kernel determines the rate of its clocks, for all processes alike.
+            && timer.properties.family != Some(Family::SystemClock);
         let Some(stored) = outcome.as_ref().ok().filter(|_| may_differ) else {
             return Ok(None);
         };
